@@ -1,8 +1,7 @@
-//! The server that `make conformance` holds against the official suite: its fixtures, on the
-//! transports of the program.
+//! Serves the official conformance suite its fixtures, for `make conformance`.
 //!
 //! Usage: `conformance http` prints the URL and serves there; `conformance stdio` serves its
-//! standard streams.
+//! standard streams. Both are the program's own transports.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,7 +9,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let served = match std::env::args().nth(1).as_deref() {
         Some("http") => remindb::conformance::http(|url| {
-            // Without a reader, nobody wants to know.
+            // Without a reader, the URL is of no use.
             let _ = writeln!(io::stdout(), "{url}").and_then(|()| io::stdout().flush());
         }),
         Some("stdio") => remindb::conformance::stdio(),

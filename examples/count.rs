@@ -1,7 +1,8 @@
-//! Counts cl100k tokens: a JSON array of texts on standard input, one of numbers on standard output.
+//! Counts cl100k tokens: a JSON array of texts on standard input, one of numbers on standard
+//! output.
 //!
-//! The count is that of `tiktoken-rs`, not of the library, so that a budget is checked by another
-//! hand than the one that kept it.
+//! The count is that of `tiktoken-rs`, not of the library, so that the check of a budget is
+//! independent of the code that keeps it.
 
 use std::io;
 

@@ -1,5 +1,6 @@
-//! `make demo`: compiles the manual into a database, then talks to it as an agent does, over MCP on
-//! the standard streams of a real process.
+//! Plays an agent for `make demo`: compiles the manual, then calls tools over MCP.
+//!
+//! The server is a real process, reached over its standard streams.
 //!
 //! Usage: `demo PATH-OF-REMINDB FOLDER`
 
@@ -10,7 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
 
-/// Columns of the output; what is longer goes on in the next line.
+/// Columns of the output; longer lines are wrapped.
 const COLUMNS: usize = 80;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -77,7 +78,7 @@ fn demo(program: &Path, folder: &Path, db: &Path, out: &mut impl Write) -> Resul
     write_settings(out, program, &folder.canonicalize()?)
 }
 
-/// Shows that what an agent says outlives a compile, and can be taken back.
+/// Shows that an agent's text survives a compile, and can be rolled back.
 fn remember(agent: &mut Agent, out: &mut impl Write) -> Result<()> {
     writeln!(
         out,
@@ -94,7 +95,7 @@ fn remember(agent: &mut Agent, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Writes what an agent has to be told, as JSON with one line for each path.
+/// Writes the settings of an MCP client, as JSON with one line for each path.
 fn write_settings(out: &mut impl Write, program: &Path, source: &Path) -> Result<()> {
     let memory = std::env::current_dir()?.join("memory.db");
     let quoted = |path: &Path| json!(path.to_string_lossy());
@@ -107,7 +108,7 @@ fn write_settings(out: &mut impl Write, program: &Path, source: &Path) -> Result
     Ok(())
 }
 
-/// A client on the other end of the pipes.
+/// An MCP client of a server process.
 struct Agent {
     process: Child,
     to: ChildStdin,
@@ -138,7 +139,7 @@ impl Agent {
         let id = self.next_id;
         self.next_id += 1;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        // A server that has ended says why on stderr, which is better than a broken pipe.
+        // A server that has ended gives its reason on stderr, which is better than a broken pipe.
         let _ = writeln!(self.to, "{request}");
         loop {
             let mut line = String::new();
@@ -155,13 +156,13 @@ impl Agent {
         }
     }
 
-    /// The id of the node that a query finds first, without showing the call.
+    /// Returns the id of a query's first hit, without showing the call.
     fn first_hit(&mut self, query: &str) -> Result<String> {
         let found = self.call(&mut std::io::sink(), "MemorySearch", json!({"query": query}))?;
         first_id(&found)
     }
 
-    /// Calls a tool, shows its text without the blank lines, and gives it.
+    /// Calls a tool, shows its text without blank lines, and returns it.
     fn call(&mut self, out: &mut impl Write, tool: &str, arguments: Value) -> Result<String> {
         writeln!(out, "→ {tool} {arguments}")?;
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}))?;
@@ -176,11 +177,11 @@ impl Agent {
         Ok(text)
     }
 
-    /// What the server had logged when it ended.
+    /// Returns the server's log after its end.
     fn log(&mut self) -> String {
         let mut log = Vec::new();
         if let Some(mut stderr) = self.process.stderr.take() {
-            // Half a log is better than none.
+            // A part of the log is better than none.
             let _ = stderr.read_to_end(&mut log);
         }
         String::from_utf8_lossy(&log).into_owned()
@@ -196,7 +197,7 @@ impl Agent {
     }
 }
 
-/// The id on the first line of a reply that has one.
+/// Returns the first id in a reply.
 fn first_id(text: &str) -> Result<String> {
     let id = text.split_once("(id=").and_then(|(_, rest)| rest.split([' ', ')']).next());
     id.map(str::to_owned).ok_or_else(|| format!("no node in `{text}`").into())
@@ -206,14 +207,14 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Writes a line of a reply, indented, with what does not fit in further lines.
+/// Writes a line of a reply, indented and wrapped.
 fn write_wrapped(out: &mut impl Write, line: &str) -> Result<()> {
     let mut indent = "  ";
     let mut rest = line;
     loop {
         let width = COLUMNS - indent.len();
         let Some((end, _)) = rest.char_indices().nth(width) else { break };
-        // A first word that is too long for a line has no better place to be broken.
+        // A first word that is too long for a line is broken.
         let start = rest.len() - rest.trim_start().len();
         let Some(space) = rest[..end + 1].rfind(' ').filter(|it| start < *it) else { break };
         writeln!(out, "{indent}{}", &rest[..space])?;

@@ -1,7 +1,8 @@
-//! Prints what a release is made of, as a CycloneDX 1.5 document: every crate that is linked into
-//! it, with version, licence, checksum and what it depends on, and the SQLite that is compiled in.
+//! Prints the bill of materials of a release as a CycloneDX 1.5 document.
 //!
-//! It asks `cargo metadata` and reads `Cargo.lock`; arguments are handed on to cargo.
+//! It lists every linked crate with version, licence, checksum and dependencies, and the SQLite
+//! that is compiled in. It runs `cargo metadata` and reads `Cargo.lock`; arguments are passed on to
+//! cargo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -74,7 +75,7 @@ fn by_id(list: &Value) -> BTreeMap<&str, &Value> {
     list.as_array().into_iter().flatten().map(|it| (text(&it["id"]), it)).collect()
 }
 
-/// The packages that end up in the binary: neither those of tests nor those of build scripts.
+/// Returns the packages linked into the binary, without those of tests and build scripts.
 fn linked_by(node: &Value) -> Vec<&str> {
     let is_linked = |it: &&Value| {
         it["dep_kinds"].as_array().is_some_and(|kinds| kinds.iter().any(|it| it["kind"].is_null()))
@@ -103,7 +104,7 @@ fn component(kind: &str, package: &Value, checksums: &BTreeMap<String, String>) 
     component
 }
 
-/// The checksums of Cargo.lock by purl.
+/// Returns the checksums of Cargo.lock by purl.
 fn checksums(lock: &str) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     let lock: toml::Table = toml::from_str(lock)?;
     let packages = lock.get("package").and_then(|it| it.as_array()).into_iter().flatten();

@@ -1,8 +1,8 @@
-//! The command line: what was typed becomes a call, its answer becomes text, its failure one line.
+//! The command line: parses arguments, runs a command, and prints its answer or a one-line error.
 //!
-//! Exit codes: 0 done; 1 nothing was found, or `doctor` or `redact` found something wrong; 2 it
-//! could not be done.
-//! The environment, the terminal and the working directory are read here and handed down as values.
+//! Exit codes: 0 success; 1 nothing was found, or `doctor` or `redact` found something wrong; 2
+//! failure. The environment, the terminal and the working directory are read here and passed on as
+//! values.
 
 mod args;
 mod backup;
@@ -42,10 +42,10 @@ use crate::ingest::scan::Gitignore;
 use crate::model::clock::Clock;
 use crate::settings::workspace::{Trust, WorkspaceOptions};
 
-/// The database when none is named and nothing suggests a name.
+/// The default database.
 const DEFAULT_DB: &str = "memory.db";
 
-/// How a command ended well.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CommandOutcome {
     Done,
@@ -53,12 +53,12 @@ enum CommandOutcome {
     NotFound,
 }
 
-/// Why a command could not be carried out: one line for stderr, behind `remindb: `.
+/// The failure of a command: one line for stderr after `remindb: `.
 #[derive(Debug)]
 enum CommandError {
-    /// What went wrong.
+    /// The message.
     Because(String),
-    /// Whoever read our output is gone; there is nobody to tell.
+    /// The reader of stdout is gone, which is no error.
     BrokenPipe,
 }
 
@@ -68,14 +68,14 @@ impl<E: std::error::Error> From<E> for CommandError {
     }
 }
 
-/// What a command may use of the world around it.
+/// The streams, terminal facts and clock that a command may use.
 struct Context<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
     paint: ColorMode,
-    /// Whether somebody watches stdout.
+    /// Whether stdout is a terminal.
     is_out_terminal: bool,
-    /// Whether somebody watches stderr.
+    /// Whether stderr is a terminal.
     is_err_terminal: bool,
     clock: Clock,
 }
@@ -97,7 +97,7 @@ fn written(result: io::Result<()>) -> Result<(), CommandError> {
 
 /// Runs the program with the arguments after its name.
 pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // A file that may not grow is an error to who writes it, not the end of the process.
+    // A file that exceeds its size limit is a write error, not the end of the process.
     let told = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told);
     let stdout = io::stdout();
@@ -134,8 +134,8 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     }
 }
 
-/// Whether this build does what is only done where people are. Without it that code is still
-/// checked, and then left out, since nothing reaches it.
+/// Whether this build has the commands for desktops. Without the feature their code is still
+/// type-checked, then dropped as unreachable.
 const HAS_DESKTOP: bool = cfg!(feature = "desktop");
 
 fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
@@ -184,23 +184,23 @@ fn help(topic: Option<&str>, context: &mut Context<'_>) -> Result<CommandOutcome
     Ok(CommandOutcome::Done)
 }
 
-/// A variable of the environment; an empty one is none.
+/// Returns a variable of the environment; an empty one counts as unset.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|it| !it.is_empty())
 }
 
-/// The database: as named, else by the environment, else `fallback`.
+/// Returns the database: as named, else by the environment, else `fallback`.
 fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
     let from_environment = || variable("REMINDB_DB").map(PathBuf::from);
     named.or_else(from_environment).unwrap_or_else(fallback)
 }
 
-/// The database of a command that reads.
+/// Returns the database of a command that reads.
 fn known_database(named: Option<PathBuf>) -> PathBuf {
     database(named, || PathBuf::from(DEFAULT_DB))
 }
 
-/// A path made absolute against the working directory, links untouched.
+/// Makes a path absolute by the working directory, without resolving links.
 fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     if path.as_os_str().is_empty() {
         return Err(CommandError::Because("an empty path names nothing".to_owned()));
@@ -210,7 +210,7 @@ fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// What the operator says about a folder: flags, else the environment.
+/// Returns the operator's options for a folder: flags, else the environment.
 fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, CommandError> {
     let from_environment = match variable("REMINDB_TRUST_WORKSPACE") {
         None => false,
@@ -229,7 +229,7 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
     })
 }
 
-/// Threads for parsing.
+/// Returns the number of parsing threads.
 fn n_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,7 +1,7 @@
 //! Long-term memory for agents in one SQLite file.
 //!
-//! A folder of notes is compiled into a tree of typed nodes with stable ids; questions are answered
-//! within a budget of tokens. The same library is behind the command line and the MCP server.
+//! A compile turns a folder of notes into a tree of typed nodes with stable ids. Queries answer
+//! within a budget of tokens. The command line and the MCP server use this same library.
 //!
 //! ```
 //! # let folder = std::env::temp_dir().join(format!("remindb-doc-{}", std::process::id()));
@@ -20,90 +20,87 @@
 //!
 //! # Architecture
 //!
-//! Data flows one way, and a module imports only from its own row and those above:
+//! Data flows one way. A room is a folder of `src`, and imports only rooms above it in this table:
 //!
 //! ```text
-//! bytes ─ parse ─▶ tree ─ identity ─▶ batch ─ commit ─▶ store ─ query ─▶ answer ─ mcp ─▶ stdio
+//! bytes ─ parse ─▶ tree ─ align ─▶ batch ─ commit ─▶ store ─ query ─▶ answer ─ mcp ─▶ stdio, http
 //! ```
 //!
-//! | row | modules | what they are |
-//! |---|---|---|
-//! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `breadcrumb` | values to values |
-//! | pure | `heat` `due` | what cools; when something is due |
-//! | pure | `nearest` `uri` | what a typo or a URI means |
-//! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
-//! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
-//! | store | `store` `journal` | the only module that knows SQL; files of lines |
-//! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
-//! | use cases | `rollback` `memory` | an earlier state; all of it as one value |
-//! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
-//! | shell | `serve` `cli` | threads, signals, streams, arguments |
+//! | room | what it holds |
+//! |---|---|
+//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions |
+//! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
+//! | `ingest` | folders and bytes to redacted trees: ignore rules, scan, redaction, parsers |
+//! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
+//! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
+//! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
+//! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
+//! | `memory` | the embedding API: compile, overlay, edits, typed memories, rollback, warming |
+//! | `mcp` | a protocol engine for both eras of MCP, which knows no tool and no transport |
+//! | `surface` | the engine's one registration: tools, resources, prompts, nudges |
+//! | `server` | stdio and HTTP transports, threads, sessions, logs |
+//! | `cli` | one file a command; `setup` edits the settings of other programs |
 //!
-//! - `parse`: bytes to a [`Tree`] and warnings, one submodule a format. It never fails, and every
-//!   visible word is in exactly one node.
-//! - `redact`: secrets become markers, in the raw text before it is parsed and once more in what
-//!   parsing makes of it. `store::redaction` does it to a memory that has some already.
-//! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
-//!   edits, moves and renames.
-//! - `links`: what a reference in a text points at, and the names that this depends on.
-//! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
-//!   siblings.
-//! - `nearest`: the known name that a mistyped one was probably meant to be.
-//! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
-//!   which that clock is written.
-//! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
-//!   `Reader` is a connection that SQLite opened read-only, with one method a question;
-//!   `HeatWriter` notes what was read, moves the memory clock and knows who was told of what went
-//!   cold; `Leases` says who does what only one process should; `columns` lists what a node
-//!   consists of, and every statement about whole nodes is made of that list; `doctor` looks
-//!   whether all of it holds, and repairs it; `moving` takes whole memories elsewhere: backups,
-//!   exports, old databases, what is left of a damaged one; `ahead` has the system read a file
-//!   before anybody asks for it.
-//! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
-//!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
-//!   may not say.
-//! - `sessions`: the registry of who is connected, and what the lines of a client's ledger come to.
-//!   `journal` keeps these lines and other logs in files below `.remindb/`. `ring`: the latest
-//!   records of the log.
-//! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
-//!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
-//!   and `compile::voices` is where a file's words meet an agent's.
-//! - `due`: when something is next to be done, or somebody to be told of it, as values that are
-//!   told the time.
-//! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `memory`: what an embedder calls; [`ReadOnlyMemory`] is the part of it that can only look, and
-//!   `memory::voice` has what an agent does: write, summarize, forget, pin.
-//!   `memory::typed` has its typed memories, which `model::kinds` and `model::fields` describe.
-//! - `query`: a `Query` is what somebody asks, `query::answer` the one way to its [`Answer`]: text,
-//!   JSON where it is wanted, and the nodes that were shown; `render` has the layouts.
-//!   `query::observe`: the same memory as documents of fixed keys, which warm nothing.
-//!   `query::lookup` finds and weighs the nodes that share most of a question, `query::rank` and
-//!   `query::feedback` decide which is the best hit; `make eval` says how well.
-//! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
-//!   transport; `mcp::tools` and `mcp::resources`, its one registration: tools, resources, prompts,
-//!   questions to the user. `mcp::subscription` stands between what notices changes and the
-//!   connections that want to know.
-//! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `server::http`: sockets of our own, since server libraries set no bounds where bounds
-//!   are the point; `server::rescan` keeps the source folder compiled, `server::notify` tells
-//!   clients what changed, `server::checkpoint` copies the log into the file.
-//! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
-//!   undoes it. Without the feature `html`, files of HTML are known and not read.
+//! `fuzzing` holds the properties that every input must have, for tests and fuzz targets.
 //!
-//! Only in tests and behind a feature: `conformance` registers what the official suite of MCP asks
-//! of a server, and plays it over stdio; `fuzzing` has what holds for every input.
+//! # Three ways through
+//!
+//! Each file appears once on its way; calls return the way they came.
+//!
+//! A note in a compile: `cli` → `cli/compile` → `memory` → `memory/compile` →
+//! `memory/compile/planner` → `ingest/scan` → `memory/compile/scrub` → `ingest/redact` →
+//! `ingest/parse` and its format → `memory/compile/apply` → `model/identity/alignment` →
+//! `memory/compile/overlay` → `store/batch/inserts` → `store/links` → `store/commit`.
+//!
+//! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
+//! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
+//! `query/candidates` → `store/reader/hits` → `query/rank` → `query/render` → `mcp/content`.
+//!
+//! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
+//! → `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
+//! `ingest/parse` → `store/writer` → `store/batch` → `store/batch/agent_edits` → `store/commit` →
+//! `mcp/content`.
 //!
 //! # What always holds
 //!
-//! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread
-//!   of its own, but for the scoped ones that parse.
-//! - Writing is a type: whatever changes the memory gets a `Batch`, whatever asks gets a `Reader`.
-//! - A file's compile changes what the file says, and an agent's words only where the file's own
-//!   changed. What no file says is never matched or removed by one.
-//! - Reading warms nodes in one place, [`Memory`], after the answer was made.
-//! - A bad file, frame or query is an answer that says so. None of them ends anything else.
-//! - There is no `unsafe` here, no async runtime, and nothing that calls out to a network.
+//! - Only `store` and `maintenance` know SQL. Only `server` and `cli` start threads, but for the
+//!   scoped ones that parse; only [`Clock`] reads a clock.
+//! - Permission is a type: a `Batch` writes, a `Reader` cannot.
+//! - A compile changes base texts. An overlay changes only where its file's block changed, and
+//!   nodes that belong to no file are never touched.
+//! - Reads warm nodes in one place, [`Memory`], after the answer was made.
+//! - A bad file, frame or query gets an answer that explains it, and ends nothing else.
+//! - No `unsafe`, no async runtime, no call to a network.
+//!
+//! # Glossary
+//!
+//! | word | meaning |
+//! |---|---|
+//! | memory | One SQLite file with everything an agent remembers. |
+//! | root | A folder that was compiled into the memory. |
+//! | compile | Reading the files of a root and writing the differences as one snapshot. |
+//! | node | One unit of meaning: a heading, a paragraph, a list, a table, a code block. |
+//! | tree | All nodes of a memory, each below its heading or list. |
+//! | anchor | A node's stable id, 11 characters, kept through edits, moves and renames. |
+//! | label | A node's text on one line: its heading or first line. |
+//! | breadcrumb | The file's name and the headings above a node; `trail` in the index. |
+//! | order key | A sparse number that places a node among its siblings. |
+//! | snapshot | A numbered state of the memory, made by each write that changes something. |
+//! | fingerprint | A hash of the whole state; equal states have equal fingerprints. |
+//! | delta | The net changes between a snapshot and now. |
+//! | rollback | A new snapshot with the state of an earlier one. |
+//! | overlay | An agent's text over the text of a file, which stays below it as the base. |
+//! | base | A node's text as its file last had it. |
+//! | tombstone | The record that a forgotten node must not come back from its file. |
+//! | reference | A link in a text or made by hand, resolved to a node or pending. |
+//! | heat | A node's temperature from 0 to 1: reads raise it, attended time lowers it. |
+//! | memory clock | The attended time of a memory, in which nodes cool. |
+//! | pin | A mark that keeps a node's temperature as it is. |
+//! | budget | The most cl100k tokens that a reply may have. |
+//! | redaction | Replacing secrets by markers, before parsing and in stored texts. |
+//! | lease | A named lock in the memory, held by one process until it expires. |
+//! | ledger | The file that lists the sessions of one client. |
+//! | era | A generation of MCP: legacy with a handshake, modern with the version in each request. |
 
 mod cli;
 mod ingest;

@@ -1,5 +1,4 @@
-//! The `remindb` program: hands its arguments and streams over, and ends with the code it gets
-//! back.
+//! The `remindb` program: passes its arguments to the library and exits with the code returned.
 
 fn main() -> std::process::ExitCode {
     remindb::run(std::env::args_os().skip(1))

@@ -1,13 +1,14 @@
-//! The protocol engine: from a message to what is to be done about it, in both eras of MCP.
+//! The protocol engine: turns messages into replies and jobs, in both eras of MCP.
 //!
-//! A [`Server`] is a registration: who it is, tables of tools, resources and prompts, and a
+//! A [`Server`] is a registration: its name, tables of tools, resources and prompts, and a
 //! [`Handler`] that runs them. The engine knows no tool, no database and no transport. A transport
-//! owns one [`Connection`] for each client, hands it every frame in order, and does what the
-//! [`FrameStep`] says; whatever the surface does is a [`Job`] that may run on any thread.
+//! owns one [`Connection`] for each client, passes it every frame in order, and does what the
+//! [`FrameStep`] says; the work of the handler is a [`Job`] that may run on any thread.
 //!
-//! *Legacy* versions open with `initialize`, and the era is a property of the connection. The
-//! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
-//! gets checked arguments and a [`Call`], by which it tells and asks, and cannot tell them apart.
+//! *Legacy* versions open with `initialize`, and the era belongs to the connection. The *modern*
+//! version is in the `_meta` of every request, and the era belongs to the request. A handler gets
+//! checked arguments and a [`Call`], which sends notifications and requests to the client in both
+//! eras alike.
 
 pub(crate) mod rpc;
 pub(crate) mod uri;
@@ -67,21 +68,21 @@ pub(crate) use severity::Severity;
 pub(crate) use signed_state::StateSigner;
 pub(crate) use subscription::SubscriptionHub;
 
-/// The target of what a transport logs about a request.
+/// Returns the log target of a transport's records about a request.
 #[cfg(feature = "http")]
 pub(crate) fn log_target_of(request: &crate::mcp::rpc::Request) -> &'static str {
     Method::parse(&request.method).map_or(module_path!(), Method::target)
 }
 
-/// How long and where a client may keep a result.
+/// How long, in ms, and where a client may keep a result.
 type Cache = (u64, &'static str);
 
-/// Of a list that never changes while the server runs, and is the same for everybody.
+/// The cache rule of a list that never changes while the server runs and is equal for everybody.
 const LIST_CACHE: Cache = (5 * 60 * 1000, "public");
-/// Of contents, which change at any time and are somebody's notes.
+/// The cache rule of contents, which change at any time and are private.
 const READ_CACHE: Cache = (0, "private");
 
-/// What the server says about itself.
+/// The server's description of itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServerInfo {
     /// Its name for programs.
@@ -90,24 +91,23 @@ pub(crate) struct ServerInfo {
     pub(crate) title: &'static str,
     /// The version of the build.
     pub(crate) version: &'static str,
-    /// How an agent makes good use of it; paid for in every session.
+    /// The instructions for agents; they cost tokens in every session.
     pub(crate) instructions: &'static str,
 }
 
-/// What runs the tools of a registration; shared by all threads that do.
+/// Runs the tools, resources and prompts of a registration, on any thread.
 pub(crate) trait Handler: Send + Sync + 'static {
-    /// What a row of the table says about how its tool is run.
+    /// The part of a tool's row that tells how to run it.
     type Run: Send + Sync + 'static;
-    /// What a row of the resources says about how it is read.
+    /// The part of a resource's row that tells how to read it.
     type Read: Send + Sync + 'static;
-    /// What a row of the prompts says about how it is made.
+    /// The part of a prompt's row that tells how to make it.
     type Prompt: Send + Sync + 'static;
 
-    /// Runs one tool. A panic in here is one internal error, and the server goes on.
+    /// Runs one tool. A panic in here becomes one internal error, and the server goes on.
     fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, HandlerError>;
 
-    /// Writes a resource to `out` in the form that its row says; all of it is thrown away after an
-    /// error.
+    /// Writes a resource to `out` in the format of its row; after an error all of it is discarded.
     fn read(
         &self,
         read: &Self::Read,
@@ -115,7 +115,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError>;
 
-    /// Makes the messages of a prompt.
+    /// Returns the messages of a prompt.
     fn prompt(
         &self,
         get: &Self::Prompt,
@@ -123,50 +123,50 @@ pub(crate) trait Handler: Send + Sync + 'static {
         call: &Call,
     ) -> Result<Vec<PromptMessage>, HandlerError>;
 
-    /// What an argument of a prompt, or a variable of a template, could be, likeliest first.
+    /// Returns completions for an argument of a prompt or a variable of a template, likeliest
+    /// first.
     fn complete(&self, _asked: &CompletionRequest<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the client should know and did not ask for: on its own, or at the end of the reply of a
-    /// tool, whose budget it keeps.
+    /// Returns a notice for the client. Beside a tool's reply, it keeps to the budget of that
+    /// reply.
     fn notice(&self, _beside: Option<&Reply>) -> Option<Notice> {
         None
     }
 
-    /// Takes note of a request, and names the session that it belongs to, for [`ToolCallRecord`].
+    /// Records a request, and returns its session for [`ToolCallRecord`].
     fn on_request(&self, _seen: &RequestSeen<'_>) -> Option<String> {
         None
     }
 
-    /// Takes note of what else happens to clients.
+    /// Records any other event of a client.
     fn note(&self, _event: Event<'_>) {}
 }
 
-/// Why a tool, a resource or a prompt has no answer. The agent reads it, so it says what to do
-/// instead.
+/// The reason why a tool, a resource or a prompt failed. The agent reads it, so it names a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HandlerError {
-    /// The arguments fit the schema, or the variables the URI, and still make no sense.
+    /// The arguments fit the schema, or the variables the URI, but are invalid.
     BadArgument(String),
-    /// What they name is not there.
+    /// The named thing does not exist.
     NotFound(String),
-    /// The file or the system refused; the text says what a person can do, to the log as well.
+    /// The file or the system refused; the text names a remedy and is logged as well.
     Unavailable(String),
-    /// A promise of ours is broken; the text goes to the log and the client learns only that.
+    /// An invariant is broken; the text is logged and the client learns only that.
     Internal(String),
     /// The call was cancelled, and nobody waits for a reply.
     Cancelled,
-    /// The client cannot do what the call needs.
+    /// The client lacks a capability that the call needs.
     Needs(Capability),
-    /// The client has to answer what it was asked, and the call runs anew.
+    /// The client must answer requests first; then the call runs again.
     Open,
     /// An error of the handler's own form: its code and detail are for the log, and the client gets
     /// the body.
     Coded { code: &'static str, body: String, detail: Option<String> },
 }
 
-/// What is completed.
+/// The subject of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompletionRef {
     /// An argument of the prompt of this name.
@@ -175,22 +175,22 @@ pub(crate) enum CompletionRef {
     Resource(&'static str),
 }
 
-/// A question for completions.
+/// A request for completions.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Debug)]
 pub(crate) struct CompletionRequest<'a> {
-    /// Whose argument it is.
+    /// The owner of the argument.
     pub(crate) subject: CompletionRef,
     /// The argument's name.
     pub(crate) argument: &'a str,
-    /// What was typed of it.
+    /// The typed part of the value.
     pub(crate) value: &'a str,
-    /// What the other arguments are by now.
+    /// The values of the other arguments so far.
     pub(crate) others: Params,
 }
 
 impl HandlerError {
-    /// What the log says of it.
+    /// Returns the failure for the log.
     fn failure(&self) -> Failure {
         let detail = match self {
             HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
@@ -200,7 +200,7 @@ impl HandlerError {
         Failure { kind: self.kind(), detail }
     }
 
-    /// Its name in the log.
+    /// Returns the kind for the log.
     fn kind(&self) -> &'static str {
         match self {
             HandlerError::BadArgument(_) => "bad_argument",
@@ -218,7 +218,7 @@ impl HandlerError {
 /// A registration, ready to serve any number of connections.
 #[derive(Debug)]
 pub(crate) struct Server<S: Handler> {
-    /// What it says about itself.
+    /// Its description of itself.
     pub(crate) about: ServerInfo,
     /// Its tools, in the order in which they are listed.
     pub(crate) tools: Vec<Tool<S::Run>>,
@@ -228,20 +228,20 @@ pub(crate) struct Server<S: Handler> {
     pub(crate) prompts: &'static [Prompt<S::Prompt>],
     /// Rows of one page of a list.
     pub(crate) page_rows_max: usize,
-    /// What protects the state that travels through clients.
+    /// The signer of state that travels through clients.
     pub(crate) state_signer: StateSigner,
-    /// What runs them.
+    /// The handler that runs them.
     pub(crate) handler: S,
-    /// What calls are timed by.
+    /// The clock that times calls.
     pub(crate) clock: Clock,
-    /// Rings when there may be a notice.
+    /// Wakes transports when there may be a notice.
     pub(crate) waker: Arc<Waker>,
-    /// Who is told when a resource changes; whoever notices changes may outlive the server.
+    /// Notifies subscribers of changed resources; the source of changes may outlive the server.
     pub(crate) hub: Arc<SubscriptionHub>,
 }
 
 impl<S: Handler> Server<S> {
-    /// What every result of a version carries besides its own.
+    /// Adds the members that every result of a version carries.
     fn with_common_fields(
         &self,
         version: Version,
@@ -265,7 +265,7 @@ impl<S: Handler> Server<S> {
         json!({"name": name, "title": title, "version": version})
     }
 
-    /// The tools as they are listed.
+    /// Returns the tools as they are listed.
     #[cfg(feature = "http")]
     pub(crate) fn tools_json(&self, version: Version) -> Vec<Value> {
         self.tools.iter().map(|tool| tool.json(version)).collect()
@@ -283,13 +283,13 @@ impl<S: Handler> Server<S> {
         !self.prompts.is_empty()
     }
 
-    /// Whether there is anything whose arguments could be completed.
+    /// Returns whether any resource or prompt has arguments to complete.
     fn has_completions(&self) -> bool {
         let takes_any = |it: &Prompt<S::Prompt>| !it.args.is_empty();
         self.resources.iter().any(Resource::is_template) || self.prompts.iter().any(takes_any)
     }
 
-    /// What the server can do: what is registered, and no more.
+    /// Returns the capabilities: those of the registration, and no more.
     fn capabilities(&self) -> Value {
         let mut known = Map::from_iter([("logging".to_owned(), json!({}))]);
         let can_subscribe = self.resources.iter().any(|it| it.is_subscribable);
@@ -305,7 +305,7 @@ impl<S: Handler> Server<S> {
         Value::Object(known)
     }
 
-    /// The page of a list that `params` ask for.
+    /// Returns the page of a list that `params` ask for.
     fn list(
         &self,
         method: Method,

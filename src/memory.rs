@@ -1,5 +1,5 @@
-//! The memory as one value: a database with its connections, for whoever embeds it, the command
-//! line and the server alike. It starts no thread and keeps no global state.
+//! The memory as one value: a database with its connections, for embedders, command line and
+//! server. It starts no thread and keeps no global state.
 
 pub(crate) mod compile;
 pub(crate) mod rollback;
@@ -33,56 +33,55 @@ use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreEr
 
 pub use edits::{ForgetMode, WriteMode};
 
-/// A database of notes, open.
+/// An open memory.
 ///
 /// All methods take `&self` and may be called from any thread: one writes at a time, any number
 /// read.
 pub struct Memory {
     clock: Clock,
-    /// The folder that the memory is kept for.
+    /// The folder that the memory belongs to.
     live: Mutex<LiveWorkspace>,
-    /// What that folder says, as of its last look: apart, so that nobody waits for the look.
+    /// The last settings of that folder. Their own lock spares readers from waiting for a reload.
     workspace: Mutex<Arc<Workspace>>,
-    /// How nodes warm and cool, as of now.
+    /// The current rates of warming and cooling.
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
     /// How many typed memories there may be.
     memory_limits: typed::MemoryLimits,
-    // Closed in this order: the last connection to go writes the log back into the file and removes
-    // it, which one that only reads cannot do.
+    // Drop order: the last connection to close writes the log back into the file and removes it,
+    // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
     heat_writer: Arc<HeatWriter>,
     writer: Writer,
 }
 
 impl Memory {
-    /// Opens the memory at `path`, making it if there is none.
+    /// Opens the memory at `path`, creating it if it does not exist.
     ///
     /// # Errors
     ///
-    /// The folder does not exist, the file is something else, or its schema is newer than this
-    /// build.
+    /// The folder does not exist, the file is no memory, or its schema is newer than this build.
     pub fn create(path: &Path) -> Result<Memory, Error> {
         Memory::open_at(path, IfMissing::Create, Clock::System)
     }
 
-    /// Opens the memory at `path`; an error if there is none.
+    /// Opens the memory at `path`, which must exist.
     ///
     /// # Errors
     ///
-    /// As [`Memory::create`], and when the file does not exist: nothing is made then.
+    /// As [`Memory::create`], and when the file does not exist: none is created then.
     pub fn open(path: &Path) -> Result<Memory, Error> {
         Memory::open_at(path, IfMissing::Refuse, Clock::System)
     }
 
-    /// The same memory with another clock, such as one that a test sets.
+    /// Returns this memory with another clock, such as one that a test sets.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Memory {
         Memory { clock, ..self }
     }
 
-    /// The same memory, whose answers hold as JSON, too, all that their text says.
+    /// Returns this memory with answers that also hold their facts as JSON.
     #[must_use]
     pub fn with_structured(self) -> Memory {
         Memory { output: Output::Structured, ..self }
@@ -95,7 +94,7 @@ impl Memory {
         Memory { memory_limits, ..self }
     }
 
-    /// The same memory, kept for a folder: what that says counts from now on.
+    /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
         self.set_rates(live.current().config.temperature.rates());
@@ -126,22 +125,23 @@ impl Memory {
         })
     }
 
-    /// The log of what was written, which grows until somebody copies it into the file.
+    /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.
     pub(crate) fn log(&self) -> &Log {
         self.writer.log()
     }
 
-    /// Has the system read the file before anybody asks for what is in it, until it is done or
-    /// over. For a process that has this memory open until it ends.
+    /// Has the system read the file in advance, until the end or until `is_over`. For a process
+    /// that keeps this memory open until it ends.
     pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) {
         match self.readers.read_ahead(is_over) {
             Ok(n_bytes) => log::debug!("read ahead bytes={n_bytes}"),
-            // Whoever needs a page reads it.
+            // Each page is then read when it is needed.
             Err(error) => log::debug!("the database was not read ahead: {error}"),
         }
     }
 
-    /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
+    /// Updates the memory to the present state of the folder or file at `path` (absolute), in one
+    /// snapshot.
     ///
     /// # Errors
     ///
@@ -160,18 +160,17 @@ impl Memory {
         self.compile_as(&request)
     }
 
-    /// Returns the nodes that `words` find, best first, in at most `budget` cl100k tokens.
+    /// Returns the nodes that match `words`, best first, in at most `budget` cl100k tokens.
     ///
     /// # Errors
     ///
-    /// The database failed; no words do that.
+    /// The database failed; no input is an error.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let query = SearchQuery { query: words, ..SearchQuery::default() };
         self.query_and_warm(&Query::Search(query), budget)
     }
 
-    /// Returns a node's text with what is around it, the node itself last, in at most `budget`
-    /// tokens.
+    /// Returns a node's text after its surroundings, in at most `budget` tokens.
     ///
     /// # Errors
     ///
@@ -191,7 +190,7 @@ impl Memory {
         self.query_and_warm(&Query::Tree(query), budget)
     }
 
-    /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
+    /// Returns the net changes since a snapshot, newest first; 0 is before the first one.
     ///
     /// # Errors
     ///
@@ -200,7 +199,7 @@ impl Memory {
         self.query_and_warm(&Query::Delta(DeltaQuery { since, ..DeltaQuery::default() }), budget)
     }
 
-    /// Returns, as unified diffs, what changed after one snapshot up to another.
+    /// Returns the net text changes between two snapshots as unified diffs.
     ///
     /// # Errors
     ///
@@ -209,7 +208,7 @@ impl Memory {
         self.query_and_warm(&Query::Diff(DiffQuery { from, to, cursor: None }), budget)
     }
 
-    /// Returns the latest changes of a node, which may be gone.
+    /// Returns the latest changes of a node, which may be removed.
     ///
     /// # Errors
     ///
@@ -219,13 +218,12 @@ impl Memory {
         self.query_and_warm(&Query::History(query), budget)
     }
 
-    /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
-    /// took. With `drop_after`, the snapshots in between are deleted with every text that only
-    /// they had.
+    /// Restores the state of an earlier snapshot in one new snapshot, and returns a report. With
+    /// `drop_after`, the snapshots in between are deleted with every text that only they had.
     ///
     /// # Errors
     ///
-    /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
+    /// There is no such snapshot, or its state cannot be reproduced. Nothing changes then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
         let after = if drop_after { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
         Ok(self.rollback_to(snapshot, after)?.text)
@@ -240,7 +238,7 @@ impl Memory {
         Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
     }
 
-    /// Returns the facts about the memory as a whole.
+    /// Returns the statistics of the whole memory.
     ///
     /// # Errors
     ///
@@ -249,13 +247,13 @@ impl Memory {
         self.query_and_warm(&Query::Stats, None)
     }
 
-    /// The part of this memory that can only look. Drop it before the memory, whose last connection
-    /// puts the file in order.
+    /// Returns a read-only handle. Drop it before the memory, whose last connection checkpoints
+    /// the log.
     pub fn read_only(&self) -> ReadOnlyMemory {
         self.read_only_beside(Arc::new(NoProcess))
     }
 
-    /// The same, beside what a process knows.
+    /// Returns a read-only handle with the facts of a process.
     pub(crate) fn read_only_beside(&self, process: Arc<dyn ProcessFacts>) -> ReadOnlyMemory {
         ReadOnlyMemory::new(
             Arc::clone(&self.readers),
@@ -269,7 +267,7 @@ impl Memory {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
     }
 
-    /// Compiles for one who does it again and again, and remembers the folder by `watch`.
+    /// Compiles a watched folder, with the state of earlier scans in `watch`.
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,
@@ -278,18 +276,18 @@ impl Memory {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
 
-    /// A connection that takes leases for a process that is called `holder`.
+    /// Opens a connection that takes leases for a process named `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
         Ok(Leases::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
-    /// What the folder says that the memory is kept for: budgets, temperatures, what must not be
-    /// stored. Whoever needs several of them holds on to one value.
+    /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller
+    /// that needs several of them keeps one value, so that they agree.
     pub(crate) fn workspace(&self) -> Arc<Workspace> {
         Arc::clone(&self.workspace.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What a root says, to compile it: that of the memory's own folder after another look.
+    /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.
     pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
         let others = {
             let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,8 +302,8 @@ impl Memory {
         }
     }
 
-    /// Looks whether the memory's own folder says something else by now, and follows it. What is
-    /// wrong there is logged once, and what was good stays.
+    /// Reloads the settings of the memory's own folder if they changed. A mistake is logged once,
+    /// and the last good settings stay.
     pub(crate) fn reload(&self) -> Reload {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let reload = live.reload();
@@ -331,13 +329,13 @@ impl Memory {
         &self.clock
     }
 
-    /// Every compiled folder.
+    /// Returns every compiled root.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, Error> {
         Ok(self.writer.roots()?)
     }
 
-    /// Answers a query, in the budget of the settings where nobody gives one, and warms the nodes
-    /// that the answer shows: the one way in, and the one place that warms.
+    /// Answers a query and warms the nodes shown; the budget defaults to the settings. Every query
+    /// passes through here, and nothing else warms nodes.
     pub(crate) fn query_and_warm(
         &self,
         query: &Query<'_>,
@@ -352,7 +350,7 @@ impl Memory {
         Ok(answer)
     }
 
-    /// Reads without being a signal: nothing is warmed.
+    /// Reads without warming any node.
     pub(crate) fn read<T, E: From<StoreError>>(
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,

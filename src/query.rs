@@ -1,8 +1,8 @@
-//! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in
-//! a layout that clients know, the same facts as JSON, and what reading it warms.
+//! Queries: search, tree, fetch, statistics and changes. Each answer is a text in a layout that
+//! clients know, the facts of that text as JSON, and the nodes that reading it warms.
 //!
-//! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
-//! the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
+//! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and the holder
+//! of the writer warms them. The token budget bounds each form of an answer exactly.
 
 pub(crate) mod render;
 
@@ -51,12 +51,12 @@ use crate::query::render::to_one_line;
 use crate::store::reader::{Facet, NodeHead, Reader};
 use crate::text;
 
-/// Characters of what somebody typed that an error repeats.
+/// Characters of an input that an error repeats.
 const ECHO_CHARS_MAX: usize = 60;
-/// Nodes that an error about an unknown one names.
+/// Similar nodes that an error about an unknown id names.
 const NEAREST_MAX: usize = 3;
 
-/// The node of that id, or of that UUID, or an error that names the nearest ones.
+/// Returns the node of that id or UUID, or an error that names the most similar nodes.
 pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = reader.head(id)? {
         return Ok(head);
@@ -77,12 +77,12 @@ pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     Err(Error::NotFound(message))
 }
 
-/// What somebody typed, fit to be repeated in an error.
+/// Shortens an input to one line, fit to be repeated in an error.
 pub(crate) fn quote_input(typed: &str) -> String {
     to_one_line(&text::truncate_chars(typed, ECHO_CHARS_MAX)).into_owned()
 }
 
-/// Nodes that may have been meant: ids that begin alike, and nodes that the words find.
+/// Returns likely candidates for a mistyped id: ids with the same beginning, and search hits.
 fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     const ALIKE_CHARS_MIN: usize = 3;
     let mut ids: Vec<(usize, String)> = Vec::new();
@@ -105,18 +105,17 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     Ok(heads.iter().map(|it| format!("`{}` {}", it.id, to_one_line(&it.label))).collect())
 }
 
-/// The words that a query looks for, lower case, function words left out.
+/// Returns the words that a query looks for, lower case, without function words.
 pub(crate) fn words_to_highlight(query: &str) -> Vec<String> {
     words::parse_query(query).marks
 }
 
-/// Levels of a tree, when none are asked for.
+/// Default levels of a tree.
 pub(crate) const TREE_LEVELS: u32 = 5;
-/// Levels below a fetched node, when none are asked for.
+/// Default levels below a fetched node.
 pub(crate) const FETCH_LEVELS: u32 = 32;
 
-/// Levels to go down, or changes to go back: what was asked for, `default` when that is nothing or
-/// less, at most 128.
+/// Returns the requested levels or changes, at most 128; `default` for none or less than one.
 pub(crate) fn clamp_levels(asked: Option<i64>, default: u32) -> u32 {
     const LEVELS_MAX: u32 = 128;
     match asked {
@@ -125,7 +124,7 @@ pub(crate) fn clamp_levels(asked: Option<i64>, default: u32) -> u32 {
     }
 }
 
-/// What is known of a node, as JSON; nothing that was left out of the text.
+/// Returns the facts of a node as JSON; nothing that was left out of the text.
 fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     let mut facts =
         json!({ "id": head.id, "type": head.node_type, "label": to_one_line(&head.label) });
@@ -140,8 +139,8 @@ fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     facts
 }
 
-/// The facts of a node that is shown with its text, or with a part of it where all of it `needs` so
-/// many tokens.
+/// Returns the facts of a node that is shown with its text. `needs` is the tokens of the whole
+/// block where only a part of it is shown.
 fn block_facts(head: &NodeHead, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
     let (temperature, score) = heat;
     let mut facts = facts(head, temperature, Some(score));

@@ -52,12 +52,12 @@ pub(crate) use record::{
 };
 pub(crate) use writer::{CommitReport, Writer};
 
-/// The one value that a statement gives, which is prepared once for each connection.
+/// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
     conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// What can go wrong in the database.
+/// An error of the database.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -65,63 +65,63 @@ pub enum StoreError {
     Sqlite {
         /// The step, as a verb phrase.
         doing: &'static str,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// SQLite refused a commit so late that it may be kept after all.
     InDoubt {
         /// The step, as a verb phrase.
         doing: &'static str,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The database does not exist, and was not to be made.
+    /// The database does not exist and may not be created.
     Missing {
-        /// Where it was looked for.
+        /// The path without a database.
         path: PathBuf,
     },
-    /// The folder that the database should stand in does not exist.
+    /// The database's folder does not exist.
     NoFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// The file is there, but it is no memory: another program's database, or no database at all.
+    /// The file is not a memory: another program's database, or no database at all.
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of file found instead, as a noun phrase.
         what: &'static str,
     },
     /// A file of the database was deleted or replaced while it was open.
     Moved {
-        /// Where it stood.
+        /// The database's path.
         path: PathBuf,
     },
-    /// The same during a write: it was committed, and may be lost.
+    /// A write was committed to a file that was deleted or replaced meanwhile, and may be lost.
     Unkept {
-        /// Where the file stood.
+        /// The database's path.
         path: PathBuf,
     },
-    /// Somebody has the database open whose log, or the log's index, was deleted.
+    /// Another process has the database open, and its log or the log's index was deleted.
     Orphaned {
         /// The database.
         path: PathBuf,
         /// The file that was deleted.
         missing: PathBuf,
     },
-    /// The path is one by which SQLite would keep the database in no file.
+    /// SQLite would keep a database of this path in no file.
     Nowhere {
         /// The path.
         path: PathBuf,
     },
-    /// The database has several names, each of which would have a log of its own.
+    /// The database has several hard links, each of which would have a log of its own.
     Linked {
         /// The database.
         path: PathBuf,
-        /// How many.
+        /// The number of names.
         n_names: u64,
     },
-    /// The database is mounted by itself, so that its log would be in another folder.
+    /// The database is mounted without its folder, so its log would be in another one.
     Mounted {
         /// The database.
         path: PathBuf,
@@ -137,10 +137,10 @@ pub enum StoreError {
     },
     /// The rows contradict each other.
     Corrupt {
-        /// What does not fit.
+        /// The contradiction.
         what: String,
     },
-    /// The SQLite that this program was linked with is too old to be safe.
+    /// The linked SQLite is too old to be safe.
     OldSqlite {
         /// Its version.
         found: &'static str,
@@ -210,7 +210,7 @@ impl std::error::Error for StoreError {
 }
 
 impl StoreError {
-    /// The errors of a database whose files are not at their names.
+    /// Writes the errors of a database whose files are not at their names.
     fn fmt_identity(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Moved { path } => write!(
@@ -250,7 +250,7 @@ impl StoreError {
         }
     }
 
-    /// Whether another process or connection writes, and waiting would have helped.
+    /// Returns whether another connection holds the lock, so that a later try may succeed.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(
             self,
@@ -259,7 +259,30 @@ impl StoreError {
         )
     }
 
-    /// The error of a step that comes after a change: it does not say that nothing was changed.
+    /// Returns whether the file or its rows are damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            StoreError::Corrupt { .. } => true,
+            StoreError::Sqlite { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the system does not let this user read or write the file.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        use rusqlite::ErrorCode::{PermissionDenied, ReadOnly};
+        match self {
+            StoreError::Sqlite { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(PermissionDenied | ReadOnly))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the text of an error after a change, without the claim that nothing was changed.
     pub(crate) fn after_a_change(&self) -> String {
         match self {
             StoreError::Sqlite { doing, source } => match advice(source) {
@@ -270,7 +293,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the cause lies with the file or the system, where a person can do something.
+    /// Returns whether the cause lies with the file or the system, where a person can act.
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
@@ -287,7 +310,7 @@ impl StoreError {
     }
 }
 
-/// What an error says of the transaction that it ended.
+/// The effect of an error on its transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     /// The system refused a step, and the transaction was rolled back.
@@ -296,7 +319,7 @@ enum Cause {
     State,
 }
 
-/// What to do about it, where the cause lies outside of the program.
+/// Returns advice for an error whose cause lies outside of the program.
 fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
     Some(match error.sqlite_error_code()? {
@@ -319,7 +342,7 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     })
 }
 
-/// Names the step that SQLite refused, once, at the call.
+/// Adds the name of the refused step to an error of SQLite, once, at the call.
 pub(crate) trait ErrorStep<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
@@ -337,8 +360,9 @@ pub(crate) enum IfMissing {
     Refuse,
 }
 
-/// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
-/// where others do not find it.
+/// Checks the path before SQLite opens it.
+///
+/// A mistyped path creates nothing, and no log is made where others do not find it.
 pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     if path.as_os_str().is_empty() || path == Path::new(":memory:") {
         return Err(StoreError::Nowhere { path: path.to_owned() });

@@ -1,7 +1,7 @@
-//! The tools of a memory: a table, and the one place that runs them.
+//! The MCP interface of a memory: its tools, resources and prompts, and their handler.
 //!
-//! What a tool may touch is in its [`ToolRunner`]: a question gets a connection that cannot write,
-//! and the memory warms what the answer shows. The whole list stays small, since every session pays
+//! The [`ToolRunner`] limits the access of a tool: a query gets a connection that cannot write,
+//! and the memory warms the nodes shown. The list of tools stays small, since every session pays
 //! for it.
 
 pub(crate) mod resources;
@@ -41,26 +41,27 @@ pub(crate) fn about(offer: ToolSet) -> ServerInfo {
     }
 }
 
-/// A memory as MCP offers it.
+/// The handler of a memory's tools, resources and prompts.
 pub(crate) struct MemoryHandler {
-    /// Can only look. It goes before the memory does, whose last connection puts the file in order.
+    /// A read-only handle. It is dropped before the memory, whose last connection checkpoints the
+    /// log.
     pub(crate) view: ReadOnlyMemory,
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
-    /// What may be compiled besides it: paths without links.
+    /// Further paths that may be compiled, with links resolved.
     pub(crate) allowed: Vec<PathBuf>,
-    /// Threads for parsing.
+    /// Number of parsing threads.
     pub(crate) n_threads: usize,
-    /// What changed of the memory, for whoever subscribed to it.
+    /// The watch for changes, while there are subscribers.
     pub(crate) watch: ChangeWatch,
-    /// Records who uses the memory.
+    /// The recorder of sessions.
     pub(crate) sessions: Arc<dyn RecordSessions>,
 }
 
 /// Records the sessions of clients and their tool calls.
 pub(crate) trait RecordSessions: Send + Sync {
-    /// Notes a request, and returns the session of one that calls a tool.
+    /// Records a request; returns the session if it calls a tool.
     fn on_request(
         &self,
         seen: &RequestSeen<'_>,
@@ -68,27 +69,27 @@ pub(crate) trait RecordSessions: Send + Sync {
         now: Millis,
     ) -> Option<String>;
 
-    /// Notes the end of a connection, by the transport's name of it.
+    /// Records the end of a connection, by the transport's name of it.
     fn on_disconnect(&self, connection: &str, now: Millis);
 
-    /// Notes a tool call that is over.
+    /// Records a finished tool call.
     fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis);
 }
 
-/// One method of the memory that changes it.
+/// A method of the memory that changes it.
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// A call on typed memories: arguments as they came, for it to check, and a JSON document.
 type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
-/// How a tool runs. The variant decides what it can touch.
+/// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolRunner {
-    /// Asks a question, which it makes of the arguments alone.
+    /// Answers a query, made of the arguments alone.
     Read(fn(&Args) -> Query<'_>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
-    /// The same, once the user has agreed to what it removes.
+    /// Calls one method of the memory after the user's consent to a removal.
     Confirmed(confirmation::Confirm, WriteFn),
     /// Compiles files into the memory.
     Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
@@ -156,7 +157,7 @@ impl Handler for MemoryHandler {
             }
             Event::Listened => {
                 if let Err(error) = self.watch.begin(&self.memory) {
-                    // What changes until the first look goes unnoticed.
+                    // Changes before the first check go unnoticed.
                     log::warn!("the memory is not watched yet: {error}");
                 }
             }
@@ -175,7 +176,7 @@ impl MemoryHandler {
     }
 }
 
-/// The budget that was asked for; none, zero or less leaves it to the question.
+/// Returns the requested budget; none, zero or less means the query's default.
 fn budget(args: &Args) -> Option<u32> {
     let asked = args.integer("budget").filter(|it| 0 < *it)?;
     Some(u32::try_from(asked).unwrap_or(u32::MAX))
@@ -212,7 +213,7 @@ impl From<MemoryError> for HandlerError {
     }
 }
 
-/// An object with one list, which a budget of a few tokens leaves no room for.
+/// Returns the schema of an object with one list, which a tiny budget may leave out.
 fn list_output(name: &str) -> Value {
     let list = json!({"type": "array", "items": {"type": "object"}});
     json!({"type": "object", "properties": {name: list}})

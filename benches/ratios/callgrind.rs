@@ -1,4 +1,4 @@
-//! Instructions of the three hot paths, which another run on another machine counts alike.
+//! Counts the instructions of the three hot paths, which are the same on every machine.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,18 +14,18 @@ use crate::questions::Question;
 use crate::table::Figure;
 use crate::{Outcome, floor};
 
-/// Searches and fetches of which the mean is taken.
+/// Searches and fetches whose mean is taken.
 const CALLS: usize = 20;
 
-/// Instructions, in millions.
+/// Counts of instructions, in millions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     all: f64,
-    /// Of SQLite's own functions, without what they call of the C library.
+    /// Instructions of SQLite's own functions, without the C library's that they call.
     of_sqlite: f64,
 }
 
-/// Instructions of compiling `notes`, and of a search and a fetch in what comes of it.
+/// Counts the instructions of compiling `notes`, and of a search and a fetch in the result.
 pub(crate) fn figures(notes: &Path, dir: &Path, asked: &[Question]) -> Outcome<Vec<Figure>> {
     let sqlite = sqlite_symbols()?;
     let (out, db) = (dir.join("callgrind.out"), dir.join("callgrind.db"));
@@ -86,8 +86,10 @@ fn valgrind(out: &Path) -> Command {
     valgrind
 }
 
-/// Sums what callgrind wrote: below each `fn=` stand lines of a position and a cost, and behind
-/// `calls=` one of what the called function took, which is counted where that stands.
+/// Sums the costs in callgrind's output.
+///
+/// Below each `fn=` there are lines of a position and a cost. The line after `calls=` is the cost
+/// of the called function, which is counted at its own `fn=`.
 fn read(out: &Path, sqlite: &HashSet<String>) -> Outcome<Counted> {
     let text = fs::read_to_string(out)?;
     let mut names: HashMap<&str, bool> = HashMap::new();
@@ -101,7 +103,7 @@ fn read(out: &Path, sqlite: &HashSet<String>) -> Outcome<Counted> {
             }
             is_of_sqlite = names.get(id).copied().unwrap_or(false);
         } else if let Some(called) = line.strip_prefix("cfn=") {
-            // A name is written out where it comes up first, be it as the one that is called.
+            // A name is written out at its first occurrence, even as that of a called function.
             if let Some((id, name)) = called.split_once(' ') {
                 names.insert(id, is_one_of(name, sqlite));
             }
@@ -118,7 +120,8 @@ fn read(out: &Path, sqlite: &HashSet<String>) -> Outcome<Counted> {
     Ok(counted)
 }
 
-/// Recursive calls have a number behind the name, and parts of a function an ending.
+/// Returns whether a name is one of `symbols`. Recursive calls have a number after the name, and
+/// parts of a function a suffix.
 fn is_one_of(name: &str, symbols: &HashSet<String>) -> bool {
     symbols.contains(name.split(['.', '\'']).next().unwrap_or(name))
 }

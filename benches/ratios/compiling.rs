@@ -1,4 +1,4 @@
-//! What it takes to compile: everything, nothing, and one file.
+//! Measures compiles: of everything, of nothing new, and of one changed file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use crate::{Outcome, doing, mean, median};
 
 const RUNS: usize = 7;
 
-/// Compiles `notes` into `db`, and again, and again when one file changed. After the first compile
-/// `n_first` more are measured beside their floor.
+/// Compiles `notes` into `db`, then again unchanged, and again after one file changed. After the
+/// first compile it measures `n_first` more beside their floor.
 pub(crate) fn figures(notes: &Path, db: &Path, n_first: usize) -> Outcome<Vec<Figure>> {
     let mut figures = first(notes, db, n_first)?;
     doing("compile what did not change, and one file that did");

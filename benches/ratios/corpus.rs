@@ -1,6 +1,7 @@
-//! Notes as people write them, the same on every machine: front matter, headings, paragraphs,
-//! lists, tables, code and links, over a vocabulary in which few words are frequent, held together
-//! by the function words of English.
+//! Generates notes like those that people write, the same on every machine.
+//!
+//! They have front matter, headings, paragraphs, lists, tables, code and links, over a vocabulary
+//! in which few words are frequent, joined by the function words of English.
 
 use std::fs;
 use std::path::Path;
@@ -8,19 +9,19 @@ use std::path::Path;
 use crate::Outcome;
 
 const WORDS: usize = 6_000;
-/// Bytes of one note, about.
+/// Approximate size of one note, in bytes.
 const NOTE_BYTES: usize = 7_250;
 const SYLLABLES: [&str; 24] = [
     "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "qui", "ro", "su",
     "ta", "ve", "wi", "xo", "yu", "zan", "ter", "lin", "mor",
 ];
-/// The frequent ones first.
+/// Function words, the frequent ones first.
 pub(crate) const FUNCTION_WORDS: [&str; 16] = [
     "the", "of", "and", "to", "in", "is", "for", "that", "with", "on", "as", "by", "from", "this",
     "are", "not",
 ];
 
-/// A generator of numbers that are the same each time.
+/// A random number generator with a fixed seed.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -37,7 +38,7 @@ impl Dice {
         (self.0 >> 11) as usize % n
     }
 
-    /// One of the first ones often, of the last ones seldom.
+    /// Returns a number below `n`, small ones more often.
     fn rank(&mut self, n: usize) -> usize {
         self.below(n) * self.below(n) / n * self.below(n) / n
     }
@@ -57,7 +58,7 @@ impl Dice {
         words.join(" ")
     }
 
-    /// A sentence, of which every third word only holds the others together.
+    /// Returns a sentence in which every third word is a function word.
     fn sentence(&mut self) -> String {
         let n_words = 8 + self.below(14);
         let mut text = capital(&self.word());
@@ -81,7 +82,7 @@ fn capital(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// Writes `n_files` notes and returns their bytes.
+/// Writes `n_files` notes, and returns their size in bytes.
 pub(crate) fn write(notes: &Path, n_files: usize) -> Outcome<u64> {
     let mut bytes = 0;
     for nth in 0..n_files {
@@ -94,7 +95,7 @@ pub(crate) fn write(notes: &Path, n_files: usize) -> Outcome<u64> {
     Ok(bytes)
 }
 
-/// The text of one of them.
+/// Returns the text of one note.
 pub(crate) fn note(nth: usize, n_files: usize) -> String {
     let mut dice = Dice::of(nth);
     let (title, tag) = (dice.words(3), dice.word());

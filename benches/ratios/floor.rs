@@ -1,4 +1,4 @@
-//! The least work that any program would have to do here.
+//! Measures floors: the least work of any program for each task.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use crate::Outcome;
 use crate::process::program;
 
-/// What full-text search needs for an expression.
+/// Columns that full-text search needs for an expression.
 pub(crate) const MATCHES: &str = "
     SELECT rowid, bm25(node_fts)
       FROM node_fts
@@ -19,7 +19,7 @@ pub(crate) const MATCHES: &str = "
      ORDER BY 2
      LIMIT 200";
 
-/// What a line says of a node.
+/// Columns for a node's line.
 pub(crate) const LINE: &str = "
     SELECT n.label, n.node_type, n.token_count, f.path, h.temperature
       FROM node AS n
@@ -27,7 +27,7 @@ pub(crate) const LINE: &str = "
       LEFT JOIN heat AS h ON h.node = n.key
      WHERE n.id = ?1";
 
-/// And its text.
+/// Columns for a node's line and text.
 pub(crate) const TEXT: &str = "
     SELECT n.content, n.node_type, n.token_count, f.path, h.temperature
       FROM node AS n
@@ -35,13 +35,13 @@ pub(crate) const TEXT: &str = "
       LEFT JOIN heat AS h ON h.node = n.key
      WHERE n.id = ?1";
 
-/// A connection that only reads, as a program would open it.
+/// Opens a connection that only reads, as a program would.
 pub(crate) fn reader(db: &Path) -> Outcome<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Ok(Connection::open_with_flags(db, flags)?)
 }
 
-/// Reads what a query gives for each of those.
+/// Runs a query once for each argument and reads its rows.
 pub(crate) fn read(conn: &Connection, sql: &str, each: &[&str]) -> Outcome<()> {
     let mut query = conn.prepare_cached(sql)?;
     for it in each {
@@ -55,7 +55,7 @@ pub(crate) fn read(conn: &Connection, sql: &str, each: &[&str]) -> Outcome<()> {
 
 type Row = Vec<Value>;
 
-/// The rows of a memory, and the schema that they go into.
+/// The rows of a memory, and their schema.
 pub(crate) struct Rows {
     schema: Vec<String>,
     tables: Vec<(&'static str, Vec<Row>)>,
@@ -86,8 +86,8 @@ impl Rows {
         Ok(Rows { schema, tables })
     }
 
-    /// Inserts all of them in one transaction, as the program's own settings have it, and indexes
-    /// their text.
+    /// Inserts all rows in one transaction, with the program's own settings, and indexes their
+    /// text.
     pub(crate) fn write(&self, db: &Path) -> Outcome<()> {
         let mut conn = writer(db)?;
         let tx = conn.transaction()?;
@@ -105,7 +105,7 @@ impl Rows {
     }
 }
 
-/// A copy of a memory, which is kept equal with the least statements.
+/// A copy of a memory, kept equal with the fewest statements.
 pub(crate) struct Mirror {
     to: Connection,
     node: i64,
@@ -115,7 +115,7 @@ pub(crate) struct Mirror {
 impl Mirror {
     pub(crate) fn of(db: &Path, copy: &Path) -> Outcome<Mirror> {
         fs::copy(db, copy)?;
-        // Neither of the two should wait for what was written before.
+        // Neither of the two should wait for earlier writes.
         for path in [db, copy] {
             File::open(path)?.sync_all()?;
         }
@@ -128,7 +128,7 @@ impl Mirror {
         Ok(mirror)
     }
 
-    /// What was written to `of` since the last time.
+    /// Returns the rows written to `of` since the last call.
     pub(crate) fn news(&mut self, of: &Connection) -> Outcome<Vec<(&'static str, Vec<Row>)>> {
         let news = vec![
             ("node", rows(of, "SELECT * FROM node WHERE key > ?1", self.node)?),
@@ -141,7 +141,8 @@ impl Mirror {
         Ok(news)
     }
 
-    /// Writes that here, in one transaction that waits for the disk; triggers index the text.
+    /// Writes rows to the copy, in one transaction that waits for the disk; triggers index the
+    /// text.
     pub(crate) fn write(&mut self, news: &[(&'static str, Vec<Row>)]) -> Outcome<()> {
         let tx = self.to.transaction()?;
         for (table, rows) in news {
@@ -153,7 +154,7 @@ impl Mirror {
     }
 }
 
-/// A connection of the program's own durability.
+/// Opens a connection with the program's own durability.
 fn writer(db: &Path) -> Outcome<Connection> {
     let conn = Connection::open(db)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
@@ -187,7 +188,7 @@ fn latest(conn: &Connection, sql: &str) -> Outcome<i64> {
     Ok(conn.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0))
 }
 
-/// Moves the memory clock, `n` times.
+/// Moves the memory clock `n` times.
 pub(crate) fn tick(db: &Path, n: usize) -> Outcome<()> {
     let conn = writer(db)?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
@@ -198,7 +199,7 @@ pub(crate) fn tick(db: &Path, n: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// A process that starts and ends, and SQLite that opens a file.
+/// Starts and ends a process that opens a file with SQLite.
 pub(crate) fn process(db: &Path) -> Outcome<()> {
     Command::new(program()).arg("--version").output()?;
     let n: i64 = reader(db)?.query_row("SELECT count(*) FROM root", [], |row| row.get(0))?;
@@ -206,7 +207,7 @@ pub(crate) fn process(db: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Walks a folder and looks at all of its files.
+/// Walks a folder and reads the metadata of all of its files.
 pub(crate) fn walk(notes: &Path) -> Outcome<()> {
     let mut folders = vec![notes.to_owned()];
     while let Some(folder) = folders.pop() {

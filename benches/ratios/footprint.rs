@@ -1,8 +1,8 @@
-//! What each megabyte of the program is, as its own symbols tell.
+//! Attributes each megabyte of the program to a crate, by the program's symbols.
 //!
-//! Machine code is sorted by the crate that a function was written in: generic code of the standard
-//! library that others use counts as the standard library's. What link-time optimization moved into
-//! its caller counts as the caller's.
+//! Machine code counts for the crate in which its function was written: generic code of the
+//! standard library used by others counts for the standard library. Code inlined by link-time
+//! optimization counts for its caller.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -14,11 +14,11 @@ use crate::Outcome;
 use crate::process::program;
 use crate::table::Figure;
 
-/// Less than that is among the others.
+/// Smaller shares are summed up as one.
 const SHOWN_BYTES: u64 = 40_000;
 const VOCABULARY: &str = "src/text/tokens/cl100k.bin";
 
-/// The program without symbols, and what it is made of, largest first.
+/// Returns the size of the stripped program and of its parts, largest first.
 pub(crate) fn figures(dir: &Path) -> Outcome<Vec<Figure>> {
     let stripped = dir.join("stripped");
     run("strip", &["-o", &stripped.to_string_lossy()], &program())?;
@@ -50,7 +50,7 @@ pub(crate) fn figures(dir: &Path) -> Outcome<Vec<Figure>> {
     Ok(std::iter::once(whole).chain(parts.into_iter().map(part)).collect())
 }
 
-/// Bytes of machine code by who wrote it.
+/// Returns bytes of machine code by crate.
 fn code() -> Outcome<BTreeMap<String, u64>> {
     let sqlite = sqlite_symbols()?;
     let mut by_owner: BTreeMap<String, u64> = BTreeMap::new();
@@ -84,8 +84,9 @@ fn code() -> Outcome<BTreeMap<String, u64>> {
     Ok(parts)
 }
 
-/// The crate of a function, or what else it is from: its first path is that of the function, or of
-/// the type that has it as a method.
+/// Returns the crate of a function, or another origin.
+///
+/// The first path in the name is that of the function, or of the type whose method it is.
 pub(crate) fn owner(name: &str, sqlite: &HashSet<String>) -> String {
     let bare = name.split('.').next().unwrap_or(name);
     if sqlite.contains(bare) {
@@ -97,7 +98,7 @@ pub(crate) fn owner(name: &str, sqlite: &HashSet<String>) -> String {
     before[start..].to_owned()
 }
 
-/// The names of SQLite's functions, from the library that was linked in.
+/// Returns the names of SQLite's functions, from the linked library.
 pub(crate) fn sqlite_symbols() -> Outcome<HashSet<String>> {
     let mut symbols = HashSet::new();
     for library in libraries()? {

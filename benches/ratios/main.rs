@@ -1,20 +1,20 @@
-//! What remindb takes, beside the least work that any program would have to do here.
+//! Measures remindb beside floors: the least work of any program for each task.
 //!
-//! `make bench` prints the tables; nothing asserts. A row stands beside its floor, which was
+//! `make bench` prints the tables; nothing asserts. A row is printed beside its floor, which was
 //! measured in turn with it, so that a busy machine slows both, or beside what it is compared with:
 //! `a / b`. It may have a bound of the ratio (`2×`), of the difference (`+20`) and of the figure.
-//! Figures are medians unless the row says something else, and MB are millions of bytes.
+//! Figures are medians unless the row states otherwise, and MB are millions of bytes.
 //!
 //! | variable | |
 //! |---|---|
-//! | `N=` | that many notes; 2,000 are 16 MB |
-//! | `MILLION=1` | and a memory of a million nodes |
-//! | `ONLY='compile serve ticks growth callgrind binary'` | leaves out what is not named |
-//! | `JSON=path` | keeps the figures |
+//! | `N=` | number of notes; 2,000 are 16 MB |
+//! | `MILLION=1` | adds a memory of a million nodes |
+//! | `ONLY='compile serve ticks growth callgrind binary'` | leaves out parts that are not named |
+//! | `JSON=path` | writes the figures to a file |
 //! | `PROGRAM=path` | measures another build |
 //! | `CORPUS=path` | writes the notes there and ends |
 //!
-//! It needs Linux and `dd`, and says so where it misses `nm` or `valgrind`.
+//! It needs Linux and `dd`, and reports missing `nm` or `valgrind`.
 
 mod callgrind;
 mod compiling;
@@ -37,10 +37,10 @@ use rusqlite::Connection;
 use table::{Figure, Size, Table};
 
 const FILES: usize = 2_000;
-/// Notes that have a million nodes together, about.
+/// Notes that have about a million nodes together.
 const FILES_OF_A_MILLION: usize = 26_000;
 const QUESTIONS: usize = 200;
-/// First compiles beside their floor, where that does not take minutes.
+/// First compiles measured beside their floor, where that does not take minutes.
 const FIRST_RUNS: usize = 3;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -82,7 +82,7 @@ fn main() -> Outcome<()> {
     table.keep()
 }
 
-/// Notes, and the memory of them.
+/// Notes and their memory.
 struct Corpus {
     notes: PathBuf,
     db: PathBuf,
@@ -96,19 +96,19 @@ impl Corpus {
         doing(&format!("write {n_files} notes"));
         let (notes, db) = (dir.join(name), dir.join(format!("{name}.db")));
         let mb = corpus::write(&notes, n_files)? as f64 / 1e6;
-        // Where an answer takes long, fewer of them tell as much.
+        // Where answers take long, fewer of them are representative.
         let n_questions = if n_files < FILES_OF_A_MILLION { QUESTIONS } else { QUESTIONS / 4 };
         Ok(Corpus { notes, db, n_files, mb, questions: questions(n_questions, n_files) })
     }
 
-    /// What its figures are of.
+    /// Returns the name of the corpus for its figures.
     fn named(&self) -> Outcome<String> {
         let conn = Connection::open(&self.db)?;
         let n: i64 = conn.query_row("SELECT count(*) FROM node", [], |row| row.get(0))?;
         Ok(format!("{n} nodes of {} notes, {:.1} MB", self.n_files, self.mb))
     }
 
-    /// Whether some bounds are of it.
+    /// Returns the size, which decides whether the bounds for the whole corpus apply.
     fn size(&self) -> Size {
         if self.n_files == FILES { Size::Whole } else { Size::Other }
     }
@@ -131,7 +131,7 @@ impl Corpus {
     }
 }
 
-/// The start with a memory in which nothing is.
+/// Measures the start with an empty memory.
 fn empty(table: &mut Table, dir: &Path) -> Outcome<()> {
     let (nothing, db) = (dir.join("nothing"), dir.join("empty.db"));
     fs::create_dir(&nothing)?;
@@ -139,7 +139,7 @@ fn empty(table: &mut Table, dir: &Path) -> Outcome<()> {
     table.rows("an empty memory", Size::Other, &serving::start(&db)?)
 }
 
-/// The same at a sixteenth and a quarter of the notes, side by side.
+/// Measures at a sixteenth and a quarter of the notes, and prints all sizes side by side.
 fn growth(table: &mut Table, dir: &Path, n_files: usize, whole: Vec<Figure>) -> Outcome<()> {
     let mut sizes = [Vec::new(), Vec::new(), whole];
     for (figures, part) in sizes.iter_mut().zip([16, 4]) {
@@ -148,7 +148,7 @@ fn growth(table: &mut Table, dir: &Path, n_files: usize, whole: Vec<Figure>) -> 
     table.growth([n_files / 16, n_files / 4, n_files], &sizes)
 }
 
-/// Figures that take a tool which may not be there.
+/// Prints figures that need a tool, or the reason why there are none.
 fn optional(table: &mut Table, of: &str, figures: Outcome<Vec<Figure>>) -> Outcome<()> {
     match figures {
         Ok(figures) => table.rows(of, Size::Other, &figures),
@@ -156,13 +156,13 @@ fn optional(table: &mut Table, of: &str, figures: Outcome<Vec<Figure>>) -> Outco
     }
 }
 
-/// Whether this part of it is wanted.
+/// Returns whether `ONLY` names this part.
 fn is_on(part: &str) -> bool {
     let only = std::env::var("ONLY").unwrap_or_default();
     only.is_empty() || only.split(' ').any(|it| it == part)
 }
 
-/// Says what is measured next, beside the table: all of it takes minutes.
+/// Reports progress on stderr: all of it takes minutes.
 fn doing(what: &str) {
     let _ = writeln!(std::io::stderr().lock(), "bench: {what}");
 }

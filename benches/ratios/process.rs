@@ -1,4 +1,4 @@
-//! The program as a child: what it takes in time and memory, and what it answers.
+//! Runs the program as a child process, and measures its time, memory and answers.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-/// The program that is measured: the one that was built with this, or another build of it.
+/// Returns the path of the measured program: `PROGRAM`, or the one built with this.
 pub(crate) fn program() -> OsString {
     std::env::var_os("PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_remindb").into())
 }
@@ -20,7 +20,7 @@ pub(crate) fn program() -> OsString {
 /// Clock ticks a second in `/proc`.
 const TICKS: f64 = 100.0;
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Took {
     pub(crate) wall_ms: f64,
@@ -44,7 +44,7 @@ pub(crate) fn wall_ms(work: impl FnOnce() -> Outcome<()>) -> Outcome<f64> {
     Ok(started.elapsed().as_secs_f64() * 1000.0)
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time that `work` takes on this thread.
 pub(crate) fn own_cpu_ms(work: impl FnOnce() -> Outcome<()>) -> Outcome<f64> {
     let before = thread_cpu_ms("/proc/thread-self")?;
     work()?;
@@ -56,7 +56,7 @@ fn thread_cpu_ms(task: &str) -> Outcome<f64> {
     Ok(text.split(' ').next().unwrap_or("0").parse::<f64>()? / 1e6)
 }
 
-/// Compiles, and says what it took.
+/// Compiles, and returns the cost.
 pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
     let before = children_cpu_ms()?;
     let started = now();
@@ -69,7 +69,7 @@ pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut took = Took::default();
-    // Its memory is gone when it ended, and what it took at the most is in no file afterwards.
+    // Its peak memory is in `/proc`, which ends with the process.
     while !has_ended(child.id())? {
         took.peak_mb = took.peak_mb.max(memory_mb(child.id(), "VmHWM:"));
         sleep_us(250);
@@ -80,8 +80,8 @@ pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
     if status.success() { Ok(took) } else { Err("the compile failed".into()) }
 }
 
-/// CPU time of all children that were waited for. It comes in ticks, but is summed without: a mean
-/// of several differences is exact.
+/// Returns the CPU time of all children waited for. It comes in ticks, but sums are exact, and so
+/// is a mean of several differences.
 fn children_cpu_ms() -> Outcome<f64> {
     let fields = stat("self")?;
     Ok((fields[13].parse::<f64>()? + fields[14].parse::<f64>()?) * 1000.0 / TICKS)
@@ -104,23 +104,23 @@ fn memory_mb(pid: u32, field: &str) -> f64 {
     kib.unwrap_or(0.0) * 1024.0 / 1e6
 }
 
-/// A server to talk to over its streams.
+/// A server, reached over its standard streams.
 pub(crate) struct Server {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// Lines that nobody has asked for yet.
+    /// Lines not yet asked for.
     before: VecDeque<String>,
 }
 
 impl Server {
-    /// Starts one and says how long it took to answer.
+    /// Starts a server, and returns the time to its first answer.
     pub(crate) fn start(db: &Path) -> Outcome<(Server, f64)> {
         let mut serve = Command::new(program());
         Server::of(serve.args(["serve", "--db"]).arg(db))
     }
 
-    /// Starts what serves.
+    /// Starts a server by a command.
     pub(crate) fn of(serve: &mut Command) -> Outcome<(Server, f64)> {
         const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
         let started = now();
@@ -146,7 +146,7 @@ impl Server {
             if self.from.read_line(&mut line)? == 0 {
                 return Err("the server ended".into());
             }
-            // Announcements are no answers.
+            // Notifications are no answers.
             if line.starts_with(r#"{"jsonrpc":"2.0","id":"#) {
                 return Ok(line);
             }
@@ -154,14 +154,14 @@ impl Server {
         }
     }
 
-    /// Asks for nothing and says how long the answer took.
+    /// Pings the server, and returns the time to the answer.
     pub(crate) fn ping(&mut self) -> Outcome<f64> {
         let started = now();
         self.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)?;
         Ok(started.elapsed().as_secs_f64() * 1000.0)
     }
 
-    /// Calls a tool and says how long the answer took.
+    /// Calls a tool, and returns the text and the time to the answer.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<(String, f64)> {
         let request = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
@@ -179,14 +179,14 @@ impl Server {
         memory_mb(self.child.id(), "VmRSS:")
     }
 
-    /// CPU time of all its threads, without those that have ended.
+    /// Returns the CPU time of all live threads.
     pub(crate) fn cpu_ms(&self) -> Outcome<f64> {
         let mut sum = 0.0;
         for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let task = task?.path();
             match thread_cpu_ms(&task.to_string_lossy()) {
                 Ok(ms) => sum += ms,
-                // It has just ended.
+                // The thread has just ended.
                 Err(_) if !task.exists() => (),
                 Err(error) => return Err(error),
             }
@@ -194,7 +194,7 @@ impl Server {
         Ok(sum)
     }
 
-    /// What it read from the disk, not from memory that the system keeps of it.
+    /// Returns the megabytes read from the disk rather than from the page cache.
     pub(crate) fn read_mb(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap_or_default();
         let line = text.lines().find_map(|it| it.strip_prefix("read_bytes: "));
@@ -208,7 +208,7 @@ impl Server {
     }
 }
 
-/// Makes the system forget what it keeps of a file in memory.
+/// Drops a file from the system's page cache.
 pub(crate) fn forget(db: &Path) -> Outcome<()> {
     fs::File::open(db)?.sync_all()?;
     let mut dd = Command::new("dd");

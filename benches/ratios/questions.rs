@@ -1,11 +1,12 @@
-//! What an agent would ask of the notes: words of their headings and paragraphs, and questions that
-//! are made of them. The same ones each time.
+//! Generates an agent's questions about the notes, the same ones each time.
+//!
+//! They are words of headings and paragraphs, and sentences made of them.
 
 use std::collections::HashSet;
 
 use crate::corpus::{Dice, FUNCTION_WORDS, note};
 
-/// Words around those that are looked for.
+/// Frames of words around those searched for.
 const QUESTIONS: [&str; 8] = [
     "what is the {} of {}?",
     "how does {} work with {}?",
@@ -17,15 +18,16 @@ const QUESTIONS: [&str; 8] = [
     "is there a {} for the {} of {}?",
 ];
 
-/// A question: as an agent asks it, and what it comes to.
+/// A question: the agent's text, and the words searched for.
 pub(crate) struct Question {
     pub(crate) text: String,
-    /// A full-text expression: the words that are looked for, ORed.
+    /// A full-text expression: the words searched for, ORed.
     pub(crate) expression: String,
 }
 
-/// `n` questions about `n_files` notes: a heading, one to four words of a paragraph, or words of
-/// one in a sentence.
+/// Returns `n` questions about `n_files` notes.
+///
+/// Each is a heading, one to four words of a paragraph, or such words in a sentence.
 pub(crate) fn questions(n: usize, n_files: usize) -> Vec<Question> {
     let mut dice = Dice::of(usize::MAX / 2);
     (0..n)
@@ -53,12 +55,12 @@ pub(crate) fn questions(n: usize, n_files: usize) -> Vec<Question> {
         .collect()
 }
 
-/// A word that is in the title of every note, and so in the trail of every node.
+/// Returns a word in the title of every note, and so in the breadcrumb of every node.
 pub(crate) fn everywhere() -> Question {
     question("note".to_owned(), &["note".to_owned()])
 }
 
-/// A whole sentence with words of that place.
+/// Returns a whole sentence with words of a place.
 fn asked(dice: &mut Dice, place: &[String]) -> Question {
     let frame = QUESTIONS[dice.below(QUESTIONS.len())];
     let chosen = some(dice, place, frame.matches("{}").count());
@@ -66,12 +68,12 @@ fn asked(dice: &mut Dice, place: &[String]) -> Question {
     for word in &chosen {
         text = text.replacen("{}", word, 1);
     }
-    // What else of the sentence is looked for, too.
+    // The other content words of the sentence are searched for, too.
     let content: Vec<String> = words(&text).into_iter().filter(|it| !is_held(it)).collect();
     question(text, &content)
 }
 
-/// Words of a frame that no search looks for while there are others.
+/// Returns whether searches skip a frame's word while there are others.
 fn is_held(word: &str) -> bool {
     const HELD: [&str; 17] = [
         "what", "is", "the", "of", "how", "does", "with", "where", "did", "we", "about", "why",
@@ -85,7 +87,7 @@ fn question(text: String, words: &[String]) -> Question {
     Question { text, expression: quoted.join(" OR ") }
 }
 
-/// `n` different words, as they happen to come.
+/// Returns `n` different words at random.
 fn some(dice: &mut Dice, words: &[String], n: usize) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     while chosen.len() < n.min(words.len()) {
@@ -97,7 +99,7 @@ fn some(dice: &mut Dice, words: &[String], n: usize) -> Vec<String> {
     chosen
 }
 
-/// The words of a line, each once, without those of no meaning.
+/// Returns the words of a line, each once, without stop words.
 fn words(line: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     line.split(|it: char| !it.is_alphanumeric())

@@ -1,4 +1,4 @@
-//! What a client sees of a memory: the start, and the answers.
+//! Measures a server as its client sees it: start and answers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,9 +15,9 @@ use crate::table::{Bound, Figure, NONE};
 use crate::{Outcome, doing, mean, median, percentile};
 
 const STARTS: usize = 21;
-/// Times that all questions are asked.
+/// Number of times that all questions are asked.
 const PASSES: usize = 3;
-/// Nodes that are fetched, and looked below.
+/// Number of nodes that are fetched, and outlined.
 const CALLS: usize = 200;
 const TREES: usize = 20;
 const WRITES: usize = 100;
@@ -25,7 +25,7 @@ const FLAT: Bound = Bound { growth: Some(2.0), ..NONE };
 const IDLE: Bound = Bound { most_ever: Some(12.0), ..FLAT };
 const OF_P99: Bound = Bound { ratio: Some(5.0), ..NONE };
 
-/// From the start of the process to its first answer, and what it holds then.
+/// Measures the time from the start of the process to its first answer, and its memory then.
 pub(crate) fn start(db: &Path) -> Outcome<Vec<Figure>> {
     let (mut starts, mut floors, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
@@ -43,7 +43,7 @@ pub(crate) fn start(db: &Path) -> Outcome<Vec<Figure>> {
     ])
 }
 
-/// All of the answers.
+/// Measures all kinds of answers.
 pub(crate) fn answers(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
     let mut figures = searches(db, questions)?;
     let copy = db.with_extension("mirror");
@@ -73,14 +73,14 @@ pub(crate) fn answers(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>>
     Ok(figures)
 }
 
-/// Whether the system keeps the file in memory.
+/// Whether the file is in the system's page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cache {
     Warm,
     Cold,
 }
 
-/// What asking all questions took.
+/// The cost of asking all questions.
 struct Asked {
     walls: Vec<f64>,
     cpu_ms: f64,
@@ -89,8 +89,9 @@ struct Asked {
     read_mb: f64,
 }
 
-/// Asks all questions of a server that has just started, a few times over, in turn with the bare
-/// queries of a connection that was just opened.
+/// Asks a newly started server all questions, several times over.
+///
+/// Each is asked in turn with the bare query on a newly opened connection.
 fn ask(db: &Path, questions: &[Question], cache: Cache) -> Outcome<Asked> {
     let mut asked = Asked {
         walls: Vec::new(),
@@ -159,7 +160,7 @@ fn searches(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
     ])
 }
 
-/// Asks for nodes, in turn with reading the rows of what the answer showed.
+/// Measures calls for nodes, in turn with reading the rows of the nodes shown.
 fn reads(
     server: &mut Server,
     conn: &Connection,
@@ -181,7 +182,7 @@ fn reads(
     }
     let (p50, p99) = (percentile(&walls, 50), percentile(&walls, 99));
     let n_shown = mean(&shown);
-    // An outline has other work to do than to read rows: it has to follow what it shows.
+    // An outline does more than read rows: it follows the tree.
     let (ratio, of_p99) = match tool {
         "MemoryTree" => (NONE, NONE),
         _ => (Bound { ratio: Some(3.0), ..NONE }, OF_P99),
@@ -201,13 +202,13 @@ fn reads(
     ])
 }
 
-/// The ids of the nodes that a text names.
+/// Collects the ids of the nodes that a text names.
 fn collect_ids<'a>(text: &'a str, ids: &mut BTreeSet<&'a str>) {
     let named = text.split("(id=").skip(1);
     ids.extend(named.filter_map(|it| it.split([' ', ')']).next()));
 }
 
-/// Writes below headings, in turn with the same rows written to a copy.
+/// Measures writes below headings, in turn with writing the same rows to a copy.
 fn writes(server: &mut Server, conn: &Connection, mirror: &mut Mirror) -> Outcome<Vec<Figure>> {
     let (mut walls, mut floors) = (Vec::new(), Vec::new());
     for (nth, id) in some_nodes(conn, "node_type = 'heading'", WRITES)?.iter().enumerate() {
@@ -230,7 +231,7 @@ fn writes(server: &mut Server, conn: &Connection, mirror: &mut Mirror) -> Outcom
     ])
 }
 
-/// Ids of `n` nodes from everywhere.
+/// Returns ids of `n` nodes spread over the memory.
 fn some_nodes(conn: &Connection, which: &str, n: usize) -> Outcome<Vec<String>> {
     let n_keys: i64 = conn.query_row("SELECT max(key) FROM node", [], |row| row.get(0))?;
     let sql = format!("SELECT id FROM node WHERE key >= ?1 AND {which} ORDER BY key LIMIT 1");

@@ -1,4 +1,4 @@
-//! Figures as they are printed and kept.
+//! Prints figures as tables, and writes them as JSON.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 
-/// What a figure has to keep to. Several may count.
+/// The bounds of a figure. Several may apply.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bound {
-    /// How many times the floor.
+    /// Highest multiple of the floor.
     pub(crate) ratio: Option<f64>,
-    /// How much more than the floor, at the size of the whole corpus.
+    /// Highest difference to the floor, at the size of the whole corpus.
     pub(crate) more: Option<f64>,
-    /// The figure itself, at the size of the whole corpus.
+    /// Highest value, at the size of the whole corpus.
     pub(crate) most: Option<f64>,
-    /// The figure itself, whatever the size.
+    /// Highest value, at any size.
     pub(crate) most_ever: Option<f64>,
-    /// How many times the figure of a sixteenth of the corpus.
+    /// Highest multiple of the figure at a sixteenth of the corpus.
     pub(crate) growth: Option<f64>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) const NONE: Bound =
     Bound { ratio: None, more: None, most: None, most_ever: None, growth: None };
 
 impl Bound {
-    /// What of it counts at that size.
+    /// Returns the bounds that apply at a size.
     fn at(self, size: Size) -> Bound {
         match size {
             Size::Whole => Bound { most: self.most.or(self.most_ever), ..self },
@@ -36,15 +36,15 @@ impl Bound {
     }
 }
 
-/// One row.
+/// One row of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     pub(crate) what: String,
     pub(crate) unit: &'static str,
     pub(crate) value: f64,
-    /// What it stands beside.
+    /// The floor, or the figure that it is compared with.
     pub(crate) floor: Option<f64>,
-    /// What of it any program would take.
+    /// The part that any program would take.
     pub(crate) least: Option<f64>,
     pub(crate) bound: Bound,
 }
@@ -58,7 +58,7 @@ impl Figure {
         Figure { floor: Some(floor), ..self }
     }
 
-    /// Beside what any program would take.
+    /// Returns the figure beside the part that any program would take.
     pub(crate) fn above(self, least: f64) -> Figure {
         self.beside(least).at_least(least)
     }
@@ -75,7 +75,7 @@ impl Figure {
         self.floor.filter(|it| 0.0 < *it).map(|it| self.value / it)
     }
 
-    /// Whether it keeps to its bounds; `None` when it has none at this size.
+    /// Returns whether it keeps its bounds; `None` when it has none at this size.
     fn holds(&self, size: Size) -> Option<bool> {
         let Bound { ratio, more, most, .. } = self.bound.at(size);
         let of_ratio = ratio.zip(self.ratio()).map(|(bound, it)| it <= bound);
@@ -93,14 +93,14 @@ impl Figure {
     }
 }
 
-/// What was measured: the corpus that the bounds are of, or another one.
+/// The size of the measured corpus: that of the bounds, or another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Whole,
     Other,
 }
 
-/// Everything that was printed.
+/// All printed figures.
 #[derive(Default)]
 pub(crate) struct Table {
     kept: Vec<Value>,
@@ -109,7 +109,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Rows below a heading and the names of the columns; `of` is what they are figures of.
+    /// Prints rows below a heading and the column names; `of` is the name of the measured thing.
     pub(crate) fn rows(&mut self, of: &str, size: Size, figures: &[Figure]) -> Outcome<()> {
         let (what, unit, figure, floor) = ("what", "unit", "figure", "floor");
         let (ratio, bound) = ("ratio", "bound");
@@ -154,7 +154,7 @@ impl Table {
         }
     }
 
-    /// The same figures of several numbers of notes, side by side.
+    /// Prints figures at several numbers of notes side by side.
     pub(crate) fn growth(&mut self, notes: [usize; 3], sizes: &[Vec<Figure>; 3]) -> Outcome<()> {
         let [one, four, all] = notes.map(|it| format!("{it} notes"));
         let (what, unit, growth, bound) = ("what", "unit", "growth", "bound");
@@ -164,7 +164,7 @@ impl Table {
         ))?;
         let mut seen = HashSet::new();
         for figure in &sizes[0] {
-            // What stands beside several things is one row here.
+            // Rows that differ in their comparison are one row here.
             let what = figure.what.split(" / ").next().unwrap_or(&figure.what);
             if !seen.insert(what) {
                 continue;
@@ -193,7 +193,7 @@ impl Table {
         Ok(())
     }
 
-    /// Says what does not hold, and keeps the figures where `JSON` says.
+    /// Prints the broken bounds, and writes the figures to `JSON`.
     pub(crate) fn keep(&self) -> Outcome<()> {
         let n_broken = self.broken.len();
         self.say(&format!("\n{} of {} bounds hold", self.n_bounds - n_broken, self.n_bounds))?;
@@ -211,7 +211,7 @@ fn verdict(holds: Option<bool>) -> &'static str {
     holds.map_or("", |it| if it { "yes" } else { "NO" })
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         it if it < 1.0 => format!("{value:.3}"),

@@ -1,4 +1,4 @@
-//! What a server does by itself: it looks at the folder, and it moves the memory clock.
+//! Measures a server's background work: rescans of the folder, and ticks of the memory clock.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use crate::table::Figure;
 use crate::{Outcome, floor};
 
 const INTERVAL_MS: u64 = 100;
-/// How long it is watched.
+/// Duration of the observation.
 const WATCHED_MS: u64 = 4_000;
 const FLOOR_RUNS: usize = 20;
-/// What it is waited for until the first scan is over.
+/// Longest wait for the first scan.
 const FIRST_SCAN_MS_MAX: u64 = 60_000;
 
 pub(crate) fn figures(notes: &Path, db: &Path) -> Outcome<Vec<Figure>> {
     let often = format!("{INTERVAL_MS}ms");
     let log = json!({ "rescan_files": { "enabled": true } });
     let rescan = watched(notes, db, &often, &json!({ "server": log }))?;
-    // The kernel counts in steps of milliseconds: what is short is done often.
+    // The kernel counts in steps of milliseconds, so short work is repeated.
     let walks_ms = own_cpu_ms(|| (0..FLOOR_RUNS).try_for_each(|_| floor::walk(notes)))?;
     let ticking = json!({ "server": log, "temperature": { "tick_interval": often } });
     let decay = watched(notes, db, "1h", &ticking)?;
@@ -46,7 +46,7 @@ struct Watched {
     n_scans: f64,
 }
 
-/// Starts a server on the folder, waits for its first scan, and looks at it for a while.
+/// Starts a server on the folder, waits for its first scan, and observes it.
 fn watched(notes: &Path, db: &Path, rescan: &str, settings: &Value) -> Outcome<Watched> {
     let own = notes.join(".remindb");
     fs::create_dir_all(&own)?;

@@ -1,4 +1,4 @@
-//! A client that asks a real server over its streams.
+//! An MCP client of a real server, reached over its standard streams.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,13 +16,13 @@ pub(crate) struct Agent {
     next_id: u64,
 }
 
-/// A reply: what was sent to the agent, and the hits in it, best first.
+/// A reply: its text, and the hits in it, best first.
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) hits: Vec<Hit>,
 }
 
-/// A hit, as its line names it.
+/// A hit, parsed from its line.
 pub(crate) struct Hit {
     pub(crate) id: String,
     pub(crate) file: String,
@@ -54,7 +54,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Searches.
+    /// Calls the search tool.
     pub(crate) fn search(&mut self, arguments: Value) -> Result<Reply> {
         let params = json!({"name": "MemorySearch", "arguments": arguments});
         let result = self.ask("tools/call", params)?;
@@ -95,7 +95,7 @@ impl Agent {
     }
 }
 
-/// The hit of a line `[type] label (id=… file=… score=…)`; a file's name has no space here.
+/// Parses the hit of a line `[type] label (id=… file=… score=…)`; file names have no spaces here.
 fn hit_in(line: &str) -> Option<Hit> {
     let (_, facts) = line.rsplit_once("(id=").filter(|_| line.starts_with('['))?;
     let mut facts = facts.split(' ');

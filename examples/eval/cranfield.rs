@@ -1,13 +1,13 @@
-//! The Cranfield collection: abstracts of aeronautics papers, questions, and who judged what
-//! relevant.
+//! Evaluates search on the Cranfield collection, with its judgements of relevance.
 //!
-//! The files are the classic ones. Three things about them are easily got wrong:
+//! The collection has abstracts of aeronautics papers and questions about them. The files are the
+//! classic ones. Three things about them are easily got wrong:
 //!
 //! - `cran.qry` numbers its 225 questions with gaps (`.I 001`, `002`, `004`, … `365`); the first
 //!   column of `cranqrel` is the question's ordinal, 1 to 225, not that number.
-//! - A relevance code of 1 is the closest (a complete answer), 4 the least (of some interest): plain
-//!   full-text search ranks them in that order, at median ranks of 9, 22, 33 and 51. The gain is
-//!   therefore 5 less the code.
+//! - A relevance code of 1 is the closest (a complete answer), 4 the least (of some interest):
+//!   plain full-text search ranks them in that order, at median ranks of 9, 22, 33 and 51. The gain
+//!   is therefore 5 less the code.
 //! - Each question has one paper with the code −1: the one that it was asked about. It counts as
 //!   not relevant, as usual, though every search finds it first.
 //!
@@ -26,17 +26,17 @@ use crate::agent::{Agent, Hit};
 use crate::measure::{Row, Table, figures, first_places};
 use crate::{Half, Result, compile, ored, still_folder};
 
-/// Papers of which the texts are sent.
+/// Papers whose texts are sent.
 const PAPERS_SENT: u32 = 10;
-/// More than the lines of all candidates take, so that none is left out.
+/// Tokens above those of all candidates' lines, so that none is left out.
 const LINES_BUDGET: u32 = 200_000;
-/// More than ten papers take.
+/// Tokens above those of ten papers.
 const PAPERS_BUDGET: u32 = 8_000;
 
-/// What each relevant paper is worth.
+/// Gains of the relevant papers.
 type Gains = HashMap<u32, u32>;
 
-/// Asks every question of the program and of the baseline, with its `n_words` longest words.
+/// Asks the program and the baseline every question, with its `n_words` longest words.
 pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize) -> Result<Table> {
     let papers = papers(&read(folder, "cran.all.1400")?);
     let questions = questions(&read(folder, "cran.qry")?);
@@ -83,7 +83,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize
     Ok(Table { title, baseline: "FTS5", rows: rows.into() })
 }
 
-/// The papers that plain full-text search finds, and the first ten as it would show them.
+/// Returns the ranking of plain full-text search, and its first ten papers as text.
 fn plain_ranking(plain: &Connection, question: &str) -> Result<(Vec<u32>, String)> {
     const RANKED: &str = "
         SELECT rowid, snippet(note, 0, '', '', '…', 40), substr(text, 3, instr(text, char(10)) - 3)
@@ -104,8 +104,10 @@ fn plain_ranking(plain: &Connection, question: &str) -> Result<(Vec<u32>, String
     Ok((ranking, shown.collect::<rusqlite::Result<_>>()?))
 }
 
-/// What an agent gets: nDCG, recall and precision of all hits, tokens until ten papers are there as
-/// snippets and as texts, and the recall of the reply that it gets without saying anything more.
+/// Returns the figures of one question, and the replies that they are taken from.
+///
+/// They are nDCG, recall and precision of all hits, tokens until ten papers are there as snippets
+/// and as texts, and the recall of the reply without further arguments.
 fn asked(agent: &mut Agent, gains: &Gains, question: &str) -> Result<([f64; 4], String, String)> {
     let all = agent.search(json!({"query": question, "budget": LINES_BUDGET}))?;
     let ranking = papers_of(&all.hits);
@@ -121,13 +123,13 @@ fn asked(agent: &mut Agent, gains: &Gains, question: &str) -> Result<([f64; 4], 
     Ok(([ndcg, recall, precision, at_once], snippets, texts))
 }
 
-/// The paper of each hit, each once.
+/// Returns the papers of hits, each once.
 fn papers_of(hits: &[Hit]) -> Vec<u32> {
     let stem = |hit: &Hit| hit.file.strip_suffix(".md")?.parse().ok();
     first_places(hits.iter().filter_map(stem))
 }
 
-/// The beginning of a reply, where the best hits are, that has as many papers as are sent.
+/// Returns the beginning of a reply up to as many papers as are sent.
 fn first_papers(text: &str, between: &str) -> String {
     let mut papers: Vec<&str> = Vec::new();
     let mut end = 0;
@@ -154,7 +156,7 @@ fn read(folder: &Path, name: &str) -> Result<String> {
         .map_err(|why| format!("cannot read `{}`: {why}", path.display()).into())
 }
 
-/// The fields of each record: `.I` begins one, `.T`, `.A`, `.B` and `.W` a field.
+/// Parses the fields of each record: `.I` begins one, `.T`, `.A`, `.B` and `.W` a field.
 fn records(text: &str) -> Vec<HashMap<char, Vec<&str>>> {
     let mut records: Vec<HashMap<char, Vec<&str>>> = Vec::new();
     let mut field = 'I';
@@ -175,7 +177,7 @@ fn records(text: &str) -> Vec<HashMap<char, Vec<&str>>> {
     records
 }
 
-/// Each paper as a note.
+/// Returns each paper as a note.
 fn papers(text: &str) -> BTreeMap<u32, String> {
     let note = |record: HashMap<char, Vec<&str>>| {
         let id = record.get(&'I')?.first()?.parse().ok()?;
@@ -199,7 +201,7 @@ fn questions(text: &str) -> Vec<String> {
     records(text).into_iter().filter_map(question).collect()
 }
 
-/// The `n` longest words of a question, in their order.
+/// Returns the `n` longest words of a question, in their order.
 fn longest(question: &str, n: usize) -> String {
     let words: Vec<&str> = question.split_whitespace().collect();
     let mut places: Vec<usize> = (0..words.len()).collect();
@@ -209,7 +211,7 @@ fn longest(question: &str, n: usize) -> String {
     places.into_iter().map(|it| words[it]).collect::<Vec<_>>().join(" ")
 }
 
-/// By question: what each relevant paper is worth.
+/// Returns the gains of each question's relevant papers.
 fn gains(text: &str) -> HashMap<u32, Gains> {
     let mut gains: HashMap<u32, Gains> = HashMap::new();
     for line in text.lines() {

@@ -1,9 +1,9 @@
-//! Journals and conversations with questions of our own: the answer often stands beside the
-//! paragraph that names the thing.
+//! Evaluates search on journals and conversations, with questions of our own.
 //!
+//! The answer is often in the node next to the paragraph that names the thing.
 //! `tests/data/eval/questions.txt` has a line for each question: the question, ` => `, and a part
-//! of the answer. A hit is right when the text of its node has that part. The same index is asked
-//! twice: node by node with its own `bm25()` alone, and as the program answers.
+//! of the answer. A hit is right when the text of its node has that part. Each question is asked
+//! twice: of the index alone, node by node with its own `bm25()`, and of the program.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::agent::Agent;
 use crate::measure::{Row, Table};
 use crate::{Result, compile, ored, still_folder};
 
-/// Asks every question, with and without what the ranking does after the words were found.
+/// Asks every question, with and without the ranking that follows full-text search.
 pub(crate) fn evaluate(program: &Path) -> Result<Table> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/eval");
     let questions = fs::read_to_string(folder.join("questions.txt"))?;
@@ -59,7 +59,7 @@ pub(crate) fn evaluate(program: &Path) -> Result<Table> {
     Ok(Table { title, baseline: "by node", rows: rows.into() })
 }
 
-/// The nodes as the index alone ranks them.
+/// Returns the nodes as the index alone ranks them.
 fn plain_ranking(conn: &Connection, question: &str) -> Result<Vec<String>> {
     const RANKED: &str = "
         SELECT node.id
@@ -73,7 +73,8 @@ fn plain_ranking(conn: &Connection, question: &str) -> Result<Vec<String>> {
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Whether the answer was first, in the first 3 and in the first 5, and one by its rank.
+/// Returns whether the answer was first, in the first 3 and in the first 5, and its reciprocal
+/// rank.
 fn figures(place: Option<usize>) -> [f64; 4] {
     let within = |n: usize| f64::from(u8::from(place.is_some_and(|it| it < n)));
     [within(1), within(3), within(5), place.map_or(0.0, |it| 1.0 / (it as f64 + 1.0))]

@@ -1,15 +1,14 @@
-//! `make eval`: how well the memory finds, measured with questions whose answers are known.
+//! Evaluates search for `make eval`, with questions whose answers are known.
 //!
 //! Two collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it), and
-//! the journals and conversations under `tests/data/eval`, where an answer often stands beside the
-//! paragraph that names the thing. Both are compiled by the program and asked over MCP on the
-//! standard streams of a real process; the rankings that they are compared with are made in the
-//! same run. Intervals are those of a paired bootstrap with a fixed seed, so that two runs of one
-//! program print the same.
+//! the journals and conversations under `tests/data/eval`, where an answer is often next to the
+//! paragraph that names the thing. The program compiles both and answers over MCP on the standard
+//! streams of a real process; the baseline rankings are computed in the same run. Intervals are
+//! those of a paired bootstrap with a fixed seed, so that two runs of one program print the same.
 //!
-//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]`. What is tuned is chosen on one
+//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]`. Parameters are tuned on one
 //! half of the questions and confirmed on the other. With `--words`, the questions of Cranfield are
-//! cut down to their N longest words, as people type them.
+//! shortened to their N longest words, as people type them.
 
 mod agent;
 mod cranfield;
@@ -68,7 +67,7 @@ fn run() -> Result<()> {
     say(&format!("{all:#}\n"))
 }
 
-/// Which questions are asked, by their ordinal.
+/// The half of the questions that is asked, by their ordinal.
 #[derive(Clone, Copy)]
 enum Half {
     Both,
@@ -91,7 +90,7 @@ fn say(text: &str) -> Result<()> {
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// Makes a folder for notes that reading does not warm: no question shall change the next answer.
+/// Makes a folder whose notes do not warm by reading: no question shall change the next answer.
 fn still_folder(notes: &Path) -> Result<()> {
     fs::create_dir_all(notes.join(".remindb"))?;
     let settings = json!({"temperature": {"access_boost": 0}});
@@ -107,7 +106,7 @@ fn compile(program: &Path, notes: &Path, db: &Path) -> Result<()> {
     }
 }
 
-/// Every word of a question, quoted and ORed: all that plain full-text search needs.
+/// Returns the words of a question, quoted and ORed, for plain full-text search.
 fn ored(question: &str) -> String {
     let words = question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     words.map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(" OR ")

@@ -1,16 +1,16 @@
-//! Figures of one question's ranking, and what their differences are worth.
+//! Computes the figures of a ranking, and the significance of their differences.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// Ranks that nDCG and recall look at.
+/// Ranks that count for nDCG and recall.
 const RANKS: usize = 10;
 /// Samples of a bootstrap.
 const SAMPLES: usize = 2_000;
 
-/// nDCG@10, recall@10 and average precision of a ranking; `gains` has the relevant ones.
+/// Returns nDCG@10, recall@10 and average precision of a ranking; `gains` has the relevant ones.
 pub(crate) fn figures(ranking: &[u32], gains: &HashMap<u32, u32>) -> [f64; 3] {
     let discount = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
     let gain = |id: &u32| gains.get(id).copied().map_or(0.0, f64::from);
@@ -32,7 +32,7 @@ pub(crate) fn figures(ranking: &[u32], gains: &HashMap<u32, u32>) -> [f64; 3] {
     [dcg / best, n_found as f64 / n, precision / n]
 }
 
-/// Each id once, at its first place.
+/// Returns each id once, at its first place.
 pub(crate) fn first_places(ids: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut seen = HashSet::new();
     ids.filter(|it| seen.insert(*it)).collect()
@@ -46,7 +46,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The mean difference and its 95 % interval.
+    /// Returns the mean difference and its 95 % interval.
     fn difference(&self) -> (f64, f64, f64) {
         let differences: Vec<f64> =
             self.ours.iter().zip(&self.baseline).map(|(ours, base)| ours - base).collect();
@@ -81,7 +81,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The same as the text, unrounded.
+    /// Returns the table as JSON, unrounded.
     pub(crate) fn to_json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(Row::to_json).collect();
         json!({"title": self.title, "baseline": self.baseline, "rows": rows})
@@ -113,7 +113,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// A small generator (xorshift), the same in every run.
+/// A xorshift generator with a fixed seed.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Command lines as values: each is read and checked here, and carried out elsewhere.
+//! Command lines as values: parsed and checked here, run elsewhere.
 
 mod client;
 mod command;
@@ -21,13 +21,13 @@ pub(crate) use command::{
 };
 use values::suggestion;
 
-/// Reads the arguments behind a command's name; the database may be named before it.
+/// Parses the arguments after a command's name; the database may be named before it.
 type Parse = fn(&mut lexopt::Parser, Option<PathBuf>) -> Result<Command, UsageError>;
 
 /// A command: its name, its help and its parser.
 pub(crate) struct CommandSpec {
     pub(crate) name: &'static str,
-    /// Each flag has a line of its own in it.
+    /// The help text, with a line for each flag.
     pub(crate) help: &'static str,
     parse: Parse,
 }
@@ -58,12 +58,12 @@ impl CommandSpec {
         CommandSpec { name, help, parse }
     }
 
-    /// The command of that name.
+    /// Returns the command of that name.
     pub(crate) fn named(name: &str) -> Option<&'static CommandSpec> {
         COMMANDS.iter().find(|it| it.name == name)
     }
 
-    /// Its long flags, without the dashes, as its help lists them.
+    /// Returns its long flags without the dashes, as listed in its help.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let lines = self.help.lines().filter(|it| it.starts_with("  -"));
         let flags = lines.filter_map(|it| it.split_once("--")).map(|(_, rest)| {
@@ -78,7 +78,7 @@ impl CommandSpec {
     }
 }
 
-/// What is wrong with a command line; the text fits behind `remindb: `.
+/// A mistake in a command line; the text fits after `remindb: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsageError(pub(crate) String);
 
@@ -97,7 +97,7 @@ impl From<lexopt::Error> for UsageError {
     }
 }
 
-/// Reads the arguments after the program's name.
+/// Parses the arguments after the program's name.
 pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut db: Option<PathBuf> = None;

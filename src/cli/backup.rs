@@ -1,4 +1,4 @@
-//! `remindb backup`: a verified copy of the memory, while others use it.
+//! `remindb backup`: makes a verified copy of a memory that may be in use.
 
 use super::args::BackupArgs;
 use super::progress::ProgressLine;
@@ -23,7 +23,7 @@ pub(super) fn run(
     let BackupReport { n_nodes, fingerprint, is_as_noted } = backed?;
     if !is_as_noted {
         let what = "the memory does not note the fingerprint that its rows have";
-        // A warning that nobody can read must not undo the backup.
+        // A warning that cannot be written must not undo the backup.
         let _ = writeln!(context.err, "remindb: warning: {what}; see `remindb doctor`");
     }
     let dest = dest.display();

@@ -1,9 +1,9 @@
-//! `remindb bench`: what an agent saves against listing, reading and grepping files.
+//! `remindb bench`: compares a memory with listing, reading and grepping files.
 //!
-//! Both sides are counted in cl100k tokens and at equal information: what was asked for has to be
-//! in what was sent. Both get their best guess first. Without a memory that is `grep` and then the
-//! files with most of the question's words, whole; with one it is a search and then its hits. The
-//! notes are copied into a folder of their own, so that nothing of the user's is written to.
+//! Both sides are counted in cl100k tokens and at equal information: the answer has to be in the
+//! text sent. Both start with their best guess: without a memory `grep` and then the whole files
+//! with most of the question's words; with one a search and then its hits. The notes are copied
+//! into a temporary folder, so that no file of the user is written to.
 
 mod naive;
 
@@ -24,24 +24,24 @@ use crate::store::reader::{NodeHead, Reader};
 use crate::text::{self, tokens};
 use naive::NoteFile;
 
-/// Tokens of each reply, when no budget is given.
+/// Default token budget of each reply.
 const BUDGET_DEFAULT: u32 = 1_000;
-/// Hits that are fetched before a search counts as failed.
+/// Hits to fetch before a search counts as failed.
 const FETCHES_MAX: usize = 10;
 /// Nodes among which the one to fetch is chosen.
 const NODES_MAX: usize = 10_000;
 /// Characters of a question in the table.
 const NAME_CHARS: usize = 40;
-/// What is added to a note, to see what it costs to learn of it.
+/// Text added to a note, to measure the cost of reading the change.
 const ADDED: &str =
     "\n\n## Added by the benchmark\n\nOne more paragraph, so that something is new.\n";
 
-/// What one thing takes, in tokens; `None` where it was not to be had.
+/// The tokens of one scenario on both sides; `None` where the answer was not found.
 struct TokenCost {
     scenario: String,
     naive: Option<u32>,
     remindb: Option<u32>,
-    /// An outline is less than the texts, so it is no part of the total.
+    /// Whether it counts in the total; an outline does not, since it holds less than the texts.
     is_in_total: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// A folder that only we read, and that is gone at the end.
+/// A private temporary folder, deleted at the end.
 struct TempFolder(PathBuf);
 
 impl TempFolder {
@@ -97,12 +97,12 @@ impl TempFolder {
 
 impl Drop for TempFolder {
     fn drop(&mut self) {
-        // What stays behind is in the folder for temporary files.
+        // A folder that cannot be deleted is left among the temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The notes of a folder that a compile would read, copied to another.
+/// Copies the notes that a compile would read to another folder.
 fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
     if !dir.is_dir() {
         return Err(CommandError::Because(format!("`{}` is no folder", dir.display())));
@@ -123,7 +123,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
     Ok(notes)
 }
 
-/// An outline of everything, against listing and reading everything.
+/// Compares an outline with listing and reading everything.
 fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
     let ask = Query::Tree(TreeQuery { root: None, levels: query::TREE_LEVELS });
     let outline = asked(reader, &ask, Some(u32::MAX))?;
@@ -132,11 +132,11 @@ fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> 
     Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
 }
 
-/// What a question is answered by.
+/// The expected answer to a question.
 struct ExpectedAnswer {
-    /// A part of the text that has to be sent, white space folded.
+    /// A part of the text, with white space folded, that has to be sent.
     text: String,
-    /// The file that has it, where that is known.
+    /// Its file, if known.
     path: Option<String>,
 }
 
@@ -146,7 +146,7 @@ impl ExpectedAnswer {
     }
 }
 
-/// `QUESTION`, or `QUESTION => PART OF THE ANSWER`.
+/// Compares the search for `QUESTION`, or for `QUESTION => PART OF THE ANSWER`.
 fn search(
     reader: &Reader,
     notes: &[NoteFile],
@@ -186,7 +186,7 @@ fn search(
     Ok(TokenCost { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
 }
 
-/// The ids of a search's hits, best first.
+/// Returns the ids of a search's hits, best first.
 fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, CommandError> {
     let mut ids = Vec::new();
     for (key, _) in &answer.shown {
@@ -195,7 +195,7 @@ fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, CommandError> {
     Ok(ids)
 }
 
-/// The best hit that says more than a heading, where nobody named the answer.
+/// Returns the best hit other than a heading as the answer, where none was given.
 fn best(reader: &Reader, ids: &[String]) -> Result<Option<ExpectedAnswer>, CommandError> {
     let mut fallback = None;
     for id in ids {
@@ -225,8 +225,7 @@ fn asked(reader: &Reader, query: &Query<'_>, budget: Option<u32>) -> Result<Answ
     Ok(query::answer(reader, query, &options)?)
 }
 
-/// A node with what stands around it, against the whole file: one of the middling nodes of the
-/// largest file.
+/// Compares fetching a medium-sized node of the largest file with reading that file.
 fn fetch(
     reader: &Reader,
     notes: &[NoteFile],
@@ -248,7 +247,7 @@ fn fetch(
     Ok(Some(TokenCost { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
 }
 
-/// What changed since the last look, against reading the changed file again.
+/// Compares a delta with reading the changed file again.
 fn delta(
     memory: &Memory,
     reader: &Reader,
@@ -269,13 +268,13 @@ fn delta(
     Ok(Some(TokenCost { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
 }
 
-/// In percent; `None` where one side has no figure.
+/// Returns the saving in percent; `None` where one side has no figure.
 fn saved(naive: Option<u32>, remindb: Option<u32>) -> Option<f64> {
     let (naive, remindb) = naive.filter(|it| 0 < *it).zip(remindb)?;
     Some(100.0 * (1.0 - f64::from(remindb) / f64::from(naive)))
 }
 
-/// Both sides of what both sides got.
+/// Sums both sides over the scenarios that both completed.
 fn total(rows: &[TokenCost]) -> (u32, u32) {
     let both = rows.iter().filter(|it| it.is_in_total).filter_map(|it| it.naive.zip(it.remindb));
     both.fold((0, 0), |(a, b), (c, d)| (u32::saturating_add(a, c), u32::saturating_add(b, d)))

@@ -1,13 +1,13 @@
-//! Colour, where somebody sees it: the only place that knows escape sequences.
+//! Colour output: the only place that knows escape sequences.
 
-/// Whether to paint at all.
+/// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColorMode {
     Plain,
     Ansi,
 }
 
-/// What a piece of text is, which decides how it looks.
+/// The role of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextRole {
     Header,
@@ -19,7 +19,7 @@ pub(super) enum TextRole {
 }
 
 impl ColorMode {
-    /// `text` as its role looks.
+    /// Returns `text` in the colour of its role.
     pub(super) fn paint(self, role: TextRole, text: &str) -> String {
         let code = match role {
             TextRole::Header => "1;36",

@@ -1,4 +1,4 @@
-//! `remindb compile`: a folder or a file becomes memory.
+//! `remindb compile`: compiles a folder or a file into a memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn run(
     let db = database(args.db, || default_db(&path));
     let options = options(args.is_trusted, args.is_gitignore)?;
     if !db.exists() {
-        // A known memory may hold what is gone by now; a new one would only hold the mistake.
+        // Checked before a new memory is created; in a known one the path may be a deleted file.
         Workspace::load(&check_new_root(&path)?, options)?;
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
@@ -42,7 +42,7 @@ pub(super) fn run(
     progress.clear();
     let report = outcome?;
     for warning in &report.warnings {
-        // A warning that nobody can read must not undo the compile.
+        // A warning that cannot be written must not undo the compile.
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
     if args.is_json {
@@ -57,7 +57,7 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// A folder's memory is called like the folder, in the working directory.
+/// Returns the default database: the folder's name with `.db`, in the working directory.
 fn default_db(path: &Path) -> PathBuf {
     let full = path.canonicalize();
     match full.as_deref().ok().filter(|it| it.is_dir()).and_then(Path::file_name) {

@@ -1,4 +1,4 @@
-//! `remindb completion`: a script for the shell, made from the help of the commands.
+//! `remindb completion`: prints a shell script, made from the help of the commands.
 
 use super::args::{COMMANDS, Shell};
 use super::{CommandError, CommandOutcome, Context};

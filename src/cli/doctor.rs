@@ -1,4 +1,4 @@
-//! `remindb doctor`: looks at a database from every side, and repairs it if it is told to.
+//! `remindb doctor`: checks a database, and repairs it on request.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn run(
     let report = if args.is_fix {
         let now = context.clock.now();
         let mut announce = |backup: &Path| {
-            // The repair goes on, whether somebody can read this or not.
+            // The repair goes on, even if this cannot be written.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
         heal::repair(&db, now, &mut announce).map_err(|error| match error {
@@ -29,7 +29,7 @@ pub(super) fn run(
         doctor::examine(&db).map_err(|error| advised(error, &db))?
     };
     if args.is_json {
-        // Programs get what a client of the server gets, to the byte.
+        // Programs get the bytes that a client of the server gets.
         let end = if context.is_out_terminal { "\n" } else { "" };
         context.say(format_args!("{}{end}", report.to_json()))?;
     } else {
@@ -58,7 +58,7 @@ pub(super) fn run(
     })
 }
 
-/// What is no database at all may have been one.
+/// Adds a hint to the error about a file that may be a damaged memory.
 fn advised(error: StoreError, db: &Path) -> CommandError {
     let hint = match error {
         StoreError::Foreign { what: "no SQLite database", .. } => format!(

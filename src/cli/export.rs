@@ -1,4 +1,4 @@
-//! `remindb export`: everything as JSON Lines, into a file or on standard output.
+//! `remindb export`: writes everything as JSON Lines, to a file or standard output.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -1,4 +1,4 @@
-//! `remindb gc`: old snapshots go, and nothing of them is left in the file.
+//! `remindb gc`: deletes old snapshots, and erases their texts from the file.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
         context.say(format_args!("{}\n", as_text(&done, mode)))?;
     }
     let Some(why) = done.unscrubbed else { return Ok(CommandOutcome::Done) };
-    // What was done is done, whether anybody reads this or not.
+    // The deletion is done, even if this cannot be written.
     let _ = writeln!(
         context.err,
         "remindb: warning: bytes of what was deleted are left in the file: {why}; run this again"

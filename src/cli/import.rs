@@ -1,4 +1,4 @@
-//! `remindb import`: an export, or a database of remindb 0.3, becomes a new memory.
+//! `remindb import`: makes a new memory of an export or of a database of remindb 0.3.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
@@ -49,7 +49,7 @@ fn lines(
     progress.clear();
     let ImportReport { n_rows, n_nodes, n_secrets, fingerprint } = imported?;
     if 0 < n_secrets {
-        // It is done, whether somebody can read this or not.
+        // The import is done, even if this cannot be written.
         let _ = writeln!(
             context.err,
             "remindb: warning: {n_secrets} secrets were replaced by markers, so the fingerprints \

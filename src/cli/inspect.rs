@@ -1,4 +1,4 @@
-//! `remindb inspect`: what the memory holds, for people. It warms nothing.
+//! `remindb inspect`: shows the content of a memory to people, without warming it.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::query::render;
 use crate::query::{self, Answer, Error, Output, Query, QueryOptions, TreeQuery};
 use crate::store::reader::{FileSummary, Reader};
 
-/// Levels of the tree, when none are asked for.
+/// Default levels of the tree.
 const DEPTH_DEFAULT: usize = 10;
 
 pub(super) fn run(
@@ -42,7 +42,7 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// The whole tree: a person can page, and has no budget of tokens.
+/// Returns the whole tree: a person can page, and has no budget of tokens.
 fn tree(reader: &Reader, depth: u32, output: Output, now: Millis) -> Result<Answer, Error> {
     let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
     query::answer(reader, &Query::Tree(TreeQuery { root: None, levels: depth }), &options)
@@ -65,7 +65,7 @@ fn file_json(file: &FileSummary) -> Value {
     json!({"root": root, "path": path, "nodes": n_nodes, "tokens": tokens, "error": error})
 }
 
-/// Headers in colour, facts in brackets dimmed, the types of nodes told apart.
+/// Colours headers, dims facts in brackets, and sets off the types of nodes.
 fn painted(paint: super::color::ColorMode, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Where `serve` listens and whom it lets in: flags, settings and the environment as one answer.
+//! Options of `serve` for its transport: address, token and allowed hosts.
 
 #[cfg(feature = "http")]
 mod http;
@@ -14,7 +14,7 @@ use crate::settings::config::{Config, Transport};
 
 pub(super) use http::{HttpOptions, address, run};
 
-/// How to listen; `None` for the standard streams.
+/// Returns the HTTP options; `None` for the standard streams.
 pub(super) fn options(
     args: &ServeArgs,
     config: &Config,
@@ -38,7 +38,7 @@ pub(super) fn options(
         if let Some((flag, _)) = flags.iter().find(|it| it.1) {
             return Err(because(format!("`--{flag}` is for HTTP; add --transport http")));
         }
-        // What the flag overrules has not asked to be heard.
+        // A flag for stdio overrides the `listen` setting, which is then not checked.
         if args.transport.is_none() {
             config.check_listen(transport)?;
         }
@@ -47,7 +47,7 @@ pub(super) fn options(
     http::options(args, config).map(Some)
 }
 
-/// Folders and files that `MemoryCompile` may read besides the source folder, without links.
+/// Resolves the further paths that `MemoryCompile` may read.
 pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let full = |path: &PathBuf| {
         path.canonicalize()
@@ -56,8 +56,8 @@ pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     paths.iter().map(full).collect()
 }
 
-/// A variable of the environment. One that is not UTF-8 is no good text, but it is set: a token
-/// that nobody can send must not let everybody in.
+/// Returns a variable of the environment. Invalid UTF-8 counts as set: a token that nobody can
+/// send must not open the server to everybody.
 fn set(name: &str) -> Option<String> {
     variable(name).map(|it| it.to_string_lossy().into_owned())
 }

@@ -1,13 +1,13 @@
-//! The server's log: where it goes, from which level on, and how a line is written.
+//! The server's log: its destination, level and format.
 //!
 //! It goes to standard error, since stdout is the protocol, or to a file that only its owner can
-//! read. A file that a folder's settings name lies inside that folder, also after links are
-//! followed, and is none that would be compiled.
+//! read. A log file named by a folder's settings must be inside that folder, links followed, and
+//! must not be one that would be compiled.
 //!
-//! What passes is kept in a [`LogBuffer`] as well, for those who watch.
+//! Records are kept in a [`LogBuffer`] as well, for clients that read the log.
 //!
-//! Only this program's own records are written. Libraries log what they work on, word by word, and
-//! that is the text of notes before its secrets are found.
+//! Only this program's own records are written: libraries may log the text of notes before its
+//! secrets are redacted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -25,11 +25,11 @@ use crate::model::clock::Clock;
 use crate::server::log_buffer::{self, LogBuffer};
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 
-/// Where this program's own records come from, which are the only ones that are written.
+/// The target of this program's own records, the only ones written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
 
-/// Starts the log, and gives what keeps its latest records. The operator's flag counts more than
-/// the settings of the folder.
+/// Starts the log; returns the buffer of its latest records. The operator's flag overrides the
+/// settings of the folder.
 pub(super) fn start(
     settings: &LogSettings,
     folder: Option<&Path>,
@@ -62,13 +62,13 @@ pub(super) fn start(
     };
     let log_buffer = LogBuffer::new(settings.buffer_size);
     log::set_max_level(level);
-    // It fails only where a logger is running already, which then gets the records.
+    // It fails only where a logger is set already, which then gets the records.
     let _ =
         log::set_boxed_logger(Box::new(LogFanout { level, lines, log_buffer: log_buffer.clone() }));
     Ok(log_buffer)
 }
 
-/// Everybody who gets the records.
+/// Passes each record to the log and to the buffer.
 struct LogFanout {
     level: LevelFilter,
     lines: Box<dyn Log>,
@@ -99,8 +99,8 @@ impl Log for LogFanout {
     }
 }
 
-/// Opens the file to append to it, making it and its folders. A path that leads out of the folder
-/// comes from a trusted one, or it would not be followed; links do not count.
+/// Opens the log file for appending, creating it and its folders. A path out of the folder is
+/// accepted, since only trusted settings may have one; links out of it are refused.
 fn open(path: &str, folder: &Path) -> Result<File, String> {
     let bad = |error: io::Error| format!("cannot open it: {error}; name another file");
     if Syntax::of(path).is_some() {
@@ -124,18 +124,18 @@ fn open(path: &str, folder: &Path) -> Result<File, String> {
     options.open(&full).map_err(bad)
 }
 
-/// The path without links and detours; of what does not exist, its nearest folder that does counts.
+/// Resolves links in a path; a missing path is resolved by its nearest existing folder.
 fn in_full(path: &Path) -> PathBuf {
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Ok(full), _, _) => full,
-        // A link to what does not exist could lead anywhere once it is opened.
+        // A dangling link could lead anywhere once it is opened.
         (Err(_), _, _) if path.is_symlink() => PathBuf::new(),
         (Err(_), Some(folder), Some(name)) => in_full(folder).join(name),
         (Err(_), _, _) => path.to_owned(),
     }
 }
 
-/// One JSON object a record.
+/// A logger that writes one JSON object per record.
 struct JsonLines {
     sink: Mutex<Box<dyn Write + Send>>,
 }
@@ -152,7 +152,7 @@ impl Log for JsonLines {
             "message": record.args().to_string(),
         });
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
-        // There is no better place to say that the log is gone.
+        // There is no better place to report that the log is gone.
         let _ = writeln!(sink, "{line}");
     }
 

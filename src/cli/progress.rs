@@ -1,4 +1,4 @@
-//! How far long work is: a line on the terminal that is overwritten in place.
+//! Progress of long work: a line on the terminal that is overwritten in place.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -6,16 +6,16 @@ use std::io::Write;
 use super::Context;
 use crate::model::clock::{Clock, Millis};
 
-/// Work that takes longer shows how far it is.
+/// Time in ms before progress is shown.
 const DELAY_MS: i64 = 300;
 
-/// Shortest time between two progress lines.
+/// Least time in ms between two progress lines.
 const EVERY_MS: i64 = 100;
 
-/// Shows nothing unless somebody watches stderr.
+/// A progress line, shown only if stderr is a terminal.
 pub(super) struct ProgressLine {
     is_shown: bool,
-    /// What is done, and to what: `compiling`, `files`.
+    /// The activity and its unit: `compiling`, `files`.
     words: (&'static str, &'static str),
     clock: Clock,
     started: Millis,

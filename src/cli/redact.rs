@@ -1,7 +1,7 @@
-//! `remindb redact`: takes the secrets out of a database that has some, and says what is left.
+//! `remindb redact`: removes secrets from a database, and reports remaining ones.
 //!
-//! Beside the built-in kinds, those are secrets that the folder says which the operator names. No
-//! folder is asked unnamed: a stranger's pattern would be applied to the whole memory, for good.
+//! Besides the built-in kinds, it uses the patterns of a folder that the operator names. There is
+//! no default folder: foreign patterns would change the whole memory for good.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub(super) fn run(
     Ok(if is_clean { CommandOutcome::Done } else { CommandOutcome::NotFound })
 }
 
-/// The folder that the operator names.
+/// Returns the folder that the operator names.
 fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     let folder = absolute(source)?;
     if folder.is_dir() {
@@ -48,7 +48,7 @@ fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     Err(CommandError::Because(why))
 }
 
-/// Looks for what the folder takes for a secret. A built-in kind is left out where it is trusted.
+/// Returns the redactor by the folder's settings. Trusted settings may leave out built-in kinds.
 fn redactor_of(
     folder: &Path,
     options: WorkspaceOptions,

@@ -1,4 +1,4 @@
-//! `remindb restore`: a backup becomes the memory; what was there is kept beside it.
+//! `remindb restore`: replaces the memory by a backup, and keeps the former file beside it.
 
 use super::args::RestoreArgs;
 use super::progress::ProgressLine;
@@ -18,7 +18,7 @@ pub(super) fn run(
     progress.clear();
     let RestoreReport { state, safety, damage } = restored?;
     if let Some(damage) = damage {
-        // It is done, whether somebody can read this or not.
+        // The restore is done, even if this cannot be written.
         let _ = writeln!(
             context.err,
             "remindb: warning: what was there is damaged ({damage}) and was moved aside; \

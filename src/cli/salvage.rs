@@ -1,4 +1,4 @@
-//! `remindb salvage`: what can be read of a damaged database becomes a new one.
+//! `remindb salvage`: copies the readable part of a damaged database into a new one.
 
 use super::args::SalvageArgs;
 use super::progress::ProgressLine;

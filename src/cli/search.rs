@@ -1,4 +1,4 @@
-//! `remindb search`: what an agent would be answered. It warms nothing.
+//! `remindb search`: prints the answer that an agent would get, without warming it.
 
 use super::args;
 use super::{CommandError, CommandOutcome, Context, known_database};
@@ -34,7 +34,7 @@ pub(super) fn run(
     } else {
         context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
-    // Something was found, too, where not even one hit fits the budget.
+    // An answer without a hit that fits the budget still found something.
     Ok(if answer.text == query::NO_RESULTS {
         CommandOutcome::NotFound
     } else {

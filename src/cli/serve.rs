@@ -47,7 +47,7 @@ pub(super) fn run(
     let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
-        // Not into the log: the same folder says where that goes and how quiet it is.
+        // Not to the log: the settings of that folder decide where that goes and how quiet it is.
         let warning = FileWarning::from(Workspace::oddity(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
@@ -89,14 +89,14 @@ pub(super) fn run(
     let recording = (keeping == Keeping::News).then_some((recorder, flush_interval));
     let background = background(&server, recording, rescan);
     answer(&server, background, transport_info, context)?;
-    // What the last lines told a client is noted, too.
+    // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
         log::warn!("what was read last warmed nothing: {error}");
     }
     Ok(CommandOutcome::Done)
 }
 
-/// The folder of notes, by the command line or the environment.
+/// Returns the folder of notes, by the command line or the environment.
 fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
     let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
     let source = args.source.clone().or_else(from_environment);
@@ -111,7 +111,7 @@ fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspa
     })
 }
 
-/// The memory that is served. Without notes to compile, it begins with what the agent writes.
+/// Opens the memory to serve; a new one starts empty.
 fn open_memory(
     args: ServeArgs,
     live: LiveWorkspace,
@@ -148,7 +148,7 @@ fn server_of(
     }
 }
 
-/// Answers clients until they are gone, or somebody ends the server.
+/// Serves clients until they are gone, or the server is interrupted.
 fn answer(
     server: &Arc<Server<MemoryHandler>>,
     background: Vec<Background>,
@@ -164,7 +164,7 @@ fn answer(
     };
     let wanted = listen::address(&options);
     let announce = |address| {
-        // Whoever started this with port 0 reads here which one it became.
+        // With port 0, this line tells the chosen port.
         let _ = writeln!(context.err, "listening on http://{address}/mcp");
     };
     listen::run(server, clock, background, options, announce, interrupts)
@@ -172,7 +172,7 @@ fn answer(
     Ok(())
 }
 
-/// All work beside the answers.
+/// Returns all background threads.
 fn background(
     server: &Arc<Server<MemoryHandler>>,
     recording: Option<(Arc<SessionRecorder>, Duration)>,
@@ -190,7 +190,7 @@ fn background(
     all
 }
 
-/// Keeps the source folder compiled.
+/// Returns the rescanner that keeps the source folder compiled.
 fn rescanning(
     source: &Path,
     memory: &Memory,
@@ -211,14 +211,14 @@ fn rescanning(
         .with_listener(move || hub.mark_changed(changed_resources::RESCAN)))
 }
 
-/// Has the file in memory before the first questions, where it was only on disk.
+/// Reads the file into the system's cache before the first queries.
 fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| server.handler.memory.read_ahead(|| stop.is_set());
     Background { name: "ahead", work: Box::new(work) }
 }
 
-/// Lets nodes cool while the server is up.
+/// Cools nodes while the server runs.
 fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
     let work =
@@ -226,14 +226,14 @@ fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
     Background { name: "heat", work: Box::new(work) }
 }
 
-/// Copies a long log into the database.
+/// Checkpoints a long write-ahead log.
 fn copying(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     Background { name: "checkpoint", work: Box::new(work) }
 }
 
-/// Tells clients of the resources that they subscribed to and that changed.
+/// Notifies clients of changed resources that they subscribed to.
 fn notifying(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| notify::run_notifications(&server, stop);
@@ -264,7 +264,8 @@ fn recording_sessions(
     Background { name: "sessions", work: Box::new(work) }
 }
 
-/// How often the source folder is scanned, where the command line or the environment says so.
+/// Returns the interval between scans of the source folder, by the command line or the
+/// environment.
 fn interval(
     flag: Option<Duration>,
     source: Option<&Path>,
@@ -284,7 +285,7 @@ fn interval(
     }
 }
 
-/// A name for this process that no other has, not even one with the same number on another machine.
+/// Returns a unique name for this process, even among machines with equal process ids.
 fn holder() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{}-{random:016x}", std::process::id())
@@ -303,7 +304,7 @@ fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     }
 }
 
-/// A panic says where, and not with which text: that could be somebody's notes.
+/// Logs the place of a panic without its message, which could contain notes.
 fn quiet_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();

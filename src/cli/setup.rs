@@ -1,9 +1,9 @@
-//! `remindb setup`: a client learns of the memory, and forgets it again without a trace.
+//! `remindb setup`: adds the memory to a client's settings, and removes it without a trace.
 //!
 //! A client gets one server in its settings, the permissions to use it, and two skills. Everything
-//! is planned before anything
-//! is written: what cannot be edited faithfully is an error that changes nothing. What was done is
-//! noted in a ledger, before it is done, and `--remove` undoes that and nothing else.
+//! is planned before anything is written: settings that cannot be edited faithfully are an error
+//! that changes nothing. Each change is recorded in a ledger before it is made, and `--remove`
+//! undoes exactly these changes.
 
 mod client;
 mod edit;
@@ -35,27 +35,27 @@ use crate::mcp::Tool;
 use crate::query::Output;
 use crate::surface::ToolRunner;
 
-/// The skills by the folder that each stands in.
+/// The skills, with the folder of each.
 const SKILLS: &[(&str, &str)] = &[
     ("remindb-read", include_str!("../../skills/read.md")),
     ("remindb-write", include_str!("../../skills/write.md")),
 ];
 
-/// What the environment says of the folders of a user.
+/// The folders of a user, by the environment.
 struct UserFolders {
     folders: Folders,
-    /// Of data: `~/.local/share`, unless the environment names another.
+    /// The data folder: `~/.local/share`, unless the environment names another.
     data: PathBuf,
-    /// Of what programs remember: `~/.local/state`, unless the environment names another.
+    /// The state folder: `~/.local/state`, unless the environment names another.
     state: PathBuf,
 }
 
-/// What to do, with everything that the environment has to say.
+/// A setup to run: its arguments, folders and ledger.
 struct SetupJob<'a> {
     args: &'a args::SetupArgs,
     home: UserFolders,
     ledger_file: LedgerFile,
-    /// An empty setup of this client in this place.
+    /// The record of this setup, without files yet.
     setup: SetupRecord,
     stamp: String,
 }
@@ -94,7 +94,8 @@ impl SetupJob<'_> {
         Ok(CommandOutcome::Done)
     }
 
-    /// The settings and the skills, in this order, and the database that the settings name.
+    /// Plans the settings and the skills, in this order; returns the database of the settings,
+    /// too.
     fn plan(
         &self,
         grants: &(Option<PathBuf>, Vec<Grant>),
@@ -117,7 +118,7 @@ impl SetupJob<'_> {
             let found = self.read(path)?;
             let wanted = Wanted { entry: None, grants: there };
             let record_of_it = record(&found.path);
-            // A file that says nothing of the memory, and is to say nothing, is none of ours.
+            // A file without permissions before or after is not needed.
             if !there.is_empty() || record_of_it.is_some() {
                 steps.push(plan::add(found, client.notation(), &wanted, record_of_it)?);
             }
@@ -130,7 +131,7 @@ impl SetupJob<'_> {
         Ok((steps, memory))
     }
 
-    /// Copies, notes, writes: in this order.
+    /// Makes copies, saves the ledger, writes the files: in this order.
     fn write(
         &mut self,
         steps: Vec<FileStep>,
@@ -154,7 +155,7 @@ impl SetupJob<'_> {
         Ok(done)
     }
 
-    /// What is known of this setup from now on.
+    /// Records this setup in the ledger.
     fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
         let known = self.ledger_file.ledger.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
@@ -193,13 +194,13 @@ impl SetupJob<'_> {
                 apply(&it.step)?;
             }
             for spent in done.iter().filter_map(|it| it.step.spent.as_ref()) {
-                // It says what its file says again.
+                // The restored file has the text of this copy.
                 let _ = fs::remove_file(spent);
             }
             remove_folders(&known.folders);
-            // Another client may have come to use one.
+            // Another client may use one by now.
             self.ledger_file.ledger.keep(known.folders);
-            // Without files, it is not there any more.
+            // A record without files is dropped.
             self.ledger_file.ledger.set(self.setup);
             self.ledger_file.save()?;
         }
@@ -208,7 +209,7 @@ impl SetupJob<'_> {
         Ok(CommandOutcome::Done)
     }
 
-    /// The tools that the server will offer, by whether their effect can be undone.
+    /// Returns the tools that the server will offer, by whether their effect can be undone.
     fn tools(&self) -> Tools {
         let offered = self.args.tools.unwrap_or_default().tools(Output::Text);
         let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
@@ -216,7 +217,7 @@ impl SetupJob<'_> {
         Tools { allowed: names(allowed), asked: names(asked) }
     }
 
-    /// What the client is to start, and the database that this names.
+    /// Returns the server's command line, and the database that it names.
     fn launch(&self) -> Result<(Launch, PathBuf), CommandError> {
         let SetupJob { args, home, .. } = self;
         let fallback = || match args.scope {
@@ -242,7 +243,7 @@ impl SetupJob<'_> {
     }
 
     fn read(&self, path: &Path) -> Result<file::FileState, CommandError> {
-        // Who writes in a project may not make us write elsewhere.
+        // Files of a project must not redirect writes out of it.
         let inside = match self.args.scope {
             Scope::Project => Some(self.home.folders.project.as_path()),
             Scope::User => None,
@@ -251,11 +252,11 @@ impl SetupJob<'_> {
     }
 }
 
-/// What was made before the first file was changed.
+/// Folders and copies made before the first file was changed.
 #[derive(Default)]
 struct CreatedFiles {
     folders: Vec<PathBuf>,
-    /// Of the memory, which all clients share.
+    /// Folders of the memory, which all clients share.
     shared: Vec<PathBuf>,
     copies: Vec<PathBuf>,
 }
@@ -294,7 +295,7 @@ impl CreatedFiles {
 
     fn undo(&self) {
         for copy in &self.copies {
-            // What it says is still where it was.
+            // The original file still has this text.
             let _ = fs::remove_file(copy);
         }
         remove_folders(&[&self.folders[..], &self.shared[..]].concat());
@@ -309,7 +310,7 @@ fn apply(step: &FileStep) -> Result<(), CommandError> {
     }
 }
 
-/// The file that holds the servers.
+/// Returns the settings file that holds the servers.
 fn settings(client: Client, scope: Scope, folders: &Folders) -> PathBuf {
     let mut all = client.settings(scope, folders);
     let there = all.iter().position(|it| fs::symlink_metadata(it).is_ok());
@@ -323,7 +324,7 @@ fn home() -> Result<UserFolders, CommandError> {
     if !home.is_absolute() {
         return Err(cannot("your home folder: `HOME` is not an absolute path"));
     }
-    // The XDG specification has paths ignored that are not absolute.
+    // The XDG specification ignores paths that are not absolute.
     let xdg = |name: &str, below: &str| {
         path_in(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
     };
@@ -340,7 +341,7 @@ fn home() -> Result<UserFolders, CommandError> {
     })
 }
 
-/// The path in a variable of the environment.
+/// Returns the path in a variable of the environment.
 fn path_in(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from)
 }

@@ -21,8 +21,10 @@ pub fn redact(data: &[u8]) {
     check(&Redactor::builtin(), &String::from_utf8_lossy(data));
     let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
     check(&Redactor::builtin(), &woven);
-    let custom =
-        CustomKind { kind: "odd".to_owned(), pattern: r"^\w|\bpw|user\W+|[a-f]+$".to_owned() };
+    let custom = CustomKind {
+        kind: "odd".to_owned(),
+        pattern: r#"^\w|\bpw|user\W+|[a-f]+$|: \\?"$|"[,}]"#.to_owned(),
+    };
     let custom = Redactor::new(&["jwt".to_owned()], &[custom]).expect("the pattern is one");
     check(&custom, &woven);
     // Any bytes as a pattern: refused or used without a panic.

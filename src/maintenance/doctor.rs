@@ -1,5 +1,4 @@
-//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what
-//! fails.
+//! Checks whether a memory is healthy. It changes nothing; [`repair_failed()`] repairs what fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
@@ -20,7 +19,7 @@ use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
 use crate::store::{ErrorStep, Prepared, StoreError, connection, files, links, schema};
 
-/// How a check ended, best first.
+/// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CheckStatus {
     Pass,
@@ -29,7 +28,7 @@ pub(crate) enum CheckStatus {
 }
 
 impl CheckStatus {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             CheckStatus::Pass => "pass",
@@ -39,36 +38,36 @@ impl CheckStatus {
     }
 }
 
-/// One finding.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CheckResult {
     pub(crate) name: &'static str,
     pub(crate) status: CheckStatus,
     pub(crate) detail: String,
-    /// What came of repairing what failed; `None` when nothing was tried.
+    /// The outcome of the repair; `None` when none was tried.
     pub(crate) fix: Option<Result<(), String>>,
 }
 
 impl CheckResult {
-    /// Whether it found something wrong.
+    /// Returns whether the check found something wrong.
     pub(crate) fn is_bad(&self) -> bool {
         self.status == CheckStatus::Fail
     }
 }
 
-/// Everything that was looked at, in a fixed order.
+/// The results of all checks, in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DoctorReport {
     pub(crate) checks: Vec<CheckResult>,
 }
 
 impl DoctorReport {
-    /// The worst status of all checks.
+    /// Returns the worst status of all checks.
     pub(crate) fn status(&self) -> CheckStatus {
         self.checks.iter().map(|it| it.status).max().unwrap_or(CheckStatus::Pass)
     }
 
-    /// The report for programs, whoever shows it.
+    /// Returns the report as JSON.
     pub(crate) fn to_json(&self) -> String {
         let as_json = |it: &CheckResult| {
             let (status, detail) = (it.status.as_str(), &it.detail);
@@ -87,7 +86,7 @@ impl DoctorReport {
 
 type Examine = fn(&Connection, &Path) -> Result<(CheckStatus, String), StoreError>;
 
-/// The checks, in the order in which they are reported.
+/// The checks, in the order of the report.
 const CHECKS: &[(&str, Examine)] = &[
     ("fts5_sync", fts5_sync),
     ("orphan_parent_id", orphans),
@@ -107,12 +106,12 @@ const CHECKS: &[(&str, Examine)] = &[
     ("references", references),
 ];
 
-/// Looks at the database from every side. A check that cannot even run is one that fails.
+/// Runs all checks on the database. A check that cannot run counts as failed.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
     let state = connection::begin_read(&conn, "begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
-    // There is nothing to commit: the end of the transaction lets go of the state.
+    // There is nothing to commit: the end of the transaction releases the state.
     drop(state);
     Ok(DoctorReport { checks })
 }
@@ -154,7 +153,7 @@ fn fts5_sync(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
     let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
     conn.execute_batch(END).doing("end comparing the index")?;
-    // Where a copy can be put nowhere, that says nothing about the index.
+    // Without room for the copy, nothing is known about the index.
     let has_no_room =
         |it| matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure);
     Ok(match compared {
@@ -177,7 +176,7 @@ fn orphans(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreEr
     Ok(verdict(n == 0, "no orphans".to_owned(), bad))
 }
 
-/// A node that is reached from no root stands below itself.
+/// Finds cycles: a node that no root leads to is below itself.
 fn parent_cycles(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const UNREACHED: &str = "
         WITH RECURSIVE reached (key) AS (
@@ -232,7 +231,7 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
 
 fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let roots = files::roots(conn)?;
-    // Where a secret was in its path, a root cannot be looked for.
+    // A root with a redacted path cannot be looked up.
     let is_gone =
         |root: &&Root| !root.path.contains("«redacted:") && !Path::new(&root.path).is_dir();
     let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
@@ -308,7 +307,7 @@ fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     Ok(verdict(is_fine, "every node has a temperature".to_owned(), bad))
 }
 
-/// Computes the fingerprint of the whole state anew; it must be the one that was kept, and HEAD's.
+/// Computes the fingerprint of the whole state, and compares it with the stored one and HEAD's.
 fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const KEPT: &str = "
         SELECT memory.fingerprint, snapshot.cursor_hash
@@ -326,7 +325,7 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
 }
 
-/// The fingerprint of the state as the rows have it.
+/// Returns the fingerprint of the state, computed from the rows.
 pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
     static STATES: Sql = Sql::new(
         "
@@ -371,7 +370,7 @@ fn content_hashes(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
     Ok(verdict(n_bad == 0, format!("{n} texts match their hashes"), bad))
 }
 
-/// Reads all references anew; they must be the ones that are noted, and point where they did.
+/// Parses and resolves all references anew, and compares them with the stored ones.
 fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let (faults, n) = links::check::check_references(conn)?;
     let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));

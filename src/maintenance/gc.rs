@@ -1,9 +1,8 @@
-//! Letting go for good: old snapshots from the beginning of the history, and the bytes of whatever
-//! was deleted.
+//! Trims the history from its beginning, and removes the bytes of deleted rows from the file.
 //!
 //! Deleting rows leaves their bytes in free pages, in the log and in the segments of the full-text
-//! index. [`Writer::scrub`] merges the index, writes the file anew from what is alive, and empties
-//! the log; then nothing else is in it.
+//! index. [`Writer::scrub`] merges the index, rewrites the file from the live rows, and empties the
+//! log; then nothing else is in it.
 
 use std::time::Duration;
 
@@ -13,48 +12,48 @@ use crate::model::clock::Millis;
 use crate::store::commit::commit;
 use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint};
 
-/// How long emptying the log waits for others that are reading.
+/// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
 
-/// Which snapshots stay. The newest always does.
+/// The snapshots to keep. The newest always stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepRule {
     /// All of them.
     All,
-    /// So many of the newest.
+    /// The newest so many.
     Last(u32),
-    /// Those made at this time or later.
+    /// Snapshots made at this time or later.
     Since(Millis),
 }
 
-/// Whether to do it or only to tell.
+/// Whether to trim or only to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GcMode {
     DryRun,
     Real,
 }
 
-/// What went, or would go.
+/// Counts of what was removed, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GcReport {
     pub(crate) n_snapshots: usize,
     pub(crate) n_changes: usize,
     pub(crate) n_texts: usize,
-    /// Bytes of those texts.
+    /// Bytes of the removed texts.
     pub(crate) text_bytes: i64,
-    /// The oldest snapshot that is left; 0: there is none.
+    /// The oldest snapshot kept; 0: there is none.
     pub(crate) first: i64,
     pub(crate) n_left: i64,
     /// Bytes of the file.
     pub(crate) bytes_before: i64,
     pub(crate) bytes_after: i64,
-    /// Why deleted bytes are still in the file, if they are.
+    /// The reason why deleted bytes are still in the file, if they are.
     pub(crate) unscrubbed: Option<String>,
 }
 
 impl Writer {
-    /// Forgets the history before the first snapshot that stays. The state is what it was, and
-    /// every snapshot that stays can be rolled back to.
+    /// Drops the history before the first snapshot to keep. The state stays as it is, and every
+    /// snapshot kept can be rolled back to.
     pub(crate) fn collect(&self, keep: KeepRule, mode: GcMode) -> Result<GcReport, StoreError> {
         let mut collected = {
             let mut conn = self.lock();
@@ -85,15 +84,16 @@ impl Writer {
         Ok(collected)
     }
 
-    /// Leaves nothing in the file and its log but what is alive; whether it could: another process
-    /// that is reading keeps the log.
+    /// Removes everything but live rows from the file and its log; returns whether it succeeded.
+    ///
+    /// A reader in another process keeps the log.
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
         let _kept = self.log().lock_copying();
         let mut conn = self.lock();
         self.file_identity().check()?;
         conn.execute(MERGE, []).doing("merge the full-text index")?;
-        // The copy that is made on the way is as large as the memory, which is too much for RAM.
+        // VACUUM makes a copy as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
         let rewritten = conn.execute_batch("VACUUM").doing("write the file anew");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
@@ -110,7 +110,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
         SELECT ifnull((SELECT min(id) FROM snapshot WHERE ?1 <= created_at), max(id))
           FROM snapshot";
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
-    // What a file said below an agent's words is still needed to know its next ones.
+    // The base text below an overlay is needed to notice the file's next change.
     const DROP_TEXTS: &str = "
         DELETE FROM blob
          WHERE hash IN (SELECT old_hash FROM diff WHERE snapshot <= ?1)

@@ -8,8 +8,8 @@ use crate::model::clock::Millis;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{IfMissing, connection};
 
-/// Examines the memory and repairs what fails. If anything does, a copy is made first, and
-/// `announce` is told where it is.
+/// Examines the memory and repairs what fails. Before any repair it makes a copy, and passes the
+/// copy's path to `announce`.
 pub(crate) fn repair(
     path: &Path,
     now: Millis,
@@ -34,7 +34,7 @@ pub(crate) fn repair(
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = match (tried.remove(check.name), check.status) {
-            // Opening it for writing brought the schema up to date.
+            // Opening it for writing migrated the schema.
             (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),

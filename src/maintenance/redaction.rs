@@ -1,15 +1,14 @@
-//! An existing memory without its secrets: its nodes, its index, its history and the bytes of its
-//! file.
+//! Removes secrets from an existing memory: from its nodes, index, history and file.
 //!
-//! What is known as a secret now may have been stored before it was. [`redact`] scrubs every column
-//! of text, present and past, in one transaction: ids stay, no snapshot is made, and hashes and
-//! fingerprints become those of the scrubbed texts, so that the history can be gone back to as
-//! before. A file that is compiled again unchanged changes nothing, since what it said is hashed
-//! anew, too. Then the file is written anew without what was overwritten, and looked at: the rows
-//! by the same rules that found the secrets, the bytes for the secrets themselves.
+//! A memory may contain secrets that were stored before a detector for them existed. [`redact`]
+//! scrubs every column of text, present and past, in one transaction: ids stay, no snapshot is
+//! made, and hashes and fingerprints become those of the scrubbed texts, so that rollbacks work as
+//! before. Compiling an unchanged file again changes nothing, since its base text is hashed anew,
+//! too. Then the file is rewritten without the overwritten bytes and checked: the rows by the
+//! detectors, the bytes for the secrets themselves.
 //!
-//! A kill leaves the memory of before or after; running it again does what is missing. No other
-//! connection of this process may be open, since the file is read as bytes in the end.
+//! A kill leaves the memory of before or after; another run completes the work. No other connection
+//! of this process may be open, since the file is read as bytes in the end.
 
 mod columns;
 mod paths;
@@ -36,40 +35,41 @@ use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
 use crate::text;
 
-/// How long it waits for other processes.
+/// Longest wait for other processes.
 const LOCK_WAIT: Duration = Duration::from_secs(15);
 
-/// Characters of a secret's beginning that give it away at the end of a label that was cut.
+/// Shortest beginning of a secret that is recognized at the end of a shortened label, in
+/// characters.
 const CUT_CHARS_MIN: usize = 4;
 
-/// Whether anything is changed.
+/// Whether the memory is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedactionMode {
-    /// Everything is computed and nothing is kept.
+    /// Computes everything and keeps nothing.
     DryRun,
-    /// The memory is rewritten.
+    /// Rewrites the memory.
     Rewrite,
 }
 
-/// What was found and done.
+/// The secrets found, and the state of the file after their removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedactionReport {
-    /// Different secrets, by kind.
+    /// Number of different secrets, by kind.
     pub(crate) kinds: BTreeMap<String, usize>,
-    /// Nodes that had one.
+    /// Number of nodes with a secret.
     pub(crate) n_nodes: usize,
-    /// Entries of the history whose old side had one.
+    /// Number of changes in the history whose old version has a secret.
     pub(crate) n_versions: usize,
-    /// Paths, messages, references by hand and other texts that had one.
+    /// Number of paths, messages, manual references and other texts with a secret.
     pub(crate) n_others: usize,
-    /// Secrets whose words also stand where nothing says that they are secret.
+    /// Number of secrets whose text also occurs where no detector takes it for a secret.
     pub(crate) n_elsewhere: usize,
-    /// What is wrong still; empty when the file is clean.
+    /// The remaining faults; empty when the file is clean.
     pub(crate) left: Vec<String>,
 }
 
 impl RedactionReport {
-    /// How many different secrets there were.
+    /// Returns the number of different secrets.
     pub(crate) fn n_secrets(&self) -> usize {
         self.kinds.values().sum()
     }
@@ -93,7 +93,7 @@ pub(crate) fn redact(
         return Ok(redaction);
     }
     file_identity.confirm(&conn)?;
-    // The secrets are out of the memory: what fails from here on leaves some of their bytes.
+    // The rows are clean: a failure from here on leaves some bytes of the secrets in the file.
     if let Err(error) = compact(&conn, LOCK_WAIT, &mut redaction) {
         redaction.left.push(format!(
             "what was replaced may be left in the file: {}; run this again",
@@ -109,13 +109,13 @@ pub(crate) fn redact(
         ));
     }
     file_identity.leave(&conn);
-    // While a connection is open, closing another handle of the file would take its locks away.
+    // Closing another handle of the file would drop the locks of an open connection.
     drop(conn);
     proof::examine_bytes(path, &needles, &mut redaction);
     Ok(redaction)
 }
 
-/// The transaction.
+/// Rewrites all rows in one transaction.
 fn rewrite(
     conn: &mut Connection,
     redactor: &Redactor,
@@ -156,13 +156,13 @@ fn rewrite(
     Ok((redaction, secrets))
 }
 
-/// Writes the file anew without what was overwritten, and empties the log.
+/// Rewrites the file without overwritten bytes, and empties the log.
 fn compact(
     conn: &Connection,
     longest: Duration,
     redaction: &mut RedactionReport,
 ) -> Result<(), StoreError> {
-    // From here on there is no secret that a temporary file could hold.
+    // From here on no temporary file can contain a secret.
     conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
     conn.flush_prepared_statement_cache();
     conn.execute_batch("VACUUM").doing("write the file anew")?;
@@ -176,18 +176,18 @@ fn compact(
     Ok(())
 }
 
-/// The secrets that were replaced, with their kinds. They are never shown.
+/// The replaced secrets, with their kinds. They are never shown.
 #[derive(Default)]
 struct ReplacedSecrets(BTreeMap<String, String>);
 
-/// A secret of one text: its kind and its words.
+/// A secret in one text: its kind and its characters.
 type FoundSecret = (String, String);
 
-/// A text whose hash became another.
+/// A text that got another hash.
 struct RehashedText {
     hash: String,
     tokens: u32,
-    /// What was replaced in it.
+    /// The secrets replaced in it.
     found: Vec<FoundSecret>,
 }
 
@@ -196,23 +196,23 @@ struct RedactionWork<'a> {
     tx: &'a Transaction<'a>,
     redactor: &'a Redactor,
     secrets: ReplacedSecrets,
-    /// By the hash of before.
+    /// Rehashed texts, by their former hash.
     moved: HashMap<String, RehashedText>,
-    /// Labels of nodes by what they were, as references name them.
+    /// New labels of nodes by their former ones, as references name them.
     relabelled: HashMap<String, String>,
     redaction: RedactionReport,
 }
 
 impl RedactionWork<'_> {
     fn prepare(&self) -> Result<(), StoreError> {
-        // Temporary tables are in memory: what they hold reaches no disk.
+        // Temporary tables are in memory, so that their contents reach no disk.
         const TABLES: &str = "
             CREATE TEMP TABLE moved (old TEXT PRIMARY KEY, new TEXT, tokens INTEGER);
             CREATE TEMP TABLE clean (old TEXT PRIMARY KEY, new TEXT);";
         self.tx.execute_batch(TABLES).doing("make room for the work")
     }
 
-    /// The text without secrets and what these were; `None` when there was none.
+    /// Returns the text without secrets, and the secrets; `None` when there was none.
     fn scrub(&mut self, text: &str) -> Option<(String, Vec<FoundSecret>)> {
         let scrubbed = self.redactor.scrub(text);
         if scrubbed.hits.is_empty() {
@@ -240,8 +240,10 @@ impl RedactionWork<'_> {
         })
     }
 
-    /// A label without secrets: those that it shows by themselves, and those of its text, which it
-    /// may show without what told them there, or cut off at its end.
+    /// Returns a label without its own secrets and those of its text.
+    ///
+    /// The label may show a secret of the text without the context by which it was detected, or cut
+    /// off at its end.
     fn scrub_label(&mut self, label: &str, found: &[FoundSecret]) -> Option<String> {
         let mut out = label.to_owned();
         for (kind, secret) in found {
@@ -293,8 +295,8 @@ impl RedactionWork<'_> {
         self.tx.rows(sql, [], |row| row.get(0), "read a column")
     }
 
-    /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its
-    /// state's before is left for the doctor to find.
+    /// Sets each snapshot's fingerprint to that of its scrubbed state. One that was wrong before
+    /// stays wrong, for the doctor to find.
     fn seal(&self, before: &[(i64, u64)]) -> Result<(), StoreError> {
         const SET_SNAPSHOT_FINGERPRINT: &str =
             "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
@@ -314,7 +316,7 @@ impl RedactionWork<'_> {
     }
 }
 
-/// `text` with `secret` replaced wherever it stands as words of their own.
+/// Returns `text` with `secret` replaced wherever it is not part of a longer word.
 fn replace_words(text: &str, secret: &str, kind: &str) -> String {
     if secret.chars().nth(CUT_CHARS_MIN).is_none() {
         return text.to_owned();
@@ -337,7 +339,7 @@ fn replace_words(text: &str, secret: &str, kind: &str) -> String {
     out
 }
 
-/// Where the beginning of `secret` begins with which `stem` ends.
+/// Returns the start of the longest beginning of `secret` with which `stem` ends.
 fn cut_end(stem: &str, secret: &str) -> Option<usize> {
     let heads = secret.char_indices().skip(CUT_CHARS_MIN).map(|(at, _)| at);
     let head = heads.filter(|&at| stem.ends_with(&secret[..at])).max()?;

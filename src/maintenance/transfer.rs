@@ -1,8 +1,8 @@
-//! Whole memories on the move: backed up, restored, exported, imported, read out of a damaged file.
+//! Transfers whole memories: backup, restore, export, import and salvage.
 //!
-//! Whatever is made is made under another name beside its destination, looked at by the doctor, and
-//! only then given its name, so that a kill at any instant leaves the old state or the new one. A
-//! database that somebody may have open is never touched but through SQLite.
+//! Each result is written under another name beside its destination, examined by the doctor, and
+//! only then renamed, so that a kill at any instant leaves the old state or the new one. A database
+//! that another process may have open is only changed through SQLite.
 
 mod atomic_file;
 mod backup;
@@ -30,19 +30,19 @@ use super::doctor::{self, CheckStatus};
 use crate::store::StoreError;
 use crate::store::companions::with_suffix;
 
-/// Told how much of how much is done, in whatever unit the work has.
+/// A callback that gets the work done and the total, in a unit of the work's own.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// Why a memory was not moved. Nothing was changed then.
+/// An error of a transfer. The destination is unchanged.
 #[derive(Debug)]
 pub(crate) enum MoveError {
-    /// The database refused.
+    /// SQLite refused a step.
     Store(StoreError),
-    /// The system refused. `doing` fits after "cannot".
+    /// The system refused a step. `doing` fits after "cannot".
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    /// What was to be written to is gone or full.
+    /// The output stream is closed or full.
     Output(io::Error),
-    /// It makes no sense, or would lose something; the text says what to do.
+    /// The transfer makes no sense or would lose data; the text advises.
     Refused(String),
 }
 
@@ -75,7 +75,7 @@ impl From<StoreError> for MoveError {
     }
 }
 
-/// Names the file of a step that the system refused, once, at the call.
+/// Adds the file and the name of the refused step to an error of the system, once, at the call.
 trait OnFile<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError>;
 }
@@ -86,7 +86,7 @@ impl<T> OnFile<T> for io::Result<T> {
     }
 }
 
-/// The first finding of the doctor that fails, if any does.
+/// Returns the doctor's first failed check, if any.
 fn complaint(path: &Path) -> Result<Option<String>, StoreError> {
     let report = doctor::examine(path)?;
     let failed = report.checks.into_iter().find(|it| it.status == CheckStatus::Fail);

@@ -1,6 +1,6 @@
-//! What a running call can tell its client and learn from it: progress, log messages, cancellation.
+//! A running call: its progress, log messages, cancellation, and requests to the client.
 //!
-//! Nothing leaves a call that was cancelled or that is over.
+//! Nothing is sent for a call that was cancelled or is over.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::mcp::rpc::notification_line;
 
-/// What a request says about how it wants to be told and asked.
+/// Settings that a request makes for its notifications and questions.
 #[derive(Debug)]
 pub(super) struct RequestContext {
     pub(super) level: Option<Severity>,
@@ -23,13 +23,13 @@ pub(super) struct RequestContext {
     pub(super) asking: AskMode,
 }
 
-/// What a handler sees of the request behind it.
+/// The handler's view of the request that it runs.
 #[derive(Debug)]
 pub(crate) struct Call {
     cancelled: Receiver<NoMessage>,
     level: Option<Severity>,
     progress_token: Option<Value>,
-    /// One more than the last progress that was told; it may only grow.
+    /// One more than the last progress sent; it only grows.
     done: AtomicU64,
     outbox: Outbox,
     capabilities: Capabilities,
@@ -47,18 +47,17 @@ impl Call {
         Call { cancelled, level, progress_token, done, outbox, capabilities, asking }
     }
 
-    /// Whether nobody waits for the reply any more; long work looks now and then.
+    /// Returns whether the call was cancelled; long work checks it now and then.
     pub(crate) fn is_cancelled(&self) -> bool {
         matches!(self.cancelled.try_recv(), Err(TryRecvError::Disconnected))
     }
 
-    /// Disconnects on cancellation, for work that waits on channels anyway.
+    /// Returns a channel that disconnects on cancellation, for work that waits on channels.
     pub(crate) fn cancelled(&self) -> &Receiver<NoMessage> {
         &self.cancelled
     }
 
-    /// Tells that `done` of `total` is done, to a client that asked for it. What is not more than
-    /// before is not told.
+    /// Reports progress to a client that asked for it. Only increases are sent.
     pub(crate) fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         let Some(token) = &self.progress_token else { return };
         let is_news = self.done.fetch_max(done.saturating_add(1), Ordering::Relaxed) <= done;
@@ -84,14 +83,14 @@ impl Call {
 }
 
 impl Call {
-    /// Whether the client can be asked for it.
+    /// Returns whether the client has a capability.
     pub(crate) fn client_can(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
     }
 
-    /// Asks the client for several things at once, each under a key of its own, and gives the
-    /// answers in that order. In the modern era the handler runs anew with the answers, so that
-    /// nothing may have been changed before.
+    /// Sends several requests to the client, each under its own key, and returns the answers in
+    /// order. In the modern era the handler runs again with the answers, so it must not have
+    /// changed anything before.
     pub(crate) fn request_from_client(
         &self,
         questions: &[(&'static str, ClientRequest)],
@@ -103,11 +102,11 @@ impl Call {
         self.asking.request(questions, &self.outbox, &self.cancelled)
     }
 
-    /// Asks the user by a form; `schema` is the JSON Schema of a flat object.
+    /// Asks the user with a form; `schema` is the JSON Schema of a flat object.
     ///
     /// # Errors
     ///
-    /// The call is to end here, and the error with it.
+    /// The call must end here, with this error.
     pub(crate) fn elicit(
         &self,
         key: &'static str,
@@ -134,7 +133,7 @@ impl Call {
         }
     }
 
-    /// The answers that the request brought along, after the handler.
+    /// Takes the answers of the request, once the handler has run.
     pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
             AskMode::Retry(answers) => std::mem::take(&mut **answers),

@@ -1,6 +1,6 @@
-//! Who is at the other end, by its own word, and what the surface learns of it.
+//! Clients: their names by their own account, and the events that the handler records.
 //!
-//! Nothing of this is proved: it is for showing, and for telling clients apart.
+//! None of this is proved: it serves for display, and to tell clients apart.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use super::Version;
 use crate::mcp::rpc::Params;
 use crate::text;
 
-/// Characters of a name or version; the rest is cut off.
+/// Characters of a name or version; longer ones are cut.
 const NAME_CHARS_MAX: usize = 120;
 
-/// What a client says about itself; empty where it says nothing.
+/// A client's description of itself; empty where it gives none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientInfo {
     /// Its name for programs.
@@ -23,7 +23,7 @@ pub(crate) struct ClientInfo {
 }
 
 impl ClientInfo {
-    /// Reads an `Implementation`; what is no text counts as absent.
+    /// Reads an `Implementation`; members that are no text count as absent.
     pub(super) fn read(info: Option<&Value>) -> ClientInfo {
         let text = |key| {
             let text = info?.get(key)?.as_str()?;
@@ -37,51 +37,51 @@ impl ClientInfo {
     }
 }
 
-/// What a client does, as far as it says something about the client.
+/// The kind of a request, as far as it matters for sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientAction {
-    /// Calls a tool.
+    /// It calls a tool.
     CallsTool,
-    /// Asks for something else; `ping` does not count.
+    /// It asks for something else; `ping` does not count.
     Asks,
 }
 
-/// A tool call that is over, without a word of what was said.
+/// A finished tool call, without any content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ToolCallRecord<'a> {
-    /// The session that it belongs to, as [`Handler::saw`](super::Surface::saw) named it.
+    /// The session that it belongs to, from [`Handler::on_request`](super::Handler::on_request).
     pub(crate) session: Option<&'a str>,
     /// The tool's name.
     pub(crate) tool: &'static str,
     /// Bytes of all texts in the arguments.
     pub(crate) payload_bytes: usize,
-    /// How long it took.
+    /// The duration in ms.
     pub(crate) elapsed_ms: i64,
-    /// What it failed with, if it did.
+    /// The failure, if any.
     pub(crate) failure: Option<&'a Failure>,
 }
 
-/// How a tool call failed.
+/// The failure of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Its kind.
     pub(crate) kind: &'static str,
-    /// What is wrong with the server or its files, as the log says it.
+    /// The fault of the server or its files, for the log.
     pub(crate) detail: Option<String>,
 }
 
-/// What happens to a client besides its requests.
+/// An event of a client besides its requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event<'a> {
     /// A tool call is over.
     Called(ToolCallRecord<'a>),
     /// A connection, by the transport's name of it, has ended.
     Left(&'a str),
-    /// Somebody wants to be told of what changes from here on.
+    /// A client subscribed to changes.
     Listened,
 }
 
-/// Bytes of all texts in an object of arguments, whose depth is bounded by its reading.
+/// Returns the bytes of all texts in an object of arguments. The parser has bounded its depth.
 pub(super) fn text_bytes(arguments: &Params) -> usize {
     let mut n_bytes = 0;
     let mut open: Vec<&Value> = arguments.values().collect();
@@ -96,15 +96,15 @@ pub(super) fn text_bytes(arguments: &Params) -> usize {
     n_bytes
 }
 
-/// A request, as news about the one who sent it.
+/// A request, as an event of its client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestSeen<'a> {
     /// The transport's name of the connection.
     pub(crate) connection: &'a str,
-    /// Who sent it.
+    /// The client that sent it.
     pub(crate) client: &'a ClientInfo,
-    /// The version that it is in.
+    /// The version of the protocol that it uses.
     pub(crate) version: Version,
-    /// What it asks for.
+    /// The kind of the request.
     pub(crate) act: ClientAction,
 }

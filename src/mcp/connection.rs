@@ -1,8 +1,7 @@
-//! One client: what it has said so far, and what a frame of it asks for.
+//! One client: the state of its connection, and the handling of its frames.
 //!
-//! Everything that is quick is answered on the spot, in order: the handshake, `ping`, the lists,
-//! cancellation, subscriptions. What the surface does becomes a job, so that a slow one holds up
-//! nothing but itself.
+//! Quick requests are answered at once, in order: the handshake, `ping`, the lists, cancellation,
+//! subscriptions. The work of the handler becomes a job, so that a slow one delays nothing else.
 
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
@@ -22,21 +21,21 @@ use crate::mcp::rpc::{
 };
 use crate::text;
 
-/// What is to be done about a frame.
+/// The transport's next step after a frame.
 #[derive(Debug)]
 pub(crate) enum FrameStep {
-    /// Nothing.
+    /// Send nothing.
     NoReply,
     /// Send this line.
     Reply(OutgoingLine),
-    /// Send this line and keep what it answers open: more comes as news, until it is cancelled or
-    /// the connection says farewell.
+    /// Send this line and keep the request open. Notifications follow until it is cancelled or the
+    /// connection ends its subscriptions.
     Listen(OutgoingLine),
-    /// Run this, on any thread, and send the line that comes out.
+    /// Run this, on any thread, and send the resulting line.
     Run(Box<Job>),
 }
 
-/// How far the handshake of the legacy era has come.
+/// The state of the handshake in the legacy era.
 #[derive(Debug)]
 enum HandshakeState {
     Fresh,
@@ -48,20 +47,20 @@ enum HandshakeState {
 pub(crate) struct Connection {
     session: HandshakeState,
     is_open: bool,
-    /// It has just said which log messages it wants.
+    /// The client has just set its log level.
     begins_to_listen: bool,
     in_flight: InFlight,
-    /// What it was asked and has not answered; only the legacy era is asked so.
+    /// Requests to the client that it has not answered; legacy era only.
     questions: PendingRequests,
     subscriptions: Subscriptions,
-    /// What the transport calls this connection; no other of its time is called so.
+    /// The transport's name of this connection, unique among open ones.
     id: String,
-    /// Who the client says it is, as of its latest word on that.
+    /// The client's latest description of itself.
     client: ClientInfo,
 }
 
 impl Connection {
-    /// A client that has not said anything, under a name that no other of its time has.
+    /// Returns the state of a new client, under a name that is unique among open connections.
     pub(crate) fn new(id: impl Into<String>) -> Connection {
         Connection {
             session: HandshakeState::Fresh,
@@ -75,14 +74,14 @@ impl Connection {
         }
     }
 
-    /// Tells the surface that the client has gone.
+    /// Ends the connection, and records that for the handler.
     pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
         server.handler.note(Event::Left(&self.id));
     }
 
-    /// Whether the client has been understood once: shaken hands, or sent a modern request.
+    /// Returns whether the client has shaken hands or sent a modern request.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
@@ -93,49 +92,48 @@ impl Connection {
         self.in_flight.cancel(id);
     }
 
-    /// Cancels whatever runs.
+    /// Cancels all running calls.
     pub(crate) fn cancel_all(&self) {
         self.in_flight.cancel_all();
     }
 
-    /// Gives up the questions to the client: it says nothing more.
+    /// Gives up waiting for answers of the client.
     pub(crate) fn stop_asking(&self) {
         self.questions.close();
     }
 
-    /// Whether the client has said since the last time which log messages it wants.
+    /// Returns whether the client has set its log level since the last call.
     pub(crate) fn took_log_level(&mut self) -> bool {
         std::mem::take(&mut self.begins_to_listen)
     }
 
-    /// What the client should know and did not ask for, when it wants such messages: in the legacy
-    /// era, once it has said so.
+    /// Returns a notice as a log message, for a legacy client that has set its level.
     pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingLine> {
         let HandshakeState::Ready { level: Some(wanted), .. } = self.session else { return None };
         let notice = server.handler.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
     }
 
-    /// A message when there is news for the client, for the one transport that it has.
+    /// Returns a channel with a message when there are updates, for the connection's one
+    /// transport.
     pub(crate) fn wakes<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
         server.waker.add_sender(self.subscriptions.waker());
         self.subscriptions.woken().clone()
     }
 
-    /// What the client is to be told now and did not ask for: resources that changed, and notices.
+    /// Returns the pending notifications: updates of resources, and notices.
     pub(crate) fn pending_updates<S: Handler>(&self, server: &Server<S>) -> Vec<OutgoingLine> {
         let mut lines = self.subscriptions.pending_updates();
         lines.extend(self.notice(server));
         lines
     }
 
-    /// The results of requests that were kept open, at an end that the server chooses.
+    /// Ends the open requests; returns their results.
     pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingLine> {
         self.subscriptions.end_all()
     }
 
-    /// Takes the next frame. What belongs to its answer and comes before it, such as progress, goes
-    /// to `outbox`.
+    /// Handles the next frame. Lines that precede its reply, such as progress, go to `outbox`.
     pub(crate) fn accept_frame<S: Handler>(
         &mut self,
         server: &Server<S>,
@@ -169,7 +167,7 @@ impl Connection {
         }
     }
 
-    /// Notifications are never answered, not even wrong ones.
+    /// Handles a notification; none is ever answered, not even a wrong one.
     fn note(&mut self, notification: &Notification) {
         if notification.method != "notifications/cancelled" {
             return;
@@ -189,7 +187,7 @@ impl Connection {
     ) -> Result<FrameStep, RpcError> {
         let Request { id, method: name, mut params } = request;
         let Some(method) = Method::parse(&name) else {
-            // Not its name: that may be anything.
+            // The name is not logged: it may be anything.
             log::debug!("request method=unknown id={}", id.logged());
             return Err(unknown_method(&name));
         };
@@ -239,8 +237,8 @@ impl Connection {
         Ok(FrameStep::Reply(result_line(&id, &body).into()))
     }
 
-    /// Tells the surface that the client is there, and gives the session that it names. The
-    /// handshake is told once it was understood.
+    /// Records a request with the handler; returns its session. A handshake is recorded once it is
+    /// valid.
     fn report<S: Handler>(
         &self,
         server: &Server<S>,
@@ -260,7 +258,7 @@ impl Connection {
         })
     }
 
-    /// The version that a request is in.
+    /// Returns the version of a request.
     fn version(&self, method: Method, meta: &RequestMeta) -> Result<Version, RpcError> {
         match (meta.version, &self.session, method) {
             (Some(version), _, _) => Ok(version),
@@ -313,8 +311,8 @@ impl Connection {
         Ok(Map::new())
     }
 
-    /// How the request wants to be told and asked: the modern era says so with each request, the
-    /// legacy era once.
+    /// Returns the settings of a request. The modern era sends them with each request, the legacy
+    /// era once.
     fn request_context<S: Handler>(
         &self,
         server: &Server<S>,
@@ -350,7 +348,7 @@ impl Connection {
     }
 }
 
-/// The answers that a request brings along, with those of its earlier rounds.
+/// Returns the answers in a request, with those of its earlier rounds.
 fn answers<S: Handler>(
     server: &Server<S>,
     task: &JobTask,

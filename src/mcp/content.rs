@@ -1,4 +1,4 @@
-//! What replies and prompts are made of: blocks of text, pictures, sounds and resources.
+//! Content of replies and prompts: blocks of text, pictures, sounds and resources.
 
 use serde_json::{Map, Value, json};
 
@@ -14,14 +14,14 @@ pub(crate) enum ContentBlock {
     Image { base64: String, mime: &'static str },
     /// A sound, in base64.
     Audio { base64: String, mime: &'static str },
-    /// A resource that can be read.
+    /// A link to a resource.
     Link { uri: String, name: String, mime: &'static str },
-    /// A resource of text, and what it says.
+    /// A text resource with its content.
     Resource { uri: String, mime: &'static str, text: String },
 }
 
 impl ContentBlock {
-    /// The block as a version has it. What the version does not know becomes text about it.
+    /// Returns the block in a version. Types unknown to the version become text about them.
     pub(super) fn json(&self, version: Version) -> Value {
         match self {
             ContentBlock::Text(text) => text_json(text),
@@ -52,7 +52,7 @@ fn media_json(kind: &str, base64: &str, mime: &str) -> Value {
     json!({"type": kind, "data": base64, "mimeType": mime})
 }
 
-/// Who says a message of a prompt.
+/// The speaker of a message of a prompt.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -65,14 +65,14 @@ pub(crate) enum Role {
 /// A message of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PromptMessage {
-    /// Who says it.
+    /// The speaker.
     pub(crate) role: Role,
-    /// What.
+    /// The content.
     pub(crate) block: ContentBlock,
 }
 
 impl PromptMessage {
-    /// Words that the person says.
+    /// Returns a text message of the person.
     pub(crate) fn user(text: impl Into<String>) -> PromptMessage {
         PromptMessage { role: Role::User, block: ContentBlock::Text(text.into()) }
     }
@@ -86,16 +86,16 @@ impl PromptMessage {
     }
 }
 
-/// What a tool answers.
+/// The reply of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reply {
-    /// For the agent: the first block, unless it is empty and others follow.
+    /// The text for the agent: the first block, unless it is empty and others follow.
     pub(crate) text: String,
-    /// What follows the text.
+    /// The blocks after the text.
     pub(crate) more: Vec<ContentBlock>,
-    /// The same facts for a program, as the tool's output schema says.
+    /// The facts as JSON, valid by the tool's output schema.
     pub(crate) structured: Option<Value>,
-    /// The most tokens of it that the client wants, for what is added.
+    /// The client's token budget, which additions keep to.
     pub(crate) budget: Option<u32>,
 }
 
@@ -117,7 +117,7 @@ impl Reply {
     }
 }
 
-/// A reply that says what went wrong, for the agent to read.
+/// Returns the reply for an error, for the agent to read.
 pub(super) fn error_json(text: &str) -> Map<String, Value> {
     let content = json!([{"type": "text", "text": text}]);
     Map::from_iter([("content".to_owned(), content), ("isError".to_owned(), true.into())])

@@ -8,26 +8,26 @@ use crate::text;
 
 /// The codes that MCP defines.
 pub(crate) mod code {
-    /// There is no such resource, in the legacy era.
+    /// There is no such resource (legacy era).
     pub(crate) const NOT_FOUND: i32 = -32002;
-    /// A header and the body of one request contradict each other.
+    /// A header contradicts the body of the request.
     #[cfg(feature = "http")]
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
-    /// The request needs what the client has not said that it can.
+    /// The client has not declared a capability that the request needs.
     pub(crate) const MISSING_CAPABILITY: i32 = -32021;
-    /// The request is in a version that is not spoken here.
+    /// The request's version is not supported.
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// Characters of what a client sent that an error repeats for programs.
+/// Characters of a client's text that an error's data repeats.
 const ECHO_CHARS_MAX: usize = 2_000;
 
-/// The URI of a resource makes no sense; `why` says how.
+/// Returns the error for an invalid resource URI; `why` is the reason.
 pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
     with_data(RpcError::PARAMS, why, uri_data(uri))
 }
 
-/// The request needs what the client has not said that it can.
+/// Returns the error for a capability that the client has not declared.
 pub(super) fn missing_capability(needed: Capability) -> RpcError {
     let name = needed.name();
     let message = format!("this needs a client with the capability `{name}`");
@@ -39,7 +39,7 @@ pub(super) fn uri_data(uri: &str) -> Value {
     json!({"uri": echo(uri)})
 }
 
-/// As much of what a client sent as an error repeats for programs.
+/// Cuts a client's text for the data of an error.
 pub(super) fn echo(sent: &str) -> String {
     text::truncate_chars(sent, ECHO_CHARS_MAX)
 }

@@ -1,4 +1,4 @@
-//! A registration that is not remindb's, for tests: tools that echo, wait, fail and panic.
+//! A test registration: tools that echo, wait, fail and panic.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
 
-/// What the fixture's tools share.
+/// The state shared by the fixture's tools.
 #[derive(Debug)]
 pub(crate) struct Fixture {
     started: Sender<()>,
@@ -22,15 +22,15 @@ pub(crate) struct Fixture {
     notices: Receiver<Notice>,
 }
 
-/// The test's ends of what [`Fixture`] holds.
+/// The test's ends of the channels in [`Fixture`].
 pub(crate) struct Ends {
     /// One message for each `gate` that has begun.
     pub(crate) started: Receiver<()>,
     /// One message lets one `gate` end.
     pub(crate) gate: Sender<()>,
-    /// What the client should know next.
+    /// The next notices for the client.
     pub(crate) notices: Sender<Notice>,
-    /// Tells the connection to look for it.
+    /// Wakes the connection to look for notices.
     pub(crate) waker: Arc<Waker>,
 }
 
@@ -168,7 +168,7 @@ const TOOLS: &[Tool<Run>] = &[
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Twelve bytes of nothing, in base64.
+/// Twelve zero bytes, in base64.
 const BYTES: &str = "AAAAAAAAAAAAAAAA";
 
 const RESOURCES: &[Resource<Read>] =
@@ -232,7 +232,7 @@ const PROMPTS: &[Prompt<Get>] = &[
     },
 ];
 
-/// A server of the fixture's tools.
+/// Returns a server of the fixture's tools.
 pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
@@ -264,7 +264,7 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     (Arc::new(server), ends)
 }
 
-/// A warning, and a message when it was written.
+/// Returns a warning, and a channel with a message once it was written.
 #[cfg(test)]
 pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let (written_sender, written) = unbounded();
@@ -297,7 +297,7 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
 
 fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, None, "at the gate");
-    // A test that has gone does not care that the call has begun.
+    // A test that has ended ignores that the call has begun.
     let _ = fixture.started.send(());
     select! {
         recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), ..Reply::default() }),

@@ -1,9 +1,9 @@
-//! Whether what a person filled in is what the form asked for.
+//! Form validation: checks a filled-in form against its schema.
 
 use serde_json::Value;
 
-/// Whether `content` is a flat object as `schema` describes one: required members are there, and
-/// those that the schema knows have its types and are among its choices.
+/// Returns whether `content` is a flat object that matches `schema`. Required members must be
+/// there, and known ones must have their types and choices.
 pub(super) fn matches_schema(schema: &Value, content: &Value) -> bool {
     let Some(content) = content.as_object() else { return false };
     let required = schema["required"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The calls of a connection that have not been answered, and how they are cancelled.
+//! Calls in flight: those of a connection without a reply, and their cancellation.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::mcp::rpc::RequestId;
 
-/// Nothing is ever sent; only the channel's end says something.
+/// The message of a channel that only disconnects.
 #[derive(Debug)]
 pub(crate) enum NoMessage {}
 
-/// The calls of a connection that have not been answered, by id. A cancelled one has no sender.
+/// The unanswered calls of a connection, by id. A cancelled one has no sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<NoMessage>>>>>);
 
 impl InFlight {
-    /// Notes that a call begins; `None` when one with this id has not ended.
+    /// Adds a call; `None` when its id is in use.
     pub(super) fn admit(&self, id: &RequestId) -> Option<(InFlightGuard, Receiver<NoMessage>)> {
         let key = id.key();
         let mut calls = self.lock();
@@ -28,7 +28,7 @@ impl InFlight {
         Some((InFlightGuard { key, calls: self.clone() }, cancelled))
     }
 
-    /// Cancels a call; nothing happens when it is over.
+    /// Cancels a call; does nothing when it is over.
     pub(super) fn cancel(&self, id: &RequestId) {
         if let Some(cancel) = self.lock().get_mut(&id.key()) {
             *cancel = None;
@@ -41,12 +41,12 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<NoMessage>>>> {
-        // Nothing panics while it holds the lock, and the table is whole between any two lines.
+        // Nothing panics while it holds the lock, and the table is valid between any two lines.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place among the calls in flight, given back by dropping it.
+/// A guard that removes its call when dropped.
 #[derive(Debug)]
 pub(super) struct InFlightGuard {
     key: String,

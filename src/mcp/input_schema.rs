@@ -1,14 +1,13 @@
-//! What a tool takes: one table that gives the JSON Schema, the checks and the words of a refusal.
+//! Input schemas: one table gives a tool's JSON Schema, its checks and its error messages.
 //!
-//! The checks tell all that is wrong at once and name what is allowed, because whoever reads them
-//! is going to try again. Null stands for absent, and so does a choice of no word; `5.0` is an
-//! integer.
+//! The checks report all mistakes at once and name the allowed values, so that the next try
+//! succeeds. Null counts as absent, and so does an empty choice; `5.0` is an integer.
 
 use serde_json::{Map, Value, json};
 
 use crate::text;
 
-/// One argument of a tool: a row of its table.
+/// An argument of a tool: a row of its table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arg {
     name: &'static str,
@@ -48,27 +47,27 @@ impl Arg {
         Arg { name, about, kind, need: ArgNeed::Optional }
     }
 
-    /// A string.
+    /// Returns a string argument.
     pub(crate) const fn text(name: &'static str, about: &'static str) -> Arg {
         Arg::new(name, about, ArgKind::Text)
     }
 
-    /// A whole number, any that fits 64 bits until [`Arg::range`] says less.
+    /// Returns an integer argument: any that fits 64 bits, unless [`Arg::range`] bounds it.
     pub(crate) const fn integer(name: &'static str, about: &'static str) -> Arg {
         Arg::new(name, about, ArgKind::Integer { min: i64::MIN, max: i64::MAX })
     }
 
-    /// A number between `min` and `max`, both included.
+    /// Returns a number argument between `min` and `max`, both included.
     pub(crate) const fn number(name: &'static str, about: &'static str, min: f64, max: f64) -> Arg {
         Arg::new(name, about, ArgKind::Number { min, max })
     }
 
-    /// True or false.
+    /// Returns a boolean argument.
     pub(crate) const fn flag(name: &'static str, about: &'static str) -> Arg {
         Arg::new(name, about, ArgKind::Flag)
     }
 
-    /// One of a few words.
+    /// Returns an argument with one of a few words.
     pub(crate) const fn choice(
         name: &'static str,
         about: &'static str,
@@ -77,7 +76,7 @@ impl Arg {
         Arg::new(name, about, ArgKind::Choice(words))
     }
 
-    /// A list of `n_min` to `n_max` strings.
+    /// Returns an argument with a list of `n_min` to `n_max` strings.
     pub(crate) const fn texts(
         name: &'static str,
         about: &'static str,
@@ -87,8 +86,8 @@ impl Arg {
         Arg::new(name, about, ArgKind::Texts { n_min, n_max })
     }
 
-    /// All arguments at once, by a JSON Schema that no table says: the only row of its table, and
-    /// the handler's to check.
+    /// Returns a row for all arguments at once, with a JSON Schema of its own. It is the only row
+    /// of its table, and the handler checks the values.
     pub(crate) const fn custom_schema(schema: fn() -> Value) -> Arg {
         Arg::new("", "", ArgKind::Whole(schema))
     }
@@ -100,41 +99,41 @@ impl Arg {
         self
     }
 
-    /// Makes a call without this argument an error.
+    /// Makes the argument required.
     pub(crate) const fn required(mut self) -> Arg {
         self.need = ArgNeed::Required;
         self
     }
 
-    /// What an absent string, or choice, stands for.
+    /// Sets the default of a string or choice.
     pub(crate) const fn or_text(mut self, value: &'static str) -> Arg {
         assert!(matches!(self.kind, ArgKind::Text | ArgKind::Choice(_)), "only a string is text");
         self.need = ArgNeed::Default(ArgDefault::Text(value));
         self
     }
 
-    /// What an absent integer stands for.
+    /// Sets the default of an integer.
     pub(crate) const fn or_integer(mut self, value: i64) -> Arg {
         assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer is one");
         self.need = ArgNeed::Default(ArgDefault::Integer(value));
         self
     }
 
-    /// What an absent number stands for.
+    /// Sets the default of a number.
     pub(crate) const fn or_number(mut self, value: f64) -> Arg {
         assert!(matches!(self.kind, ArgKind::Number { .. }), "only a number is one");
         self.need = ArgNeed::Default(ArgDefault::Number(value));
         self
     }
 
-    /// What an absent flag stands for.
+    /// Sets the default of a flag.
     pub(crate) const fn or_flag(mut self, value: bool) -> Arg {
         assert!(matches!(self.kind, ArgKind::Flag), "only a flag is true or false");
         self.need = ArgNeed::Default(ArgDefault::Flag(value));
         self
     }
 
-    /// The argument as a prompt has it: all of them are texts.
+    /// Returns the argument as listed for a prompt, where all are texts.
     pub(super) fn of_prompt(&self) -> Value {
         let is_required = matches!(self.need, ArgNeed::Required);
         json!({"name": self.name, "description": self.about, "required": is_required})
@@ -186,7 +185,7 @@ impl Arg {
         }
     }
 
-    /// What the argument is, for "`name` must be …".
+    /// Returns the type in words, for "`name` must be …".
     fn kind_name(&self) -> &'static str {
         match self.kind {
             ArgKind::Text | ArgKind::Choice(_) => "a string",
@@ -253,7 +252,7 @@ impl Arg {
     }
 }
 
-/// The arguments of one call, checked against the tool's table, defaults filled in.
+/// The arguments of one call, checked against the tool's table, with defaults filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Args(Vec<(&'static str, ArgValue)>);
 
@@ -268,7 +267,7 @@ enum ArgValue {
 }
 
 impl Args {
-    /// A string or choice; a required one, or one with a default, is always there.
+    /// Returns a string or choice; one that is required or has a default is always there.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(ArgValue::Text(value)) => Some(value),
@@ -276,7 +275,7 @@ impl Args {
         }
     }
 
-    /// An integer.
+    /// Returns an integer.
     pub(crate) fn integer(&self, name: &str) -> Option<i64> {
         match self.get(name) {
             Some(ArgValue::Integer(value)) => Some(*value),
@@ -284,7 +283,7 @@ impl Args {
         }
     }
 
-    /// A number; never infinite, never NaN.
+    /// Returns a number; never infinite, never NaN.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Some(ArgValue::Number(value)) => Some(*value),
@@ -292,12 +291,12 @@ impl Args {
         }
     }
 
-    /// A flag; an absent one is false.
+    /// Returns a flag; an absent one is false.
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some(ArgValue::Flag(true)))
     }
 
-    /// A list of strings; an absent one is empty.
+    /// Returns a list of strings; an absent one is empty.
     pub(crate) fn texts(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(ArgValue::Texts(values)) => values,
@@ -305,7 +304,7 @@ impl Args {
         }
     }
 
-    /// All arguments as they came, of a table of [`Arg::custom_schema`].
+    /// Returns all arguments as received, for a table of [`Arg::custom_schema`].
     pub(crate) fn whole(&self) -> Option<&Map<String, Value>> {
         match self.0.as_slice() {
             [(_, ArgValue::Whole(values))] => Some(values),
@@ -318,7 +317,7 @@ impl Args {
     }
 }
 
-/// The JSON Schema of a table. It is paid for in every session, so that it says nothing twice.
+/// Returns the JSON Schema of a table. It costs tokens in every session, so it is minimal.
 pub(crate) fn args_schema(args: &[Arg]) -> Value {
     if let [Arg { kind: ArgKind::Whole(schema), .. }] = args {
         return schema();
@@ -338,7 +337,7 @@ pub(crate) fn args_schema(args: &[Arg]) -> Value {
     schema
 }
 
-/// Checks `given` against a table; the error says everything that is wrong, in one line.
+/// Checks `given` against a table; the error lists all mistakes in one line.
 pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
     if let [Arg { kind: ArgKind::Whole(_), name, .. }] = args {
         return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
@@ -370,9 +369,9 @@ pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Resu
     }
 }
 
-/// Characters of the caller's text that a refusal repeats.
+/// Characters of the caller's text that an error repeats.
 const CITED_CHARS_MAX: usize = 40;
-/// Unknown arguments that a refusal names.
+/// Unknown arguments that an error names.
 const CITED_MAX: usize = 3;
 
 fn unknown(args: &[Arg], given: &Map<String, Value>) -> String {
@@ -401,7 +400,7 @@ fn outside(name: &str, min: i64, max: i64, got: &serde_json::Number) -> String {
     }
 }
 
-/// The integer that a JSON number means, however it is written; `None` for a fraction.
+/// Returns the integer value of a JSON number in any notation; `None` for a fraction.
 fn whole(number: &serde_json::Number) -> Option<i128> {
     if let Some(value) = number.as_i128() {
         return Some(value);
@@ -422,10 +421,10 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// ` (did you mean `…`?)`, when one of the names is close to what was typed.
+/// Returns ` (did you mean `…`?)`, when one of the names is close to the input.
 fn hint<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
     let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
-    // Long names are nobody's typo, and the distance below costs the product of both lengths.
+    // Long names are no typos, and the cost of the distance is the product of both lengths.
     if CITED_CHARS_MAX < typed.chars().count() {
         return String::new();
     }
@@ -437,7 +436,7 @@ fn hint<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+/// Returns the edit distance: insertions, deletions, replacements and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];

@@ -1,4 +1,4 @@
-//! Requests that take their time: found in order by the connection, done on any thread.
+//! Jobs: requests that take time, accepted in order and run on any thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,22 +17,22 @@ use crate::mcp::rpc::{self, Escaped, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::text;
 
-/// Values of one completion, as the protocol bounds them.
+/// Values of one completion, by the protocol's bound.
 const COMPLETIONS_MAX: usize = 100;
 
-/// A request that was found in order and waits for a thread.
+/// An accepted request that waits for a thread.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(super) id: RequestId,
     pub(super) task: JobTask,
     pub(super) version: Version,
-    /// The session that it belongs to, if the surface named one.
+    /// The session of the request, if the handler named one.
     pub(super) session: Option<String>,
     pub(super) call: Call,
     pub(super) ticket: InFlightGuard,
 }
 
-/// What a job does.
+/// The task of a job.
 #[derive(Debug)]
 pub(super) enum JobTask {
     Tool { idx: usize, arguments: Params },
@@ -42,12 +42,12 @@ pub(super) enum JobTask {
 }
 
 impl Job {
-    /// The request's id, for the log.
+    /// Returns the request's id, for the log.
     pub(crate) fn id(&self) -> &RequestId {
         &self.id
     }
 
-    /// The target of what is logged about it.
+    /// Returns the log target of records about it.
     pub(crate) fn target(&self) -> &'static str {
         match self.task {
             JobTask::Read { .. } => Method::ReadResource.target(),
@@ -57,7 +57,7 @@ impl Job {
 }
 
 impl JobTask {
-    /// What a request of `method` asks for, if it can be done.
+    /// Parses the task of a request.
     pub(super) fn read<S: Handler>(
         server: &Server<S>,
         method: Method,
@@ -80,7 +80,7 @@ impl JobTask {
         }
     }
 
-    /// What tells this task from others, for state that belongs to it alone.
+    /// Returns a digest of the task, to which signed state is bound.
     pub(super) fn request_digest(&self) -> String {
         match self {
             JobTask::Tool { idx, arguments } => format!("tool {idx} {}", json!(arguments)),
@@ -91,7 +91,7 @@ impl JobTask {
     }
 }
 
-/// The place of the row that `name` in `params` names.
+/// Returns the index of the row that `name` in `params` names.
 fn named<N: Iterator<Item = &'static str>>(
     kind: &str,
     names: impl Fn() -> N,
@@ -157,7 +157,7 @@ fn complete_task<S: Handler>(server: &Server<S>, params: &mut Params) -> Result<
 }
 
 impl<S: Handler> Server<S> {
-    /// What a job is about, for the log.
+    /// Returns the name of a job's row, for the log.
     pub(crate) fn name_of(&self, job: &Job) -> &'static str {
         let name = match &job.task {
             JobTask::Tool { idx, .. } => self.tools.get(*idx).map(|it| it.name),
@@ -168,7 +168,7 @@ impl<S: Handler> Server<S> {
         name.unwrap_or_default()
     }
 
-    /// Runs a job to its end; gives the line of its reply, or nothing when it was cancelled.
+    /// Runs a job; returns the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<OutgoingLine> {
         let name = self.name_of(&job);
         let Job { id, task, version, session, mut call, ticket } = job;
@@ -327,7 +327,7 @@ impl<S: Handler> Server<S> {
         vars: &UriVars,
         version: Version,
     ) -> Result<OutgoingLine, JobError> {
-        /// What follows the text on its line: the text is the last member of the last object.
+        /// The end of the line after the text, which is the last member of the last object.
         const TAIL: &str = "\"}]}}";
         let row = self.resources.get(idx).ok_or_else(gone)?;
         let mut body = self.with_common_fields(version, Map::new(), Some(READ_CACHE));
@@ -348,7 +348,7 @@ impl<S: Handler> Server<S> {
         }
     }
 
-    /// The result that asks the client before anything is done.
+    /// Returns the result that asks the client before anything is done.
     fn questions(&self, id: &RequestId, request: &str, answers: InputResponses) -> OutgoingLine {
         let (used, open) = answers.into_seen();
         let mut body = self.with_common_fields(Version::V2026_07_28, Map::new(), None);
@@ -359,7 +359,7 @@ impl<S: Handler> Server<S> {
     }
 }
 
-/// Why a job has no result.
+/// The reason why a job has no result.
 enum JobError {
     Fault(RpcError),
     /// The client has to answer first.
@@ -376,7 +376,7 @@ fn gone() -> RpcError {
     RpcError::new(RpcError::INTERNAL, "internal error; the server's log says more")
 }
 
-/// Why a resource or a prompt cannot be given; `what` was tried, for the log.
+/// Converts the error of a resource or a prompt; `what` names the attempt for the log.
 fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
     JobError::Fault(match why {
         HandlerError::Open => return JobError::InputRequired,

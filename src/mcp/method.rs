@@ -1,14 +1,14 @@
-//! The methods that the engine knows, and who knows them besides.
+//! Methods of the protocol, and the versions and registrations that have them.
 
 use super::{Handler, Server, Version};
 
-/// The log target of records about reads of resources and about bookkeeping.
+/// The log target of records about reads of resources and about housekeeping.
 ///
-/// Such records are kept without a notification: a client that reads the log whenever it changes
-/// would change it by each read.
+/// Such records cause no notification: a client that reads the log after each change would change
+/// it by each read.
 pub(crate) const QUIET_TARGET: &str = concat!(env!("CARGO_CRATE_NAME"), "::quiet");
 
-/// A method that the engine knows.
+/// A known method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Initialize,
@@ -51,18 +51,18 @@ impl Method {
         Method::ALL.into_iter().find(|(_, it)| *it == name).map(|(method, _)| method)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub(super) fn as_str(self) -> &'static str {
         let row = Method::ALL.into_iter().find(|(it, _)| *it == self);
         row.map_or("unknown", |(_, name)| name)
     }
 
-    /// The target of what is logged about it. Reading a resource is no signal, not even to the log.
+    /// Returns the log target of records about it. Reads of resources are quiet.
     pub(super) fn target(self) -> &'static str {
         if self == Method::ReadResource { QUIET_TARGET } else { module_path!() }
     }
 
-    /// Whether a version has it, and the registration something to say to it.
+    /// Returns whether the version and the registration support it.
     pub(super) fn is_known<S: Handler>(self, version: Version, server: &Server<S>) -> bool {
         match self {
             Method::Initialize | Method::Ping | Method::SetLevel => !version.is_modern(),

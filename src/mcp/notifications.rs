@@ -1,9 +1,9 @@
-//! What a client is told without having asked, and how it is known that it was.
+//! Notices to clients, outgoing lines with receipts, and the waker of connections.
 //!
-//! A [`Notice`] comes from the surface. In the legacy era it is a log message of its own, to a
-//! client that wants its level; in the modern era it rides on the next reply of a tool. Its
-//! [`Receipt`] is signed by the transport when the line has been written, and by nobody else: a
-//! notice that is dropped on the way was never given.
+//! A [`Notice`] comes from the handler. In the legacy era it is a log message of its own, to a
+//! client that wants its level; in the modern era it is attached to the next reply of a tool. The
+//! transport confirms its [`Receipt`] once the line has been written: a notice that is dropped on
+//! the way was never given.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,23 +17,23 @@ use crate::mcp::rpc::{RequestId, RpcError, error_line, notification_line};
 /// The member of structured content that holds a notice.
 const MEMBER: &str = "notice";
 
-/// Something worth knowing that nobody asked for.
+/// A message for the client that it did not request.
 #[derive(Debug)]
 pub(crate) struct Notice {
-    /// How much it matters.
+    /// Its severity.
     pub(crate) level: Severity,
-    /// Who says it: the logger of a log message, the key in a reply's `_meta`.
+    /// The logger of a log message, and the key in a reply's `_meta`.
     pub(crate) logger: &'static str,
-    /// It, for programs.
+    /// The content as JSON.
     pub(crate) data: Value,
-    /// It, for agents.
+    /// The content as text for agents.
     pub(crate) text: String,
-    /// Signed when it was written to a client.
+    /// Confirmed when the notice was written to a client.
     pub(crate) receipt: Receipt,
 }
 
 impl Notice {
-    /// The notice as a log message.
+    /// Returns the notice as a log message.
     pub(super) fn into_line(self) -> OutgoingLine {
         let Notice { level, logger, data, receipt, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
@@ -41,8 +41,8 @@ impl Notice {
         OutgoingLine { text, receipt: Some(receipt), code: None }
     }
 
-    /// Adds the notice to a tool's result: its text as the last block, its data to `_meta` and to
-    /// structured content.
+    /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
+    /// `_meta` and to structured content.
     pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> Receipt {
         let Notice { logger, data, text, receipt, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
@@ -58,11 +58,11 @@ impl Notice {
     }
 }
 
-/// What is to be done once a line has been written. Dropped unsigned, it never was.
+/// An action for when a line has been written; dropping it unconfirmed does nothing.
 pub(crate) struct Receipt(Box<dyn FnOnce() + Send>);
 
 impl Receipt {
-    /// A receipt that does `when_written`, on the thread that writes.
+    /// Returns a receipt that runs `when_written` on the writing thread.
     pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> Receipt {
         Receipt(Box::new(when_written))
     }
@@ -83,18 +83,18 @@ impl fmt::Debug for Receipt {
 pub(crate) struct OutgoingLine {
     pub(crate) text: String,
     pub(super) receipt: Option<Receipt>,
-    /// The code of the error that the line tells, for transports that have codes of their own.
+    /// The code of the error in the line, for transports with codes of their own.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has statuses"))]
     pub(crate) code: Option<i32>,
 }
 
 impl OutgoingLine {
-    /// A reply that tells an error.
+    /// Returns an error reply.
     pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingLine {
         OutgoingLine { text: error_line(id, fault), receipt: None, code: Some(fault.code) }
     }
 
-    /// Notes that the client has it.
+    /// Confirms that the client has it.
     pub(crate) fn was_written(self) {
         if let Some(receipt) = self.receipt {
             receipt.confirm();
@@ -108,31 +108,31 @@ impl From<String> for OutgoingLine {
     }
 }
 
-/// Tells connections that there may be a notice.
+/// Wakes connections when there may be a notice.
 #[derive(Debug, Default)]
 pub(crate) struct Waker(Mutex<Vec<Sender<()>>>);
 
 impl Waker {
-    /// One message for each time that the bell has rung, or for several.
+    /// Returns a channel with a message after one or more wakes.
     pub(crate) fn wakes(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
         self.add_sender(sender);
         receiver
     }
 
-    /// Puts a message into a channel of one place whenever the bell rings.
+    /// Adds a channel of capacity one that gets a message at each wake.
     pub(crate) fn add_sender(&self, sender: Sender<()>) {
-        /// So many may have gone without being missed.
+        /// Senders from which on disconnected ones are removed.
         const GONE_MAX: usize = 64;
         let mut senders = self.lock();
         if GONE_MAX <= senders.len() && senders.len().is_power_of_two() {
-            // Who has gone is found by ringing; for the others once too often is no harm.
+            // Sending finds the disconnected ones; a needless wake is harmless to the others.
             senders.retain(try_wake);
         }
         senders.push(sender);
     }
 
-    /// Rings.
+    /// Wakes all connections.
     pub(crate) fn wake(&self) {
         self.lock().retain(try_wake);
     }
@@ -143,7 +143,7 @@ impl Waker {
     }
 }
 
-/// Rings at one ear; whether somebody is there.
+/// Wakes one connection; returns whether it still exists.
 fn try_wake(sender: &Sender<()>) -> bool {
     !matches!(sender.try_send(()), Err(TrySendError::Disconnected(())))
 }

@@ -4,12 +4,12 @@ use crossbeam_channel::Sender;
 
 use super::OutgoingLine;
 
-/// Where lines for the client go: the queue of whoever owns the connection's output.
+/// The sending end of a connection's output queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox(Sender<OutgoingLine>);
 
 impl Outbox {
-    /// An outbox that feeds `lines`.
+    /// Returns an outbox that feeds `lines`.
     pub(crate) fn new(lines: Sender<OutgoingLine>) -> Outbox {
         Outbox(lines)
     }

@@ -1,13 +1,13 @@
-//! Lists in pages: a cursor names its list and the place where the next page begins.
+//! Pagination: a cursor names its list and the begin of the next page.
 
 use serde_json::{Map, Value};
 
 use crate::mcp::rpc::{Params, RpcError};
 
-/// Rows of one page. Usual lists are one page, which is one round trip.
+/// Rows of one page. Usual lists fit one page, which saves round trips.
 pub(crate) const PAGE_ROWS_MAX: usize = 100;
 
-/// The page of `rows` that `params` ask for, as a result with the member `name`.
+/// Returns the page of `rows` that `params` ask for, as a result with the member `name`.
 pub(super) fn list<'a, T: 'a>(
     name: &str,
     rows: impl Iterator<Item = &'a T> + Clone,

@@ -1,43 +1,43 @@
-//! The rows of a registration's tables, and how a client sees them in a list.
+//! The rows of a registration's tables, and their JSON in lists.
 
 use serde_json::{Value, json};
 
 use super::{Arg, Version, input_schema};
 
-/// What a tool does to the world, for clients that ask their user first.
+/// The effect of a tool, for clients that ask their user first.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Changes nothing that anybody could miss.
     Reads,
-    /// Adds; what was there stays.
+    /// Adds; existing content stays.
     Adds,
-    /// Changes what can be brought back; twice is as good as once.
+    /// Changes content that can be restored; it is idempotent.
     Edits,
     /// Removes for good.
     Destroys,
 }
 
-/// One tool: a row of the registration's table.
+/// A tool: a row of the registration's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tool<R: 'static> {
     /// Its name in calls.
     pub(crate) name: &'static str,
     /// Its name for people.
     pub(crate) title: &'static str,
-    /// When to use it and what comes back.
+    /// Its use and its result.
     pub(crate) description: &'static str,
-    /// What it takes.
+    /// Its arguments.
     pub(crate) args: &'static [Arg],
     /// The JSON Schema of `structured` in its replies, an object at the root; `None` for text only.
     pub(crate) output: Option<fn() -> Value>,
-    /// What it does to the world.
+    /// Its effect.
     pub(crate) effect: Effect,
-    /// How the surface runs it.
+    /// The handler's way to run it.
     pub(crate) run: R,
 }
 
-/// One resource, or one kind of them: a row of the registration's table.
+/// A resource or a template: a row of the registration's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resource<R: 'static> {
     /// Its URI; with a variable in braces (RFC 6570) it is the template of many.
@@ -46,17 +46,17 @@ pub(crate) struct Resource<R: 'static> {
     pub(crate) name: &'static str,
     /// Its name for people.
     pub(crate) title: &'static str,
-    /// What it shows.
+    /// Its content.
     pub(crate) description: &'static str,
-    /// What the surface writes when it reads one.
+    /// The format that the handler writes.
     pub(crate) form: ResourceFormat,
-    /// Whether clients may ask to be told of its changes.
+    /// Whether clients may subscribe to its changes.
     pub(crate) is_subscribable: bool,
-    /// How the surface reads it.
+    /// The handler's way to read it.
     pub(crate) read: R,
 }
 
-/// What a resource is written as.
+/// The format of a resource.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceFormat {
@@ -69,7 +69,7 @@ pub(crate) enum ResourceFormat {
 }
 
 impl ResourceFormat {
-    /// The MIME type.
+    /// Returns the MIME type.
     pub(super) fn mime(self) -> &'static str {
         match self {
             ResourceFormat::Json => "application/json",
@@ -77,7 +77,7 @@ impl ResourceFormat {
         }
     }
 
-    /// The member that holds the contents.
+    /// Returns the member that holds the contents.
     pub(super) fn member(self) -> &'static str {
         match self {
             ResourceFormat::Json | ResourceFormat::Text(_) => "text",
@@ -86,18 +86,18 @@ impl ResourceFormat {
     }
 }
 
-/// One prompt: a row of the registration's table.
+/// A prompt: a row of the registration's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt<P: 'static> {
     /// Its name, as people type it.
     pub(crate) name: &'static str,
     /// Its name for people.
     pub(crate) title: &'static str,
-    /// What it is good for.
+    /// Its use.
     pub(crate) description: &'static str,
-    /// What it takes; only texts.
+    /// Its arguments; only texts.
     pub(crate) args: &'static [Arg],
-    /// How the surface makes its messages.
+    /// The handler's way to make its messages.
     pub(crate) get: P,
 }
 
@@ -122,14 +122,14 @@ impl<R> Tool<R> {
 }
 
 impl Effect {
-    /// Whether what it does can be undone, so that nobody has to be asked first.
+    /// Returns whether its changes can be undone, so that nobody has to be asked first.
     #[cfg(feature = "desktop")]
     pub(crate) fn is_undoable(self) -> bool {
         self != Effect::Destroys
     }
 
-    /// The hints, all of them where they mean something: their defaults are the worst case, and
-    /// some clients refuse a call for one of them.
+    /// Returns the annotations. Every meaningful hint is set: defaults are the worst case, and
+    /// some clients refuse calls because of them.
     fn json(self) -> Value {
         let (destructive, idempotent) = match self {
             Effect::Reads => return json!({"readOnlyHint": true, "openWorldHint": false}),
@@ -147,7 +147,7 @@ impl Effect {
 }
 
 impl<R> Resource<R> {
-    /// Whether the row stands for many resources.
+    /// Returns whether the row is a template.
     pub(super) fn is_template(&self) -> bool {
         self.uri.contains('{')
     }

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 frames: one line in, one message or one refusal out; one message out, one line.
+//! JSON-RPC 2.0 frames: parses a line into a message or an error, and formats messages.
 //!
 //! A line is a message if and only if
 //!
@@ -10,9 +10,9 @@
 //!    `result` or an `error` instead, which makes it a response;
 //! 5. `params`, `result` and `error` have at most [`VALUES_MAX`] values each.
 //!
-//! Every other line is refused with exactly one error, and the next line is read as if nothing had
-//! happened. Blank lines are skipped; a byte order mark is refused. Ids go
-//! back as they came, to the letter. This module knows no MCP and does no IO of its own.
+//! Every other line is refused with exactly one error, and the next line is read normally. Blank
+//! lines are skipped; a byte order mark is refused. Ids are returned verbatim. This module knows
+//! no MCP and does no IO of its own.
 
 mod escape;
 mod lines;
@@ -31,14 +31,14 @@ pub(crate) use lines::Frames;
 /// Bytes of one line; a longer one is skipped to its end and refused.
 pub(crate) const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Values in the arguments of a message: each takes many times the memory of its text, and who
-/// sends more than this many sends a bomb.
+/// JSON values in the arguments of a message. Each takes many times the memory of its text, so a
+/// message with more is an attack.
 pub(crate) const VALUES_MAX: usize = 20_000;
 
 /// Characters of an id in the log.
 const LOGGED_ID_CHARS_MAX: usize = 20;
 
-/// What a line turned out to be.
+/// The result of parsing a line.
 pub(crate) type Frame = Result<Message, BadFrame>;
 
 /// Named arguments of a method.
@@ -47,23 +47,22 @@ pub(crate) type Params = Map<String, Value>;
 /// A well-formed line.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// Wants exactly one reply.
+    /// A request wants exactly one reply.
     Request(Request),
-    /// Wants none.
+    /// A notification wants none.
     Notification(Notification),
-    /// The other side's answer to a request of ours.
+    /// A client's answer to a request of the server.
     Response(Response),
-    /// Wants none either and says nothing: a malformed response, or a notification whose `params`
-    /// are no object.
+    /// A malformed response, or a notification whose `params` are no object; it is ignored.
     Ignored,
 }
 
 /// A call that wants a reply.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// What the reply has to carry.
+    /// The id for the reply.
     pub(crate) id: RequestId,
-    /// What is asked for.
+    /// The method.
     pub(crate) method: String,
     /// Its arguments; empty when there are none.
     pub(crate) params: Params,
@@ -72,38 +71,38 @@ pub(crate) struct Request {
 /// A message without a reply.
 #[derive(Debug)]
 pub(crate) struct Notification {
-    /// What happened.
+    /// The method.
     pub(crate) method: String,
     /// Its arguments; empty when there are none.
     pub(crate) params: Params,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Response {
-    /// That of the request.
+    /// The id of the request.
     pub(crate) id: RequestId,
-    /// What came of it.
+    /// The result or the error.
     pub(crate) outcome: Result<Value, RpcError>,
 }
 
-/// A line that is no message, and what to answer.
+/// A line that is no message, and its error reply.
 #[derive(Debug)]
 pub(crate) struct BadFrame {
     /// The id, when it could be read.
     pub(crate) id: Option<RequestId>,
-    /// Why.
+    /// The error.
     pub(crate) fault: RpcError,
 }
 
 /// The error object of JSON-RPC.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(crate) struct RpcError {
-    /// One of the constants of this type, or a code that MCP defines.
+    /// A constant of this type, or a code of MCP.
     pub(crate) code: i32,
-    /// What failed, why and what to do.
+    /// The failure, its reason and a remedy.
     pub(crate) message: String,
-    /// What a program can act on.
+    /// Data for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Value>,
 }
@@ -117,21 +116,21 @@ impl RpcError {
     pub(crate) const METHOD: i32 = -32601;
     /// The method's arguments are wrong.
     pub(crate) const PARAMS: i32 = -32602;
-    /// A promise of ours is broken.
+    /// An invariant is broken.
     pub(crate) const INTERNAL: i32 = -32603;
 
-    /// A fault without data.
+    /// Returns an error without data.
     pub(crate) fn new(code: i32, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into(), data: None }
     }
 }
 
-/// A request's id: kept as it was written, compared by what it means.
+/// A request's id: kept as it was written, compared by its value.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(Box<RawValue>);
 
 impl RequestId {
-    /// The id in `raw`; `None` when it is neither a string nor a number.
+    /// Reads the id in `raw`; `None` when it is neither a string nor a number.
     fn read(raw: &RawValue) -> Option<RequestId> {
         match raw.get().as_bytes().first()? {
             b'"' => serde_json::from_str::<Cow<'_, str>>(raw.get()).ok().map(|_| ()),
@@ -141,7 +140,7 @@ impl RequestId {
         Some(RequestId(raw.to_owned()))
     }
 
-    /// The id that a notification names; `None` when it is neither a string nor a number.
+    /// Returns the id in a notification; `None` when it is neither a string nor a number.
     pub(crate) fn of_value(value: &Value) -> Option<RequestId> {
         match value {
             Value::String(_) | Value::Number(_) => {
@@ -151,8 +150,7 @@ impl RequestId {
         }
     }
 
-    /// For the log: a number, and of a string no more than that it is one, since it may be
-    /// anything.
+    /// Returns the id for the log. Only numbers are shown: a string may be anything.
     pub(crate) fn logged(&self) -> Cow<'_, str> {
         match self.0.get() {
             text if text.starts_with('"') => Cow::Borrowed("string"),
@@ -160,14 +158,14 @@ impl RequestId {
         }
     }
 
-    /// Equal for equal ids, however they were written.
+    /// Returns a key that is equal for equal ids, however they were written.
     pub(crate) fn key(&self) -> String {
         let written = self.0.get();
         serde_json::from_str::<Value>(written).map_or(written.to_owned(), |it| it.to_string())
     }
 }
 
-/// Reads one line, without its line feed; `None` when it is blank.
+/// Parses one line, without its line feed; `None` when it is blank.
 pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
     let Ok(text) = std::str::from_utf8(line) else {
         return Some(Err(refuse(None, RpcError::PARSE, "not UTF-8; send JSON in UTF-8")));
@@ -179,13 +177,13 @@ pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
     Some(message(text))
 }
 
-/// The answer to a line that was longer than [`LINE_BYTES_MAX`].
+/// Returns the error for a line longer than [`LINE_BYTES_MAX`].
 pub(crate) fn too_long_error() -> BadFrame {
     let message = format!("the line is longer than {LINE_BYTES_MAX} bytes; send less at once");
     refuse(None, RpcError::REQUEST, message)
 }
 
-/// The line of a reply that went well.
+/// Formats the reply with a result.
 pub(crate) fn result_line(id: &RequestId, result: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
     struct ResultLine<'a, R> {
@@ -196,7 +194,7 @@ pub(crate) fn result_line(id: &RequestId, result: &impl Serialize) -> String {
     line(&ResultLine { jsonrpc: "2.0", id: &id.0, result })
 }
 
-/// The line of a reply that tells an error; the id is null when none could be read.
+/// Formats an error reply; the id is null when none could be read.
 pub(crate) fn error_line(id: Option<&RequestId>, error: &RpcError) -> String {
     #[derive(serde::Serialize)]
     struct ErrorLine<'a> {
@@ -207,7 +205,7 @@ pub(crate) fn error_line(id: Option<&RequestId>, error: &RpcError) -> String {
     line(&ErrorLine { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
 }
 
-/// The line of a request of ours.
+/// Formats a request of the server.
 pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
     #[derive(serde::Serialize)]
     struct RequestLine<'a> {
@@ -219,7 +217,7 @@ pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
     line(&RequestLine { jsonrpc: "2.0", id, method, params })
 }
 
-/// The line of a message that wants no reply.
+/// Formats a notification.
 pub(crate) fn notification_line(method: &str, params: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
     struct NotificationLine<'a, P> {
@@ -230,8 +228,8 @@ pub(crate) fn notification_line(method: &str, params: &impl Serialize) -> String
     line(&NotificationLine { jsonrpc: "2.0", method, params })
 }
 
-/// JSON without any character that some reader takes for the end of a line. Outside strings JSON is
-/// ASCII, so that an escape may stand wherever such a character did.
+/// Serializes to one line: characters that some readers take for line ends are escaped. Outside
+/// strings JSON is ASCII, so such characters occur in strings only.
 fn line(message: &impl serde::Serialize) -> String {
     let json = serde_json::to_string(message).expect("keys are strings and writing is to memory");
     if !json.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
@@ -272,7 +270,7 @@ fn not_an_object(text: &str, parsed: serde_json::Result<()>) -> BadFrame {
     }
 }
 
-/// The members of the object on a line, not yet looked into.
+/// The unparsed members of the object on a line.
 #[derive(Default)]
 struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
@@ -286,7 +284,7 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn message(self) -> Frame {
-        // Even a bad reply is passed over: two sides that answer errors with errors never end.
+        // Even a bad response is ignored: two sides that answer errors with errors never end.
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
             return Ok(self.response().map_or(Message::Ignored, Message::Response));
         }
@@ -357,22 +355,22 @@ impl<'a> Members<'a> {
             let message = format!("`params` has more than {VALUES_MAX} values; send less at once");
             return Err(RpcError::new(RpcError::PARAMS, message));
         }
-        // What is left to go wrong: nesting beyond 127, a number beyond f64, half a surrogate pair.
+        // Remaining errors: nesting beyond 127, a number beyond f64, half a surrogate pair.
         serde_json::from_str(text).map_err(|error| {
             RpcError::new(RpcError::PARSE, format!("cannot read `params`: {error}"))
         })
     }
 }
 
-/// Whether JSON has more values than anybody needs, found without building any of them.
+/// Returns whether JSON has more than [`VALUES_MAX`] values, without building any of them.
 fn has_too_many_values(json: &str) -> bool {
     let (mut n_values, mut is_string, mut bytes) = (0, false, json.bytes());
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => is_string = !is_string,
-            // What is escaped ends no string; the JSON is known to be valid.
+            // An escaped character ends no string; the JSON is known to be valid.
             b'\\' => drop(bytes.next()),
-            // Before a value comes a comma or the bracket that it is the first in.
+            // A value follows a comma or an opening bracket.
             b',' | b'[' | b'{' if !is_string => n_values += 1,
             _ => (),
         }

@@ -1,9 +1,9 @@
-//! What a running call asks its client, in both eras, behind one form.
+//! Requests of a running call to its client, with one interface for both eras.
 //!
 //! *Legacy*: the question is a request to the client, and the handler waits for the response.
-//! *Modern*: the call ends with the questions that are open, and the client makes the same request
-//! again with the answers; the handler runs anew and finds them by their keys. So a handler asks
-//! before it changes anything, and asks the same under the same key.
+//! *Modern*: the call ends with its open questions, and the client repeats the request with the
+//! answers; the handler runs again and finds them by their keys. So a handler asks before it
+//! changes anything, and always asks one question under one key.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,24 +17,25 @@ use super::{HandlerError, Outbox, form};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
 
-/// How long a client may take for one answer: a person is asked.
+/// The time a client has for one answer: a person is asked.
 const ANSWER_WAIT: Duration = Duration::from_secs(120);
-/// Questions of one connection at a time. A call that waits holds a thread, and others need theirs.
+/// Simultaneous questions of one connection. A waiting call holds a thread, and others need
+/// theirs.
 const QUESTIONS_MAX: usize = 2;
 
-/// What a client can be asked for.
+/// A capability that a client may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Capability {
-    /// Asking its user.
+    /// It can ask its user.
     Elicitation,
-    /// Asking its model.
+    /// It can ask its model.
     Sampling,
-    /// Telling its folders.
+    /// It can list its folders.
     Roots,
 }
 
 impl Capability {
-    /// Its name in the protocol.
+    /// Returns its name in the protocol.
     pub(super) fn name(self) -> &'static str {
         match self {
             Capability::Elicitation => "elicitation",
@@ -44,7 +45,7 @@ impl Capability {
     }
 }
 
-/// What a client has said that it can.
+/// The capabilities that a client has declared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities {
     elicitation: bool,
@@ -53,10 +54,10 @@ pub(crate) struct Capabilities {
 }
 
 impl Capabilities {
-    /// Reads `ClientCapabilities`; what is no object counts as absent.
+    /// Reads `ClientCapabilities`; members that are no objects count as absent.
     pub(super) fn read(value: Option<&Value>) -> Capabilities {
         let member = |name: &str| value?.get(name)?.as_object();
-        // An empty object means forms; so it was before there was anything else.
+        // An empty object means forms, as in versions before other modes existed.
         let is_form = |it: &Map<String, Value>| it.contains_key("form") || !it.contains_key("url");
         Capabilities {
             elicitation: member("elicitation").is_some_and(is_form),
@@ -65,7 +66,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether the client can be asked for it.
+    /// Returns whether the client has a capability.
     pub(crate) fn has(self, capability: Capability) -> bool {
         match capability {
             Capability::Elicitation => self.elicitation,
@@ -79,16 +80,16 @@ impl Capabilities {
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ClientRequest {
-    /// To its user: a form, by the JSON Schema of a flat object.
+    /// A form for its user, by the JSON Schema of a flat object.
     Form { message: String, schema: Value },
-    /// To its model: the params of `sampling/createMessage`.
+    /// A question to its model: the params of `sampling/createMessage`.
     Model(Value),
-    /// Which folders it works in.
+    /// A question for its folders.
     Folders,
 }
 
 impl ClientRequest {
-    /// What the client must be able to do.
+    /// Returns the capability that it needs.
     pub(crate) fn needs(&self) -> Capability {
         match self {
             ClientRequest::Form { .. } => Capability::Elicitation,
@@ -107,7 +108,7 @@ impl ClientRequest {
         }
     }
 
-    /// Whether this is an answer to the question at all.
+    /// Returns whether an answer is valid for this question.
     fn is_answered_by(&self, answer: &Value) -> bool {
         match self {
             ClientRequest::Form { schema, .. } => match answer["action"].as_str() {
@@ -123,29 +124,29 @@ impl ClientRequest {
     }
 }
 
-/// What a person made of a form.
+/// The outcome of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ElicitResult {
-    /// Filled in, as the schema says.
+    /// The user filled it in, valid by the schema.
     Accepted(Value),
-    /// Said no.
+    /// The user declined.
     Declined,
-    /// Closed it, or did not look at it in time.
+    /// The user closed it, or ignored it for too long.
     Cancelled,
     /// The client shows no forms.
     Unsupported,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ClientRequestError {
-    /// The client has not said that it can.
+    /// The client has not declared the capability.
     Unsupported(Capability),
-    /// The client has to come back with it; the call ends here and runs anew.
+    /// The client has to repeat the request with the answer; the call ends here.
     InputRequired,
-    /// The client answered with an error or with nonsense; the text says what.
+    /// The client answered with an error or an invalid value; the text says which.
     Refused(String),
-    /// Not in time, or there were too many questions.
+    /// There was no answer in time, or there were too many questions.
     TimedOut,
     /// The call was cancelled.
     Cancelled,
@@ -165,12 +166,12 @@ impl From<ClientRequestError> for HandlerError {
     }
 }
 
-/// How a call asks.
+/// The way in which a call asks.
 #[derive(Debug)]
 pub(super) enum AskMode {
-    /// By requests of its own.
+    /// By requests of the server.
     ServerRequest(PendingRequests),
-    /// By ending, and running anew.
+    /// By ending the call, which the client repeats.
     Retry(Box<InputResponses>),
 }
 
@@ -191,7 +192,7 @@ impl AskMode {
     }
 }
 
-/// The answers that a request brings along, and what has become of them.
+/// The answers in a request, and their use.
 #[derive(Debug, Default)]
 pub(super) struct InputResponses {
     given: Map<String, Value>,
@@ -232,7 +233,7 @@ impl InputResponses {
         if seen.open.is_empty() { Ok(found) } else { Err(ClientRequestError::InputRequired) }
     }
 
-    /// The answers that were of use, and the questions that are open.
+    /// Returns the used answers, and the open questions.
     pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
         let InputsSeen { used, open } =
             self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -240,10 +241,10 @@ impl InputResponses {
     }
 }
 
-/// What a client said to a question.
+/// A client's answer to a question.
 type ClientResult = Result<Value, RpcError>;
 
-/// The questions of a connection that wait for their responses.
+/// The unanswered questions of a connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingRequests(Arc<Mutex<PendingTable>>);
 
@@ -256,15 +257,15 @@ struct PendingTable {
 }
 
 impl PendingRequests {
-    /// Gives a response to whoever waits for it; one that nobody waits for is passed over.
+    /// Delivers a response to the waiting call; others are ignored.
     pub(super) fn resolve(&self, id: &RequestId, outcome: ClientResult) {
         if let Some(asker) = self.lock().waiting.remove(&id.key()) {
-            // Whoever gave up meanwhile does not care.
+            // A call that gave up meanwhile needs no answer.
             let _ = asker.try_send(outcome);
         }
     }
 
-    /// No response comes any more.
+    /// Ends all waiting: no response will come.
     pub(super) fn close(&self) {
         let mut table = self.lock();
         table.is_closed = true;

@@ -1,4 +1,4 @@
-//! Levels of log messages, as the protocol names them.
+//! Severities of log messages, by the protocol's names.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::mcp::rpc::RpcError;
 
-/// How much a log message matters.
+/// The severity of a log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     /// Details for finding errors.
@@ -15,7 +15,7 @@ pub(crate) enum Severity {
     Info,
     /// Normal and worth knowing.
     Notice,
-    /// Odd input that was got around.
+    /// Odd input that was handled.
     Warning,
     /// An operation failed.
     Error,
@@ -39,7 +39,7 @@ impl Severity {
         (Severity::Emergency, "emergency"),
     ];
 
-    /// The level that a request names.
+    /// Returns the level that a request names.
     pub(crate) fn read(name: &Value) -> Result<Severity, RpcError> {
         let found = Severity::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
         found.map(|(level, _)| level).ok_or_else(|| {

@@ -1,8 +1,8 @@
-//! State that travels through the client and comes back unchanged, or not at all.
+//! Signed state: travels through the client and is accepted only unchanged.
 //!
-//! A sealed state is 32 hexadecimal digits and then the state as JSON. The digits are two SipHashes
-//! of the state and of the request that it belongs to, under keys of this process: what another
-//! process sealed, what was changed, and what belongs to another request is refused.
+//! Signed state is 32 hexadecimal digits and then the state as JSON. The digits are two SipHashes
+//! of the state and of its request, under keys of this process: state from another process,
+//! changed state and state of another request are refused.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -18,13 +18,13 @@ const TAG_CHARS: usize = 32;
 pub(crate) struct StateSigner([RandomState; 2]);
 
 impl StateSigner {
-    /// Closes `state` for whoever makes `request` again.
+    /// Signs `state` for a repetition of `request`.
     pub(super) fn sign(&self, request: &str, state: &Map<String, Value>) -> String {
         let state = Value::from(state.clone()).to_string();
         format!("{}{state}", self.tag(request, &state))
     }
 
-    /// The state in `signed`, if it was closed here for this very request.
+    /// Returns the state in `signed`, if this process signed it for this very request.
     pub(super) fn verify(
         &self,
         request: &str,
@@ -33,7 +33,7 @@ impl StateSigner {
         let opened = signed.split_at_checked(TAG_CHARS).and_then(|(tag, state)| {
             let ours = self.tag(request, state);
             let differences = tag.bytes().zip(ours.bytes());
-            // Every byte is looked at, so that the time tells nothing of the first that differs.
+            // All bytes are compared, so that the time does not reveal the first difference.
             let is_ours = differences.fold(0, |all, (a, b)| all | (a ^ b)) == 0;
             if is_ours { serde_json::from_str(state).ok() } else { None }
         });

@@ -1,14 +1,15 @@
-//! Who is told that a resource changed: subscriptions of connections, and the [`SubscriptionHub`]
-//! between them and whoever notices changes.
+//! Subscriptions: connections learn of changed resources through the [`SubscriptionHub`].
 //!
 //! ```text
-//! what changed ─ touch ─▶ Hub ─ touched ─▶ notifier ─ publish ─▶ mailboxes ─ news ─▶ lines
+//! change ─ mark_changed ─▶ hub ─ take_changed ─▶ notifier ─ publish ─▶ mailbox
+//! mailbox ─ pending_updates ─▶ lines
 //! ```
-//! Nothing here waits and nothing queues up: a resource that changed twice is a set with one
-//! member, whoever is slow. Nothing here is logged either, since a log is a resource.
 //!
-//! In the legacy era a connection subscribes to one resource after the other; in the modern era a
-//! request that stays open names several, and what is sent for it carries its id.
+//! Nothing here waits or queues: a resource that changed twice is in a set once, however slow the
+//! reader. Nothing here is logged either, since the log is a resource.
+//!
+//! In the legacy era a connection subscribes to resources one by one; in the modern era a request
+//! that stays open names several, and its notifications carry its id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,13 +24,13 @@ use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_lin
 use crate::mcp::uri::{self, UriError};
 use crate::text;
 
-/// Requests of one connection that stay open at the same time.
+/// Simultaneous open requests of one connection.
 const LISTENS_MAX: usize = 32;
 
 /// Refused resources of one request that are explained.
 const REFUSALS_MAX: usize = 16;
 
-/// Between what notices changes and the connections that subscribed.
+/// Connects the source of changes with the subscribed connections.
 #[derive(Debug)]
 pub(crate) struct SubscriptionHub {
     state: Mutex<HubState>,
@@ -39,9 +40,9 @@ pub(crate) struct SubscriptionHub {
 
 #[derive(Debug, Default)]
 struct HubState {
-    /// Who listens to a resource, or did until now.
+    /// The mailboxes subscribed to each resource; some may be dropped.
     listeners: BTreeMap<&'static str, Vec<Weak<Mailbox>>>,
-    /// What changed and was not looked at.
+    /// Changed resources that were not taken yet.
     touched: BTreeSet<&'static str>,
 }
 
@@ -53,7 +54,8 @@ impl Default for SubscriptionHub {
 }
 
 impl SubscriptionHub {
-    /// A resource changed. Quick from any thread, and nothing when nobody listens to it.
+    /// Marks a resource as changed. It is quick on any thread, and does nothing without
+    /// subscribers.
     pub(crate) fn mark_changed(&self, uri: &'static str) {
         let mut state = self.lock();
         if state.listeners.contains_key(uri) && state.touched.insert(uri) {
@@ -62,23 +64,23 @@ impl SubscriptionHub {
         }
     }
 
-    /// Something may have changed: who notices changes should look now.
+    /// Wakes the thread that looks for changes.
     pub(crate) fn wake(&self) {
-        // Who is awake needs no second message.
+        // A pending wake is enough.
         let _ = self.waker.try_send(());
     }
 
-    /// A message when there is something to look at.
+    /// Returns a channel with a message when there may be changes.
     pub(crate) fn woken(&self) -> &Receiver<()> {
         &self.woken
     }
 
-    /// What changed since the last time.
+    /// Takes the resources that changed since the last call.
     pub(crate) fn take_changed(&self) -> BTreeSet<&'static str> {
         std::mem::take(&mut self.lock().touched)
     }
 
-    /// Whether anybody listens to anything; if not, `otherwise` happens before somebody can begin.
+    /// Returns whether there are subscribers; if not, runs `otherwise` before one can be added.
     pub(crate) fn has_subscribers_or(&self, otherwise: impl FnOnce()) -> bool {
         let mut state = self.lock();
         state.listeners.retain(|uri, mailboxes| {
@@ -92,7 +94,7 @@ impl SubscriptionHub {
         !state.listeners.is_empty()
     }
 
-    /// Tells everybody who listens to a resource that it changed.
+    /// Notifies all subscribers of a resource.
     pub(crate) fn publish(&self, uri: &'static str) {
         let mut state = self.lock();
         if let Some(mailboxes) = state.listeners.get_mut(uri) {
@@ -116,7 +118,7 @@ impl SubscriptionHub {
     }
 }
 
-/// What one connection listens to, and what it was not yet told.
+/// The subscriptions of one connection, and its pending changes.
 #[derive(Debug)]
 struct Mailbox {
     subscriptions: Mutex<Vec<Subscription>>,
@@ -125,19 +127,19 @@ struct Mailbox {
 
 #[derive(Debug)]
 struct Subscription {
-    /// The request that stays open; `None` for all that the connection subscribed to one by one.
+    /// The open request; `None` for the resources subscribed to one by one.
     open: Option<OpenRequest>,
     uris: BTreeSet<&'static str>,
-    /// Those that changed.
+    /// Resources that changed.
     news: BTreeSet<&'static str>,
 }
 
 #[derive(Debug)]
 struct OpenRequest {
     id: RequestId,
-    /// What the server says about itself at the end.
+    /// The server's description for the last result.
     server: Value,
-    /// The id is taken as long.
+    /// Keeps the id in use.
     _ticket: InFlightGuard,
 }
 
@@ -146,7 +148,7 @@ impl Mailbox {
         self.lock().iter().any(|it| it.uris.contains(uri))
     }
 
-    /// Puts a change in for every subscription that wants it; whether there is one.
+    /// Adds a change to every subscription to it; returns whether there is one.
     fn put(&self, uri: &'static str) -> bool {
         let mut is_wanted = false;
         for subscription in self.lock().iter_mut().filter(|it| it.uris.contains(uri)) {
@@ -154,7 +156,7 @@ impl Mailbox {
             is_wanted = true;
         }
         if is_wanted {
-            // Who is awake needs no second message.
+            // A pending wake is enough.
             let _ = self.waker.try_send(());
         }
         is_wanted
@@ -166,7 +168,7 @@ impl Mailbox {
     }
 }
 
-/// A connection's side of it.
+/// A connection's side of its mailbox.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     mailbox: Arc<Mailbox>,
@@ -184,17 +186,17 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// A message when there is news.
+    /// Returns a channel with a message when there are updates.
     pub(super) fn woken(&self) -> &Receiver<()> {
         &self.woken
     }
 
-    /// What wakes the connection, for others that have something for it.
+    /// Returns the sender that wakes the connection.
     pub(super) fn waker(&self) -> Sender<()> {
         self.mailbox.waker.clone()
     }
 
-    /// Subscribes to one resource. Twice is as good as once.
+    /// Subscribes to one resource; repeating it does nothing.
     pub(super) fn subscribe<S: Handler>(
         &self,
         server: &Server<S>,
@@ -214,7 +216,7 @@ impl Subscriptions {
         Ok(Map::new())
     }
 
-    /// Takes that back. What was never subscribed to is no mistake.
+    /// Unsubscribes from one resource; an unknown subscription is no error.
     pub(super) fn unsubscribe<S: Handler>(
         &self,
         server: &Server<S>,
@@ -228,7 +230,7 @@ impl Subscriptions {
         Ok(Map::new())
     }
 
-    /// Keeps a request open; gives the line that says to what of it the server agrees.
+    /// Keeps a request open; returns the line with the accepted part of it.
     pub(super) fn listen<S: Handler>(
         &self,
         server: &Server<S>,
@@ -277,13 +279,13 @@ impl Subscriptions {
         Ok(line.into())
     }
 
-    /// Ends the request of that id, if one is open; its id is free again.
+    /// Ends the open request of that id, and frees the id.
     pub(super) fn cancel(&self, id: &RequestId) {
         let key = id.key();
         self.mailbox.lock().retain(|it| it.open.as_ref().is_none_or(|it| it.id.key() != key));
     }
 
-    /// What changed since the last time, a line for each subscription and resource.
+    /// Takes the updates, one line for each subscription and resource.
     pub(super) fn pending_updates(&self) -> Vec<OutgoingLine> {
         #[derive(Serialize)]
         struct Updated<'a> {
@@ -303,7 +305,7 @@ impl Subscriptions {
         lines
     }
 
-    /// Ends every request that is open, and gives the lines of their results.
+    /// Ends every open request; returns the lines of their results.
     pub(super) fn end_all(&self) -> Vec<OutgoingLine> {
         #[derive(Serialize)]
         struct StreamEnd<'a> {
@@ -321,7 +323,7 @@ impl Subscriptions {
         ended.collect()
     }
 
-    /// From here on, changes of these reach the mailbox.
+    /// Directs changes of these resources to the mailbox from here on.
     fn begin<S: Handler>(&self, server: &Server<S>, uris: impl IntoIterator<Item = &'static str>) {
         let mut is_new = false;
         for uri in uris {
@@ -330,24 +332,24 @@ impl Subscriptions {
         }
         if is_new {
             server.handler.note(Event::Listened);
-            // Whoever notices changes may be waiting for this.
+            // The thread that looks for changes may be waiting for a subscriber.
             server.hub.wake();
         }
     }
 }
 
-/// What everything that is sent for an open request carries.
+/// The metadata of all messages for an open request.
 #[derive(Serialize)]
 struct SubscriptionMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
     id: &'a RequestId,
-    /// What every result carries.
+    /// The server's description, in results.
     #[serde(
         rename = "io.modelcontextprotocol/serverInfo",
         skip_serializing_if = "Option::is_none"
     )]
     server: Option<&'a Value>,
-    /// Why the server does not agree to some of it.
+    /// The reasons for refused resources.
     #[serde(rename = "remindb/refused", skip_serializing_if = "Map::is_empty")]
     refused: Map<String, Value>,
 }
@@ -363,7 +365,7 @@ fn named(params: &Params) -> Result<&str, RpcError> {
     uri.ok_or_else(|| RpcError::new(RpcError::PARAMS, "`uri` must be a string, the resource's"))
 }
 
-/// Those of a list that can be subscribed to, and why others cannot.
+/// Returns the resources of a list that can be subscribed to, and reasons for the others.
 fn agreed<S: Handler>(
     server: &Server<S>,
     names: &[Value],
@@ -383,7 +385,7 @@ fn agreed<S: Handler>(
     Ok((uris, refused))
 }
 
-/// The resource that a URI means, if it is one that clients may subscribe to.
+/// Returns the resource of a URI, if clients may subscribe to it.
 fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<&'static str, RpcError> {
     let echo = text::truncate_chars(name, 100);
     let known = || {

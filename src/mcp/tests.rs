@@ -20,7 +20,7 @@ fn nowhere() -> Outbox {
     Outbox::new(unbounded().0)
 }
 
-/// The reply to a request, run to its end and held against the published schemas.
+/// Runs a request to its end; returns the reply, checked against the published schemas.
 #[track_caller]
 fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
     let line = request.to_string();
@@ -49,7 +49,7 @@ fn request(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-/// Sorted names of an object's members.
+/// Returns the sorted names of an object's members.
 fn names(object: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
@@ -138,7 +138,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
     assert!(written.try_recv().is_err(), "nobody has seen it");
     line.was_written();
     written.try_recv().unwrap();
-    // A reply that never leaves takes its notice with it.
+    // A reply that is never sent takes its notice with it.
     let (notice, written) = fixture::notice();
     ends.notices.send(notice).unwrap();
     drop(run(modern));
@@ -162,7 +162,7 @@ fn a_cancelled_call_says_nothing_more() {
         "params": {"requestId": 1},
     });
     ask(&server, &mut connection, cancel);
-    // Its handler has not looked yet, but nothing it says comes through.
+    // The handler has not noticed yet, but nothing it sends passes.
     assert!(job.call.is_cancelled());
     job.call.progress(1, None, "late");
     job.call.log(Severity::Emergency, "late", &Value::Null);

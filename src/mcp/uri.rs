@@ -1,59 +1,59 @@
-//! What a resource's URI says: which row of a table it means, and the values of its variables.
+//! Resource URIs: matches a URI with a table of templates and extracts its variables.
 //!
-//! A template is a URI in which a whole segment of the path may be a variable, `{id}`, and at whose
-//! end the keys of a query may be listed, `{?depth,limit}` (RFC 6570). Matching is its inverse, a
-//! total function of two strings:
+//! A template is a URI in which a whole segment of the path may be a variable, `{id}`, and at
+//! whose end the keys of a query may be listed, `{?depth,limit}` (RFC 6570). Matching is its
+//! inverse, a total function of two strings:
 //!
-//! - Scheme and host are the same in any case; the path is not. One `/` at the end is as good as
-//!   none, unless a variable would stand there.
-//! - A URI without variables is preferred to a template of which it is an instance, too.
-//! - A value is decoded once. It is never empty, never `.` or `..`, and has neither a `/` nor a
-//!   control character in it, however that was written.
-//! - What a URI may not contain (RFC 3986), a key twice, a key that no template has, a fragment:
-//!   each is an error that says so.
+//! - Scheme and host ignore case; the path does not. One `/` at the end is ignored, unless a
+//!   variable would be there.
+//! - A URI without variables is preferred to a template that also matches.
+//! - A value is decoded once. It is never empty, never `.` or `..`, and contains neither a `/` nor
+//!   a control character in any notation.
+//! - Characters that a URI may not contain (RFC 3986), a repeated key, an unknown key, a fragment:
+//!   each has its own error.
 
 use std::borrow::Cow;
 
-/// Bytes of a URI; a longer one is refused as it is.
+/// Bytes of a URI; a longer one is refused.
 pub(crate) const URI_BYTES_MAX: usize = 4096;
 /// Characters of a text that an error repeats.
 const ECHO_CHARS_MAX: usize = 40;
 
-/// The variables of a URI, by the names that its template gives them.
+/// The variables of a URI, by their names in the template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UriVars(Vec<(&'static str, String)>);
 
 impl UriVars {
-    /// The value of a variable, decoded; `None` where the URI leaves it out.
+    /// Returns the decoded value of a variable; `None` where the URI leaves it out.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Why a URI means nothing.
+/// The reason why a URI matches nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UriError {
-    /// No template is like it.
+    /// No template matches.
     Unknown,
-    /// One is, and the URI is malformed; the text says how.
+    /// The URI is malformed; the text says how.
     Bad(String),
 }
 
-/// A URI or a template, in its parts. The last of the path is empty where a `/` ends it.
+/// The parts of a URI or a template. The last segment of the path is empty after a final `/`.
 struct UriParts<'a> {
     scheme: &'a str,
     host: &'a str,
     path: Vec<&'a str>,
-    /// Of a template, the keys that it lists.
+    /// The query; in a template, the list of its keys.
     query: Option<&'a str>,
 }
 
-/// The one of `templates` that `uri` is an instance of, by its place, with its variables; of
-/// several the one with the fewest, and of those the first.
+/// Returns the index of the template that matches `uri`, with its variables. Of several, the one
+/// with the fewest variables wins, then the first.
 ///
 /// # Errors
 ///
-/// None is, or the URI is malformed.
+/// None matches, or the URI is malformed.
 pub(crate) fn match_template(
     templates: impl IntoIterator<Item = &'static str>,
     uri: &str,
@@ -92,10 +92,10 @@ pub(crate) fn match_template(
     Ok((idx, UriVars(vars)))
 }
 
-/// What is like a URI, with the values in its path.
+/// A template that matches a URI, with the values in its path.
 type Like<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
 
-/// The rows whose path is like that of a URI.
+/// Returns the rows whose path matches that of a URI.
 fn alike<'a>(
     rows: &'a [(usize, UriParts<'static>)],
     uri: &UriParts<'_>,
@@ -116,7 +116,7 @@ fn alike<'a>(
     }
 }
 
-/// The values that `path` gives the variables of `template`; `None` where it is no such path.
+/// Returns the values of the variables in `path`; `None` where it does not match the template.
 fn values(
     template: &[&'static str],
     path: &[Cow<'_, str>],
@@ -136,7 +136,7 @@ fn variable(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value as a variable may have it.
+/// Checks the value of a variable.
 fn value(name: &str, value: &str) -> Result<String, UriError> {
     match value {
         "" => bad(format!("`{name}` is empty; give it a value")),
@@ -146,10 +146,10 @@ fn value(name: &str, value: &str) -> Result<String, UriError> {
     }
 }
 
-/// The keys and values of a query, decoded; each key once.
+/// Returns the keys and values of a query, decoded; each key once.
 fn pairs(query: &str) -> Result<Vec<(String, String)>, UriError> {
     let mut pairs: Vec<(String, String)> = Vec::new();
-    // Where nothing stands between two `&`, nothing is asked.
+    // An empty part between two `&` is ignored.
     for pair in query.split('&').filter(|it| !it.is_empty()) {
         let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
         let key = decode(key)?;
@@ -173,7 +173,7 @@ fn unknown_key(like: &[Like<'_>], pairs: &[(String, String)]) -> UriError {
 }
 
 impl<'a> UriParts<'a> {
-    /// Takes a text of the form `scheme://host/path` apart, up to where its query begins.
+    /// Splits a text of the form `scheme://host/path` and its query.
     fn of(text: &'a str, query: char) -> Option<UriParts<'a>> {
         let (before, query) = match text.split_once(query) {
             Some((before, query)) => (before, Some(query)),
@@ -202,12 +202,12 @@ impl UriParts<'static> {
     }
 }
 
-/// Whether a scheme or host is the known one.
+/// Returns whether a scheme or host equals the known one.
 fn is_same(text: &str, known: &str) -> bool {
     decode(text).is_ok_and(|it| it.eq_ignore_ascii_case(known))
 }
 
-/// Refuses what no URI is; letters of any language pass, as in an IRI.
+/// Refuses characters that no URI has; letters of any language pass, as in an IRI.
 fn check_characters(uri: &str) -> Result<(), UriError> {
     if URI_BYTES_MAX < uri.len() {
         return bad(format!("a URI of more than {URI_BYTES_MAX} bytes"));
@@ -223,7 +223,7 @@ fn check_characters(uri: &str) -> Result<(), UriError> {
     }
 }
 
-/// Resolves `%41` and the like, once.
+/// Decodes `%41` and the like, once.
 fn decode(text: &str) -> Result<Cow<'_, str>, UriError> {
     if !text.contains('%') {
         return Ok(Cow::Borrowed(text));

@@ -1,4 +1,4 @@
-//! The versions of MCP, and what the `_meta` of a request says about itself.
+//! The versions of MCP, and the `_meta` of a request.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ use crate::mcp::rpc::{Params, RpcError};
 /// A version of the protocol; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
-    /// The first.
+    /// The first version.
     V2024_11_05,
-    /// Brought annotations.
+    /// It added annotations.
     V2025_03_26,
-    /// Brought titles, structured results and their schemas.
+    /// It added titles, structured results and their schemas.
     V2025_06_18,
     /// The last one with a handshake.
     V2025_11_25,
-    /// The first one without.
+    /// The first one without a handshake.
     V2026_07_28,
 }
 
 impl Version {
-    /// Every version, newest first, as clients are told them.
+    /// Every version, newest first, as clients see them.
     pub(crate) const ALL: [Version; 5] = [
         Version::V2026_07_28,
         Version::V2025_11_25,
@@ -31,10 +31,10 @@ impl Version {
         Version::V2024_11_05,
     ];
 
-    /// What a handshake ends with when the client asks for something unknown.
+    /// The version of a handshake in which the client asks for an unknown one.
     pub(crate) const LEGACY_LATEST: Version = Version::V2025_11_25;
 
-    /// The version's name.
+    /// Returns the version's name.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Version::V2024_11_05 => "2024-11-05",
@@ -45,17 +45,17 @@ impl Version {
         }
     }
 
-    /// The version of that name.
+    /// Returns the version of that name.
     pub(crate) fn parse(name: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.as_str() == name)
     }
 
-    /// Whether requests carry their version, and there is no handshake.
+    /// Returns whether requests carry their version, without a handshake.
     pub(crate) fn is_modern(self) -> bool {
         Version::V2026_07_28 <= self
     }
 
-    /// There is no resource of this URI; `why` says what is missing.
+    /// Returns the error for an unknown resource; `why` says what is missing.
     pub(super) fn no_resource(self, uri: &str, why: &str) -> RpcError {
         with_data(self.not_found(), format!("resource not found: {why}"), uri_data(uri))
     }
@@ -72,7 +72,7 @@ impl Version {
     }
 }
 
-/// The refusal of a version.
+/// Returns the error for an unsupported version.
 pub(crate) fn unsupported(requested: &str) -> RpcError {
     let message = match Version::parse(requested) {
         Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
@@ -82,23 +82,23 @@ pub(crate) fn unsupported(requested: &str) -> RpcError {
     with_data(code::UNSUPPORTED_VERSION, message, data)
 }
 
-/// The names of all versions, newest first.
+/// Returns the names of all versions, newest first.
 pub(crate) fn supported_versions() -> Value {
     Version::ALL.map(Version::as_str).as_slice().into()
 }
 
-/// What a request says about itself.
+/// The `_meta` of a request.
 #[derive(Debug, Default)]
 pub(crate) struct RequestMeta {
     /// A modern version; `None` when the connection decides.
     pub(crate) version: Option<Version>,
-    /// From which level on the request wants to hear log messages; only modern requests say.
+    /// The least severity of log messages to send; only in modern requests.
     pub(crate) level: Option<Severity>,
-    /// What progress notifications have to carry.
+    /// The token of progress notifications.
     pub(crate) progress_token: Option<Value>,
-    /// Who sends it; only modern requests say.
+    /// The client's description of itself; only in modern requests.
     pub(crate) client: Option<ClientInfo>,
-    /// What it can do; only modern requests say.
+    /// The client's capabilities; only in modern requests.
     pub(crate) capabilities: Capabilities,
 }
 
@@ -108,7 +108,7 @@ impl RequestMeta {
     const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-    /// Whether `_meta` has what only a modern request's has.
+    /// Returns whether `_meta` has members of a modern request.
     #[cfg(feature = "http")]
     pub(crate) fn is_in(params: &Params) -> bool {
         let meta = params.get("_meta");
@@ -117,19 +117,19 @@ impl RequestMeta {
             .any(|it| meta.is_some_and(|m| m.get(it).is_some()))
     }
 
-    /// The version that `_meta` names, whether or not there is one of that name.
+    /// Returns the version that `_meta` names, known or not.
     #[cfg(feature = "http")]
     pub(crate) fn version_in(params: &Params) -> Option<&str> {
         params.get("_meta")?.get(RequestMeta::VERSION)?.as_str()
     }
 
-    /// Who sends a modern request, as it says itself.
+    /// Returns the client's description of itself in a modern request.
     #[cfg(feature = "http")]
     pub(crate) fn client_in(params: &Params) -> Option<&Value> {
         params.get("_meta")?.get(RequestMeta::CLIENT)
     }
 
-    /// Reads `_meta`. What belongs to the modern era is checked as soon as one of it is there.
+    /// Reads `_meta`. If any member of the modern era is present, all of them are checked.
     pub(crate) fn read(params: &Params) -> Result<RequestMeta, RpcError> {
         let meta = match params.get("_meta") {
             None | Some(Value::Null) => return Ok(RequestMeta::default()),
@@ -164,7 +164,7 @@ impl RequestMeta {
     }
 }
 
-/// The refusal of a request that nobody can place in an era.
+/// Returns the error for a request of unknown era.
 pub(crate) fn unknown_era_error() -> RpcError {
     let message = format!(
         "send `initialize` first, or `{}` and `{}` in `_meta` with every request",

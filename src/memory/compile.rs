@@ -1,8 +1,8 @@
-//! A folder or file becomes memory: walk, parse, align, and exactly one snapshot of what differs.
+//! Compile: reads a folder or file and writes its changes as one snapshot.
 //!
-//! Every door comes through [`compile`]. A file that cannot be compiled costs only itself: its
-//! nodes stay, its row says why, and so does the report. What did not change since the last compile
-//! is neither read nor locked.
+//! All callers use [`compile`]. A file that cannot be compiled affects only itself: its nodes
+//! stay, and its row and the report give the reason. Files unchanged since the last compile are
+//! neither read nor locked.
 
 mod apply;
 mod overlay;
@@ -37,65 +37,66 @@ use apply::FileGroups;
 use plan::CompilePlan;
 pub(crate) use rescan::RescanState;
 
-/// Why a file is not compiled though its bytes can be read.
+/// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
-/// A larger file is parsed while no other such is: on the way, it takes many times its size.
+/// Larger files are parsed one at a time: parsing takes many times their size.
 const ALONE_BYTES: i64 = 1024 * 1024;
 
-/// What to compile, and how.
+/// A request for a compile.
 pub(crate) struct CompileRequest<'a> {
-    /// A folder or a file, absolute.
+    /// The absolute path of a folder or a file.
     pub(crate) path: &'a Path,
-    /// Message of the snapshot.
+    /// The message of the snapshot.
     pub(crate) message: &'a str,
-    /// Threads that parse, at the most.
+    /// The greatest number of parsing threads.
     pub(crate) n_threads: usize,
-    /// Gives what the folder `.remindb/` of the root says that the path turns out to belong to.
+    /// Loads the settings of a root, once the root of the path is known.
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
-    /// Which nodes get the temperatures that the root seeds.
+    /// The nodes that get initial temperatures.
     pub(crate) seeding: Seeding,
-    /// Tells how long the compile has been running.
+    /// The clock for the time limit.
     pub(crate) clock: &'a Clock,
-    /// Told how many of how many files are read; `false` gives up, and nothing is changed.
+    /// Called with the number of files read and of all files; `false` cancels, and nothing
+    /// changes.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
 }
 
-/// Which nodes get the temperature that is seeded for their file.
+/// The nodes that get the initial temperature of their file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Seeding {
-    /// Those that are born.
+    /// New nodes.
     #[default]
     AtBirth,
-    /// All that are not pinned.
+    /// All nodes that are not pinned.
     Again,
 }
 
-/// What a compile did.
+/// The result of a compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Nodes that were not there before.
+    /// Nodes added.
     pub added: usize,
     /// Nodes whose text or place changed.
     pub modified: usize,
-    /// Nodes that are gone.
+    /// Nodes removed.
     pub removed: usize,
-    /// The snapshot that was made; `None` when nothing changed.
+    /// The new snapshot; `None` when nothing changed.
     pub snapshot: Option<i64>,
-    /// Nodes that were given their file's temperature again; `None` when nobody asked for it.
+    /// Nodes set to their file's initial temperature again; `None` unless requested.
     pub reseeded: Option<usize>,
-    /// What was odd in the input, by file and line.
+    /// Warnings about the input, by file and line.
     pub warnings: Vec<FileWarning>,
-    /// Files that are no longer there, by path.
+    /// Deleted files, by path.
     pub purged: Vec<Purged>,
 }
 
-/// A file that is no longer there, and that did not turn up under another name.
+/// A file that was deleted rather than renamed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Purged {
     /// Relative to the root, `/` between segments.
     pub path: String,
-    /// Nodes that it had.
+    /// Nodes of the file.
     pub nodes: usize,
 }
 
@@ -113,7 +114,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The same facts as JSON.
+    /// Returns the report as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         let warnings: Vec<serde_json::Value> = self
             .warnings
@@ -134,20 +135,20 @@ impl Report {
     }
 }
 
-/// Something odd in a file that was compiled, or why one was not.
+/// A warning about a compiled file, or the reason why one was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileWarning {
     /// Relative to the root, `/` between segments.
     pub path: String,
-    /// Counted from 1, where one line is to blame.
+    /// Counted from 1; `None` where no single line is to blame.
     pub line: Option<u32>,
-    /// What was odd, and what was done about it.
+    /// The oddity, and its handling.
     pub what: String,
 }
 
 impl fmt::Display for FileWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name may have a line break in it; a warning has none.
+        // A file name may have a line break in it; a warning has none.
         let path = to_one_line(&self.path);
         match self.line {
             Some(line) => write!(f, "{path}:{line}: {}", self.what),
@@ -168,7 +169,7 @@ impl From<WorkspaceError> for CompileError {
     }
 }
 
-/// Makes the memory what the folder or file says now.
+/// Updates the memory to the present state of the folder or file.
 pub(crate) fn compile(
     writer: &Writer,
     request: &CompileRequest<'_>,
@@ -178,8 +179,7 @@ pub(crate) fn compile(
     carry_out(writer, request, plan, now)
 }
 
-/// The same for one who does it again and again: leaves alone what is being written, and never
-/// takes a folder that is not there for one whose files were deleted.
+/// Compiles a watched folder: defers files still being written, and refuses a missing folder.
 pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
@@ -199,7 +199,7 @@ fn carry_out(
     mut plan: CompilePlan,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    // Of many files, the list is let go as they are read.
+    // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
     check_time(&plan, request, now)?;
     let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
@@ -227,10 +227,11 @@ fn carry_out(
     Ok(report)
 }
 
-/// What a compile writes: odd and vanished files, and how many nodes were given temperatures.
+/// The parts of a report that the transaction yields: warnings and deleted files, then nodes
+/// reseeded.
 type Written = ((Vec<FileWarning>, Vec<Purged>), Option<usize>);
 
-/// Reads the changed files on several threads, and writes what they say in one transaction.
+/// Reads the changed files on several threads, and writes the changes in one transaction.
 fn write(
     writer: &Writer,
     request: &CompileRequest<'_>,
@@ -276,14 +277,14 @@ fn write(
     })
 }
 
-/// Refuses to go on after the time that the folder's settings give a compile.
+/// Fails after the time limit of the folder's settings.
 fn check_time(
     plan: &CompilePlan,
     request: &CompileRequest<'_>,
     since: Millis,
 ) -> Result<(), CompileError> {
     match plan.workspace.config.compile.wall_clock_timeout {
-        // The clock counts milliseconds: what is shorter is over at once.
+        // The clock counts milliseconds: a shorter limit is over at once.
         Some(limit)
             if limit.as_millis() <= request.clock.now().since(since).unsigned_abs().into() =>
         {
@@ -293,7 +294,8 @@ fn check_time(
     }
 }
 
-/// Gives all nodes below the path the temperatures of their files, if asked to; says how many.
+/// Sets all nodes below the path to their files' initial temperatures, if requested; returns their
+/// number.
 fn reseed(
     batch: &mut Batch<'_>,
     plan: &CompilePlan,
@@ -313,8 +315,7 @@ fn reseed(
     Ok(Some(n_nodes))
 }
 
-/// Refuses what no memory could be made from, before there is one; gives the root that a new one
-/// would have.
+/// Returns the root that a new memory would have, or an error if none is possible.
 pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     let metadata = path.metadata().map_err(|source| {
         let path = path.to_owned();
@@ -326,7 +327,7 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     planner::root_at_first(path)
 }
 
-/// A file as it was read: its words, or why there are none.
+/// A file that was read: its parsed content, or the reason why there is none.
 struct SourceFile {
     found: ScannedFile,
     /// Bytes read.
@@ -335,14 +336,14 @@ struct SourceFile {
 }
 
 impl SourceFile {
-    /// The file as it is now, for one who writes: since it was read it may have become something
-    /// newer, which another compile may have written already.
+    /// Returns the file in its present state, read again if it changed meanwhile. Another compile
+    /// may have written the newer state already.
     fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {
         match scan::stat_file(&self.found.full(root)) {
             Ok(Some(stat)) if stat != self.found.stat => {
                 read(ScannedFile { stat, ..self.found }, root, workspace)
             }
-            // What is gone by now is for the next compile.
+            // A file deleted meanwhile is left to the next compile.
             _ => self,
         }
     }
@@ -357,7 +358,7 @@ fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
         Ok(bytes) => bytes,
         Err(what) => return SourceFile { found, size: 0, outcome: Err(what) },
     };
-    // A parser that panics is a bug of ours; it shall cost this file only.
+    // A panic in a parser is our bug; it must affect this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         scrub::parse_bytes_redacted(found.syntax, &bytes, &workspace.redactor)
     }));

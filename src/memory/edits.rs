@@ -1,7 +1,7 @@
-//! What an agent does to a memory: write, summarize, forget, pin. Each call is one transaction, and
-//! one snapshot if it changed a node.
+//! Edits by an agent: write, summarize, forget, pin. Each call is one transaction, and one
+//! snapshot if it changed a node.
 //!
-//! What comes in is redacted before anything is derived from it, as a file is.
+//! Input is redacted before anything is derived from it, as files are.
 
 use serde_json::{Value, json};
 
@@ -22,39 +22,38 @@ use crate::text::{self, LABEL_CHARS_MAX};
 /// Bytes of a text that one call may write; larger ones belong into a file.
 const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 
-/// Nodes that said the same before, among which a repeated write is looked for.
+/// Nodes with the same text that are compared to recognize a repeated write.
 const REPEATED_MAX: usize = 16;
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
 
-/// What writing at a node means.
+/// The effect of writing at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
-    /// Below a heading, or a node that only holds others: added as its last children. Any other
-    /// node: its text is replaced.
+    /// Appends below a heading or a container; replaces the text of any other node.
     #[default]
     Auto,
-    /// Added as the node's last children.
+    /// Appends the text as the node's last children.
     Append,
-    /// Replaces the node's text; what is below it stays.
+    /// Replaces the node's text; its children stay.
     Replace,
 }
 
-/// What forgetting a node means for what is below it.
+/// The effect of forgetting a node on its children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ForgetMode {
-    /// A node with something below it is not forgotten.
+    /// A node with children is not forgotten.
     #[default]
     Strict,
-    /// All of it is forgotten, too.
+    /// The whole subtree is forgotten.
     Cascade,
-    /// It takes the node's place.
+    /// The children take the node's place.
     Reparent,
 }
 
 impl ForgetMode {
-    /// The name in the protocol.
+    /// Returns the name in the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
             ForgetMode::Strict => "strict",
@@ -65,12 +64,12 @@ impl ForgetMode {
 }
 
 impl Memory {
-    /// Writes Markdown below or over the node `anchor`, or as new roots that no file owns. Writing
-    /// the same at the same place again changes nothing.
+    /// Writes Markdown below or over the node `anchor`, or as new roots without a file. Repeating
+    /// a write changes nothing.
     ///
     /// # Errors
     ///
-    /// There is no such node, or the text is blank or larger than 1 MiB. Nothing is changed then.
+    /// There is no such node, or the text is blank or larger than 1 MiB. Nothing changes then.
     pub fn write(
         &self,
         payload: &str,
@@ -118,12 +117,12 @@ impl Memory {
         Ok(self.answer(text, structured, commit))
     }
 
-    /// Replaces a node's text by a summary of it, and sets its temperature, by default to 0.5.
+    /// Replaces a node's text by a summary, and sets its temperature, by default to 0.5.
     ///
     /// # Errors
     ///
     /// There is no such node, the summary is blank or larger than 1 MiB, or the temperature lies
-    /// outside of [0, 1]. Nothing is changed then.
+    /// outside of [0, 1]. Nothing changes then.
     pub fn summarize(
         &self,
         node_id: &str,
@@ -139,7 +138,7 @@ impl Memory {
         );
         let ((id, before), commit) = self.change_at(node_id, |batch, old| {
             batch.set_message(format!("summarize:{}", old.id));
-            // A text that stays is no summary, and its label tells what it says.
+            // An unchanged text is no summary and keeps its label.
             if old.content != content {
                 let token_count = after;
                 let (format, label, content) = (Format::Plain, &label, &content);
@@ -159,11 +158,11 @@ impl Memory {
         Ok(self.answer(text, structured, commit))
     }
 
-    /// Forgets a node. One that a file says stays forgotten until its block of the file changes.
+    /// Forgets a node. A node of a file stays forgotten until its block of the file changes.
     ///
     /// # Errors
     ///
-    /// There is no such node, or `mode` is strict and it has children. Nothing is changed then.
+    /// There is no such node, or `mode` is strict and it has children. Nothing changes then.
     pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
         let name = mode.as_str();
         let (id, commit) = self.change_at(node_id, |batch, old| {
@@ -187,7 +186,7 @@ impl Memory {
         Ok(self.answer(text, structured, commit))
     }
 
-    /// Keeps a node from cooling, at its temperature or at the one given.
+    /// Pins a node, which keeps it from cooling, at its temperature or at the given one.
     ///
     /// # Errors
     ///
@@ -204,7 +203,7 @@ impl Memory {
         Ok(self.answer(text, structured, commit))
     }
 
-    /// Lets a node cool again, from its temperature on.
+    /// Unpins a node, which cools from its temperature on.
     ///
     /// # Errors
     ///
@@ -221,7 +220,7 @@ impl Memory {
         Answer::plain(text, self.output, || facts)
     }
 
-    /// Runs one write, all or nothing.
+    /// Runs one write as a transaction.
     fn change<T>(
         &self,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, Error>,
@@ -229,7 +228,7 @@ impl Memory {
         self.writer.write("", "", self.clock.now(), body)
     }
 
-    /// Runs one write at the node of that id, all or nothing.
+    /// Runs one write at the node of that id as a transaction.
     fn change_at<T>(
         &self,
         id: &str,
@@ -243,16 +242,16 @@ impl Memory {
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
     }
 
-    /// The error about an id of no node, which names the nearest ones.
+    /// Returns the error for an unknown id, which names the most similar nodes.
     pub(super) fn unknown(&self, id: &str) -> Error {
         let found = self.read(|reader| query::node_by_id(reader, id));
-        // A node that has come meanwhile is asked for again.
+        // A node that was added meanwhile is an error, too.
         found
             .err()
             .unwrap_or_else(|| Error::NotFound(format!("no node `{}`", query::quote_input(id))))
     }
 
-    /// A text that an agent brought, as it may be stored, and as nodes.
+    /// Redacts and parses a text from an agent.
     fn redact(&self, name: &str, text: &str) -> Result<WritePayload, Error> {
         if PAYLOAD_BYTES_MAX < text.len() {
             let size = text.len();
@@ -268,7 +267,7 @@ impl Memory {
         let (text, parsed) = compile::parse_text_redacted(Syntax::Markdown, text, redactor);
         let mut tree = parsed.tree;
         let text = text.trim_matches(['\r', '\n']).trim_end().to_owned();
-        // Counted here, since others wait while a write is open.
+        // Counted before the write is open, since others wait for that.
         let token_count = match &tree.nodes[..] {
             [one] if one.content == text => one.token_count,
             _ => tokens::count(&text),
@@ -280,17 +279,17 @@ impl Memory {
     }
 }
 
-/// What an agent brought to be written.
+/// A text to write, redacted and parsed.
 struct WritePayload {
-    /// As authored.
+    /// The text as authored.
     text: String,
-    /// Of that text.
+    /// Tokens of that text.
     token_count: u32,
-    /// At least one node.
+    /// Its nodes, at least one.
     tree: Tree,
 }
 
-/// A node that was written, or was there already.
+/// A node that was written or existed already.
 struct WrittenNode {
     id: NodeId,
     node_type: NodeType,
@@ -336,8 +335,8 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     }
 }
 
-/// Lets a node say the payload: as what it is where the payload is one of its kind, else as it was
-/// authored.
+/// Replaces a node's text. The parsed form is used where the payload is one node of that type,
+/// else the text as authored.
 fn replace(
     batch: &mut Batch<'_>,
     old: &NodeRecord,
@@ -366,14 +365,14 @@ fn replace(
             ..old.data()
         },
     };
-    // A text that stays keeps its label, which its file may have given it.
+    // An unchanged text keeps its label, which its file may have given it.
     if said.content != old.content || said.attributes != old.attributes {
         batch.set_agent_text(old, &said)?;
     }
     Ok(vec![WrittenNode::of(old.id, &said, 0)])
 }
 
-/// Adds the tree as last children of a node, or as roots of no file, unless it stands there.
+/// Appends the tree to a node's children, or as roots without a file, unless it is there already.
 fn append(
     batch: &mut Batch<'_>,
     anchor: Option<&NodeRecord>,
@@ -396,8 +395,8 @@ fn append(
     Ok(written)
 }
 
-/// The nodes of a tree that was written at the same place before, so that a call which is repeated
-/// because its reply was lost does nothing.
+/// Returns the nodes of an equal tree written there before. So a call repeated because its reply
+/// was lost does nothing.
 fn already(
     batch: &Batch<'_>,
     parent: Option<NodeKey>,
@@ -427,14 +426,14 @@ fn already(
     Ok(None)
 }
 
-/// The stored nodes that are the tree's, if the first of `roots` and what is below them are.
+/// Returns the stored nodes that equal the tree, if the first of `roots` and their descendants do.
 fn same(
     batch: &Batch<'_>,
     roots: Vec<NodeRecord>,
     tree: &Tree,
 ) -> Result<Option<Vec<WrittenNode>>, StoreError> {
     let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
-    // What is left of each node's children; the roots come first.
+    // The remaining children of each node; the roots come first.
     let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let family = node.parent.map_or(0, |at| at + 1);
@@ -453,7 +452,7 @@ fn same(
     Ok(Some(written))
 }
 
-/// Forgets a node and all that is below it, the lowest first.
+/// Forgets a node and all its descendants, the lowest first.
 pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
     let mut all = Vec::new();
     let mut open = vec![node];
@@ -464,7 +463,7 @@ pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), 
     all.iter().rev().try_for_each(|it| batch.forget(it))
 }
 
-/// Puts the children of a node where it stands, in their order.
+/// Moves the children of a node to its place, in their order.
 fn take_place(
     batch: &mut Batch<'_>,
     node: &NodeRecord,

@@ -1,9 +1,9 @@
-//! What whoever watches a memory holds: ways to read, and nothing else.
+//! Read-only handles: a memory that can be queried without any effect on it.
 //!
-//! A [`ReadOnlyMemory`] can ask the database on connections that SQLite opened read-only, read the
-//! clock and the settings, and ask the process what it knows. It holds no way to write, to warm a
-//! node, to take a lease or to make a snapshot, so nothing that is built over it can. No file that
-//! it is made of names anything that could; a test reads them.
+//! A [`ReadOnlyMemory`] can query the database on connections that SQLite opened read-only, read
+//! the clock and the settings, and ask the process for its facts. It holds no way to write, to
+//! warm a node, to take a lease or to make a snapshot, so nothing built on it can. None of its
+//! files names anything that could; a test reads them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::heat::{HeatThresholds, WatchedRates};
 use crate::store::reader::Reader;
 use crate::store::{ReaderPool, StoreError};
 
-/// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
+/// A read-only handle on a memory: it warms no node and blocks nobody.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("remindb-look-{}", std::process::id()));
@@ -29,7 +29,7 @@ use crate::store::{ReaderPool, StoreError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It cannot write, nor ask as an agent does, which warms what is found:
+/// It cannot write, nor query as an agent does, which warms the nodes shown:
 ///
 /// ```compile_fail,E0599
 /// fn write(view: &remindb::ReadOnlyMemory) {
@@ -49,7 +49,7 @@ pub struct ReadOnlyMemory {
     process: Arc<dyn ProcessFacts>,
 }
 
-/// What a process knows and no database does.
+/// A fact that the process knows and the database does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessFact<'a> {
     /// The latest scan of the source folder.
@@ -58,17 +58,17 @@ pub(crate) enum ProcessFact<'a> {
     Logs,
     /// The clients that are attached, as a list.
     Sessions,
-    /// All clients that ever were, as a list.
+    /// All known clients, as a list.
     Clients,
-    /// One of them, by its hash.
+    /// A client, by its hash.
     Client(&'a str),
     /// The log files of sessions, as a list.
     SessionLogs,
-    /// What one of them says, by the session.
+    /// A log file, by its session.
     SessionLog(&'a str),
 }
 
-/// What the process knows by a name.
+/// Names that the process can list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessNames {
     /// Clients, by their hashes.
@@ -77,20 +77,20 @@ pub(crate) enum ProcessNames {
     SessionLogs,
 }
 
-/// The read halves of what a process keeps beside its memory.
+/// The read half of the state that a process keeps beside its memory.
 pub(crate) trait ProcessFacts: Send + Sync {
-    /// A fact as the clients know it; `None`: there is nothing of that name.
+    /// Returns a fact in the layout of the clients; `None`: there is nothing of that name.
     ///
     /// # Errors
     ///
-    /// The files that it is kept in cannot be read; the text says why.
+    /// The files that hold it cannot be read; the text gives the reason.
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String>;
 
-    /// All names of a kind, in their order.
+    /// Returns all names of a kind, in their order.
     fn names(&self, of: ProcessNames) -> Vec<String>;
 }
 
-/// A process that keeps nothing beside its memory.
+/// A process without state beside its memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NoProcess;
 
@@ -127,7 +127,7 @@ impl ReadOnlyMemory {
         ReadOnlyMemory { readers, clock, rates, process }
     }
 
-    /// Asks all of a question of one state of the memory.
+    /// Runs all queries of `question` on one state of the memory.
     pub(crate) fn read<T, E: From<StoreError>>(
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
@@ -135,27 +135,27 @@ impl ReadOnlyMemory {
         self.readers.read(|reader| reader.at_one_state(question))
     }
 
-    /// What the doctor finds.
+    /// Runs the doctor.
     pub(crate) fn examine(&self) -> Result<doctor::DoctorReport, StoreError> {
         doctor::examine(self.readers.current_path()?)
     }
 
-    /// The file of the database, in full.
+    /// Returns the full path of the database.
     pub(crate) fn path(&self) -> &Path {
         self.readers.path()
     }
 
-    /// The time.
+    /// Returns the time.
     pub(crate) fn now(&self) -> Millis {
         self.clock.now()
     }
 
-    /// What is called cold and hot now.
+    /// Returns the temperatures at which a node is called cold or hot.
     pub(crate) fn thresholds(&self) -> HeatThresholds {
         self.rates.get().thresholds()
     }
 
-    /// What the process knows.
+    /// Returns the facts of the process.
     pub(crate) fn process(&self) -> &dyn ProcessFacts {
         &*self.process
     }

@@ -1,8 +1,7 @@
-//! Edges by hand: an agent relates two nodes, and takes that back.
+//! Manual references: an agent links two nodes, and unlinks them.
 //!
-//! The target is an id, or a name as it would stand between `[[` and `]]`. What a name means is
-//! found out anew whenever that may have changed, so that an edge can be made before its target is
-//! there.
+//! The target is an id, or a name as between `[[` and `]]`. Names are resolved again whenever the
+//! result may have changed, so an edge can be made before its target exists.
 
 use super::{Error, Memory};
 use crate::ingest::parse::link;
@@ -10,7 +9,7 @@ use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
 use crate::store::{Batch, ManualEdge, NodeKey, StoreError, UnrelateOutcome};
 
-/// An edge that somebody asks for.
+/// A request for an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RelateRequest<'a> {
     /// Id of the node that refers.
@@ -25,21 +24,20 @@ pub(crate) struct RelateRequest<'a> {
 }
 
 impl RelateRequest<'_> {
-    /// How the target is named in replies.
+    /// Returns the name of the target in replies.
     pub(crate) fn name(&self) -> &str {
         self.target_label.or(self.target_id).unwrap_or_default()
     }
 }
 
 impl Memory {
-    /// Makes an edge, or gives one that is there another weight. This is no change of state that a
-    /// snapshot would keep.
+    /// Adds an edge, or changes the weight of an existing one. Snapshots do not include edges.
     pub(crate) fn relate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
         let reference = self.reference(request)?;
         self.at(request.source, |batch, source| batch.relate(source, &reference))
     }
 
-    /// Takes an edge away that was made by hand.
+    /// Removes a manual edge.
     pub(crate) fn unrelate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
         let reference = self.reference(request)?;
         let (source, name) = (request.source, query::quote_input(request.name()));
@@ -67,7 +65,7 @@ impl Memory {
         value.ok_or_else(|| self.unknown(id))
     }
 
-    /// What was asked for as a reference, without secrets.
+    /// Returns the requested reference, redacted.
     fn reference(&self, request: &RelateRequest<'_>) -> Result<Reference, Error> {
         let workspace = self.workspace();
         let clean = |text: Option<&str>| {

@@ -1,9 +1,8 @@
-//! Rollback: the state of an earlier snapshot becomes the present, as one forward snapshot.
+//! Rollback: restores the state of an earlier snapshot as one new snapshot.
 //!
-//! Only nodes that changed since are looked at. Whatever differs is said, moved, revived or
-//! forgotten in the agent's voice, so that files stay what they are and a later compile knows whose
-//! words these are. The fingerprint has to be the earlier one afterwards; otherwise nothing
-//! happened.
+//! Only nodes that changed since are compared. Differences are written, moved, restored or
+//! forgotten as agent edits, so that files stay as they are and a later compile knows the author.
+//! Afterwards the fingerprint must equal the earlier one; otherwise nothing is changed.
 
 use std::collections::HashMap;
 
@@ -17,33 +16,33 @@ use crate::store::{
     Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
 };
 
-/// What becomes of the snapshots after the one that is rolled back to.
+/// The fate of the snapshots after the target of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaterSnapshots {
-    /// They stay, and can be rolled forward to.
+    /// They stay, and can be restored.
     Keep,
     /// They are deleted with every text that only they had.
     Drop,
 }
 
-/// What a rollback did.
+/// The result of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RollbackReport {
     pub(crate) target: i64,
-    /// The snapshot that it made; `None` when the state was that of the target already.
+    /// The new snapshot; `None` when the state already was that of the target.
     pub(crate) snapshot: Option<i64>,
     /// Nodes that changed.
     pub(crate) n_nodes: usize,
-    /// Snapshots that were dropped; `None` when none were to be.
+    /// Snapshots dropped; `None` when none were to be.
     pub(crate) n_dropped: Option<usize>,
-    /// Whether the target was HEAD, so that there was nothing to do at all.
+    /// Whether the target was HEAD, so that there was nothing to do.
     pub(crate) was_head: bool,
     /// Whether dropped text may still be in the file.
     pub(crate) is_unscrubbed: bool,
 }
 
 impl RollbackReport {
-    /// The result as one line.
+    /// Returns the report as text.
     pub(crate) fn text(self) -> String {
         let target = self.target;
         if self.was_head {
@@ -70,7 +69,7 @@ impl RollbackReport {
         text
     }
 
-    /// The same for programs.
+    /// Returns the report as JSON.
     pub(crate) fn to_json(self) -> Value {
         json!({
             "target": self.target,
@@ -83,7 +82,7 @@ impl RollbackReport {
     }
 }
 
-/// Makes the state of snapshot `target` the present.
+/// Restores the state of snapshot `target`.
 pub(crate) fn rollback(
     writer: &Writer,
     target: i64,
@@ -98,7 +97,7 @@ pub(crate) fn rollback(
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
-        // The rollback is committed, so that what fails here is no failure of it.
+        // The rollback is committed: a failure from here on does not undo it.
         let scrubbed = writer.scrub();
         if let Err(error) = &scrubbed {
             log::warn!("dropped text may still be in the file: {error}");
@@ -131,7 +130,8 @@ fn apply(
         return Ok(rolled);
     }
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
-    // What is dropped takes the ranks of its time along, so that those have to be right, too.
+    // Dropping snapshots drops their order keys, too, so those have to be restored even in an
+    // equal state.
     if !is_same || after == LaterSnapshots::Drop {
         rolled.n_nodes = restore(batch, target)?;
     }
@@ -150,17 +150,17 @@ fn apply(
     Ok(rolled)
 }
 
-/// A node that is not what it was.
+/// A node that differs from its former state.
 struct NodeChange {
     id: NodeId,
     name: String,
     old: NodeVersion,
     is_rank_only: bool,
-    /// Nodes above it that are not what they were either.
+    /// Number of changed nodes above it.
     depth: usize,
 }
 
-/// Gives every node that changed since `target` its state of then; returns how many differ.
+/// Restores every node that changed since `target`; returns the number of differences.
 fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
     let (mut changes, mut surplus) = (Vec::new(), Vec::new());
     for touched in batch.touched_since(target)? {
@@ -178,7 +178,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
         changes.iter().map(|it| (it.name.as_str(), it.old.parent.as_deref())).collect();
     let depths: Vec<usize> = changes.iter().map(|it| depth(&above, it.name.as_str())).collect();
     changes.iter_mut().zip(depths).for_each(|(change, depth)| change.depth = depth);
-    // Parents first: whatever a node goes under is there then, and where it belongs.
+    // Parents first: a node's parent is restored before the node itself.
     changes.sort_by_key(|it| it.depth);
     let mut n_nodes = 0;
     for change in &changes {
@@ -189,11 +189,11 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
     Ok(n_nodes)
 }
 
-/// How many of the nodes in `above` a node stands under.
+/// Returns the number of nodes of `above` that are ancestors of a node.
 fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -> usize {
     let mut n = 0;
     let mut at = above.get(&of).copied().flatten();
-    // A tree has no cycle; rows that say otherwise shall not keep anybody here.
+    // A tree has no cycle; this bound holds for corrupt rows.
     while let Some(parent) = at.filter(|_| n <= above.len()) {
         at = above.get(&parent).copied().flatten();
         n += 1;
@@ -201,7 +201,7 @@ fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -
     n
 }
 
-/// Gives a node its former state; whether it had another one.
+/// Restores the former state of a node; returns whether it differed.
 fn set_right(batch: &mut Batch<'_>, change: &NodeChange) -> Result<bool, StoreError> {
     let old = &change.old;
     let place = place_of(batch, old)?;
@@ -268,7 +268,7 @@ fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>,
     })
 }
 
-/// Forgets nodes that were not there, children before their parents.
+/// Forgets nodes that did not exist, children before their parents.
 fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();

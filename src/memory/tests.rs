@@ -1,8 +1,7 @@
-//! Random operations on a memory and on a simple model of one: same tree, same history, same
-//! fingerprints.
+//! Model test: random operations on a memory and on a simple model must agree in all states.
 //!
-//! `REMINDB_MODEL_SEEDS=100 REMINDB_MODEL_STEPS=1000` runs more of it, `make model` does.
-//! A failure names its seed and lists what was done; `REMINDB_MODEL_SEED=7` does it again.
+//! `REMINDB_MODEL_SEEDS=100 REMINDB_MODEL_STEPS=1000` runs more of it, as `make model` does. A
+//! failure names its seed and lists the operations; `REMINDB_MODEL_SEED=7` repeats it.
 
 mod compiled;
 mod model;

@@ -1,5 +1,4 @@
-//! What attention does to a memory: reads warm nodes, attended time cools them, and what went cold
-//! is offered to whoever can tell a client.
+//! Heat: reads warm nodes, attended time cools them, and cold nodes are offered for notification.
 
 use super::{Error, Memory};
 use crate::model::heat::{AttendedTime, GLANCE_SHARE, Rates};
@@ -7,8 +6,8 @@ use crate::query::ViewKind;
 use crate::store::{ColdOffer, HeatShare, NodeKey};
 
 impl Memory {
-    /// Counts time during which the memory was attended, such as that of a session: nodes that were
-    /// not read cool by it. Callers of other processes that count the same time count it once.
+    /// Counts attended time, such as that of a session: nodes that were not read cool by it.
+    /// Processes that count the same time count it once.
     ///
     /// # Errors
     ///
@@ -19,38 +18,38 @@ impl Memory {
         self.settle(AttendedTime { real_ms, cooling_ms })
     }
 
-    /// How nodes warm and cool.
+    /// Returns the rates of warming and cooling.
     pub(crate) fn rates(&self) -> Rates {
         self.rates.get()
     }
 
-    /// Changes how nodes warm and cool from now on.
+    /// Sets the rates of warming and cooling.
     pub(crate) fn set_rates(&self, rates: Rates) {
         self.rates.set(rates);
     }
 
-    /// Lets nodes cool by the time that passed; whether it was written, which another process that
-    /// writes may keep it from.
+    /// Cools nodes by the elapsed time; returns whether it was written. Another process that
+    /// writes may prevent that.
     pub(crate) fn tick(&self, elapsed: AttendedTime) -> Result<bool, Error> {
         Ok(self.heat_writer.tick(elapsed, self.clock.now())?)
     }
 
-    /// The last tick: waits a little for others, and writes down what was not yet.
+    /// Runs the last tick: waits a little for other writers, and writes everything pending.
     pub(crate) fn settle(&self, elapsed: AttendedTime) -> Result<(), Error> {
         Ok(self.heat_writer.settle(elapsed, self.clock.now())?)
     }
 
-    /// Whether it is time to look for cold nodes; costs nothing.
+    /// Returns whether it is time to look for cold nodes; costs nothing.
     pub(crate) fn may_have_cold_nodes(&self) -> bool {
         self.heat_writer.may_have_cold_nodes()
     }
 
-    /// Cold nodes that no client was told of; `None` when there are none, or it is not yet time.
+    /// Returns cold nodes without a notification; `None` when there are none, or it is too early.
     pub(crate) fn cold_nodes(&self) -> Result<Option<ColdOffer>, Error> {
         Ok(self.heat_writer.offer_cold_nodes(&self.rates(), self.clock.now())?)
     }
 
-    /// Warms what an answer showed: the one place that does.
+    /// Warms the nodes that an answer showed; nothing else does.
     pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
@@ -62,7 +61,7 @@ impl Memory {
             .map(|&(node, attention)| HeatShare { node, by: by(attention), at })
             .collect();
         if let Err(error) = self.heat_writer.warm(&warmth) {
-            // The answer is right all the same.
+            // The answer is valid all the same.
             log::warn!("nodes were not warmed: {error}");
         }
     }

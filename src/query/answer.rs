@@ -1,5 +1,4 @@
-//! Answers, and how they are wanted: a text for an agent, the same as JSON for programs, and the
-//! nodes that were shown.
+//! Answers and their options: a text for an agent, JSON for programs, and the nodes shown.
 
 use serde_json::Value;
 
@@ -13,35 +12,35 @@ use crate::store::NodeKey;
 pub struct Answer {
     /// The answer as an agent reads it, within its budget of tokens.
     pub text: String,
-    /// The same as JSON, within the same budget; null unless the memory is
+    /// The answer as JSON, within the same budget; null unless the memory is
     /// [structured](crate::Memory::with_structured).
-    // Its lists are moved in, which `json!` would build anew.
+    // Lists are moved into it: `json!` would clone them.
     pub structured: Value,
-    /// The nodes that it shows, and how closely they were looked at.
+    /// The nodes that it shows, and how closely each was viewed.
     pub(crate) shown: Vec<(NodeKey, ViewKind)>,
-    /// The budget that somebody gave, by the call or the settings.
+    /// The budget given by the call or the settings.
     pub(crate) budget: Option<u32>,
 }
 
 impl Answer {
-    /// An answer that shows no node, with the JSON that `output` wants.
+    /// Returns an answer that shows no node, with JSON if `output` asks for it.
     pub(crate) fn plain(text: String, output: Output, json: impl FnOnce() -> Value) -> Answer {
         Answer { text, structured: output.json(json), shown: Vec::new(), budget: None }
     }
 }
 
-/// The forms in which an answer is given.
+/// The forms of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
     /// Text.
     #[default]
     Text,
-    /// Text, and JSON that holds everything the text says, in the same order.
+    /// Text, and JSON that holds everything in the text, in the same order.
     Structured,
 }
 
 impl Output {
-    /// Builds the JSON of an answer where it is wanted, and null elsewhere.
+    /// Builds the JSON of an answer if this form has any; returns null otherwise.
     pub(crate) fn json(self, build: impl FnOnce() -> Value) -> Value {
         match self {
             Output::Text => Value::Null,
@@ -50,28 +49,28 @@ impl Output {
     }
 }
 
-/// How closely a node was looked at, which decides how much it warms.
+/// How closely a node was viewed, which decides how much it warms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ViewKind {
     /// It was among the hits of a search.
     Listed,
-    /// Its text was asked for.
+    /// Its text was requested.
     Read,
 }
 
-/// How a question is answered.
+/// The options of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QueryOptions {
-    /// Tokens of each form of the answer; none, or 0, leaves it to the question.
+    /// Tokens of each form of the answer; `None` and 0 mean the query's default.
     pub(crate) budget: Option<u32>,
     pub(crate) output: Output,
-    /// What is called cold and hot.
+    /// The temperatures at which a node is called cold or hot.
     pub(crate) lines: HeatThresholds,
     pub(crate) now: Millis,
 }
 
 impl QueryOptions {
-    /// Text without a given budget.
+    /// Returns options for text within the default budget.
     pub(crate) fn text(now: Millis) -> QueryOptions {
         QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
     }

@@ -1,23 +1,22 @@
-//! A text as a bag of words, which is what ranking compares texts by.
+//! Bags of words: the stems of a text, by which ranking compares texts.
 //!
-//! Of a word only what its ending leaves counts, the same for `compile`, `compiled` and
-//! `compiling`. Endings are cut roughly: that is enough to compare the texts of one answer with
-//! each other and with the question, since what the memory finds at all is for the index to say.
-//! This module does no IO, and takes time linear in the texts.
+//! Stemming is rough: `compile`, `compiled` and `compiling` have one stem. That suffices to
+//! compare the texts of one answer with each other and with the question; matching itself is done
+//! by the full-text index. This module does no IO, and takes time linear in the texts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::text::bigrams::{self, CharKind, Script};
 
-/// Pairs of a run of a script without spaces.
+/// Bigrams taken from one run of a script without spaces.
 const PAIRS_MAX: usize = 256;
-/// Bytes of a text for each of its words, about.
+/// Mean bytes of text per word, to reserve memory.
 const BYTES_PER_WORD: usize = 5;
-/// Bytes of a word that an ending leaves at the least.
+/// Least bytes of a stem.
 const STEM_BYTES_MIN: usize = 4;
 
-/// An ending: the bytes of a word's last eight that it is about, and what they are.
+/// A suffix that stemming cuts: its bytes, and the mask that selects them in a word's last eight.
 #[derive(Clone, Copy)]
 struct Ending {
     mask: u64,
@@ -38,7 +37,7 @@ impl Ending {
     }
 }
 
-/// Endings by their last letter, the longest first.
+/// Returns the suffixes that end in this letter, longest first.
 const fn endings(last: u8) -> &'static [Ending] {
     macro_rules! endings {
         ($($text:literal)*) => { const { &[$(Ending::new($text)),*] } };
@@ -56,12 +55,12 @@ const fn endings(last: u8) -> &'static [Ending] {
     }
 }
 
-/// What the ending of a word leaves, in lower case, by hash.
+/// The hash of a word's stem in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stem(u64);
 
 impl Stem {
-    /// That of a word.
+    /// Returns the stem of a word.
     pub(super) fn of(word: &str) -> Stem {
         if word.is_ascii() {
             return Stem::of_plain(word.as_bytes(), 0);
@@ -70,7 +69,7 @@ impl Stem {
         Stem(hash(letters.bytes()))
     }
 
-    /// That of the last word of a text, which is of ASCII and begins there.
+    /// Returns the stem of an ASCII word that begins at `begin` and ends the text.
     fn of_plain(text: &[u8], begin: usize) -> Stem {
         let word = &text[begin..];
         let tail = tail(text) | u64::from_be_bytes([LOWER; CHUNK_BYTES]);
@@ -78,25 +77,25 @@ impl Stem {
             |it: &&Ending| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
         let ending = endings(tail as u8).iter().find(is_ending).map_or(0, |it| it.len);
         if (1..=CHUNK_BYTES).contains(&word.len()) {
-            // The tail has all of it, and what stands before it.
+            // The tail holds the whole word, and bytes before it.
             let letters = tail & u64::MAX >> (u64::BITS as usize - 8 * word.len());
             return Stem(mixed(letters >> (8 * ending)));
         }
         Stem(hash(word[..word.len() - ending].iter().map(|it| it | LOWER)))
     }
 
-    /// The word and the bit of a glance that stand for it.
+    /// Returns the word and the bit of the bitmap for this stem.
     fn place(self) -> (usize, u64) {
         ((self.0 >> 6) as usize % GLANCE_WORDS, 1 << (self.0 % 64))
     }
 }
 
-/// The bit that makes a letter of ASCII a lower one; digits have it.
+/// The bit that turns an ASCII letter into lower case; digits have it.
 const LOWER: u8 = 0x20;
-/// Bytes that are taken at once.
+/// Bytes that are hashed at once.
 const CHUNK_BYTES: usize = 8;
 
-/// The last eight bytes; zeros stand before fewer.
+/// Returns the last eight bytes, padded with zeros at the front.
 fn tail(text: &[u8]) -> u64 {
     match text.last_chunk::<CHUNK_BYTES>() {
         Some(tail) => u64::from_be_bytes(*tail),
@@ -104,7 +103,7 @@ fn tail(text: &[u8]) -> u64 {
     }
 }
 
-/// A hash that takes eight bytes at once, and fewer than that for a number of them.
+/// Hashes eight bytes at a time; a shorter rest is hashed as a number.
 fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     let (mut hash, mut chunk) = (0, 0);
     for (nth, byte) in bytes.enumerate() {
@@ -117,41 +116,41 @@ fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     mixed(hash ^ chunk)
 }
 
-/// Each bit of a number in all bits of another: both halves of a product, which is how wyhash mixes
-/// (github.com/wangyi-fudan/wyhash, whose constants these are).
+/// Mixes a number by folding both halves of a 128-bit product. This is the mixing step of wyhash
+/// (github.com/wangyi-fudan/wyhash), with its constants.
 fn mixed(number: u64) -> u64 {
     let product = u128::from(number ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
     product as u64 ^ (product >> 64) as u64
 }
 
-/// What is known of stems; of one that nothing is known of, it mostly says so at a glance.
+/// A map from stems to values, with a bitmap that rejects most unknown stems.
 pub(super) struct StemMap<T> {
     known: HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>,
-    /// A bit for each that is known, by its own last bits.
+    /// A bit for each known stem, by the stem's lowest bits.
     bitmap: [u64; GLANCE_WORDS],
 }
 
-/// Words of 64 bits that are looked at first.
+/// Words of 64 bits in the bitmap.
 const GLANCE_WORDS: usize = 64;
 
 impl<T> StemMap<T> {
-    /// Nothing is known.
+    /// Returns an empty map.
     pub(super) fn new() -> StemMap<T> {
         StemMap { known: HashMap::default(), bitmap: [0; GLANCE_WORDS] }
     }
 
-    /// How many are known.
+    /// Returns the number of stems.
     pub(super) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// What is known of it.
+    /// Returns the value of a stem.
     pub(super) fn get(&self, stem: Stem) -> Option<&T> {
         let (word, bit) = stem.place();
         if self.bitmap[word] & bit == 0 { None } else { self.known.get(&stem) }
     }
 
-    /// Makes it known, unless it is.
+    /// Adds a value unless the stem has one.
     pub(super) fn learn(&mut self, stem: Stem, value: T) {
         let (word, bit) = stem.place();
         self.bitmap[word] |= bit;
@@ -159,7 +158,7 @@ impl<T> StemMap<T> {
     }
 }
 
-/// Takes a stem for its hash, which it is.
+/// A hasher that returns its input: a stem is a hash already.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
@@ -177,7 +176,7 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// The words of a node, in order.
+/// The stems of a node, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct BagOfWords {
     stems: Vec<Stem>,
@@ -185,7 +184,8 @@ pub(super) struct BagOfWords {
 }
 
 impl BagOfWords {
-    /// That of a node: of what stands above its text, and of the text.
+    /// Returns the stems of a node: those of `head` (label and breadcrumb), then those of its
+    /// text.
     pub(super) fn of(head: &[&str], text: &str) -> BagOfWords {
         let n_bytes = text.len() + head.iter().map(|it| it.len()).sum::<usize>();
         let stems = Vec::with_capacity(n_bytes / BYTES_PER_WORD);
@@ -196,12 +196,12 @@ impl BagOfWords {
         bag
     }
 
-    /// All of its words.
+    /// Returns all stems.
     pub(super) fn all(&self) -> &[Stem] {
         &self.stems
     }
 
-    /// Those of the text.
+    /// Returns the stems of the text without the head.
     pub(super) fn text(&self) -> &[Stem] {
         &self.stems[self.n_head..]
     }
@@ -212,7 +212,7 @@ impl BagOfWords {
             let mut end = bigrams::char_class_end(text, begin, |it| it == CharKind::Letter);
             match text.as_bytes().get(end) {
                 Some(byte) if !byte.is_ascii() => {
-                    // With all that hangs together with it.
+                    // Include everything up to the next gap.
                     end = bigrams::char_class_end(text, end, |it| it != CharKind::Gap);
                     self.add_any(&text[begin..end]);
                 }
@@ -222,7 +222,7 @@ impl BagOfWords {
         }
     }
 
-    /// The same for text of any script.
+    /// Adds the stems of a text in any script.
     fn add_any(&mut self, text: &str) {
         for segment in bigrams::segments(text) {
             match segment.script {

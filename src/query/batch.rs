@@ -1,5 +1,4 @@
-//! Fetching several nodes at once: their texts in the order they were asked for, nothing around
-//! them.
+//! Batch fetch: the texts of several nodes in the requested order, without their surroundings.
 
 use std::collections::HashSet;
 
@@ -11,11 +10,10 @@ use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
 
-/// Ids of one request, the same one twice counting twice.
+/// Ids of one request; repeated ids count.
 pub(crate) const IDS_MAX: usize = 256;
 
-/// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not
-/// fit.
+/// Returns the texts of the given nodes, and lists unknown ids and nodes over budget.
 pub(super) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],
@@ -45,12 +43,12 @@ pub(super) fn fetch_batch(
     batch.answer(reader, max, output)
 }
 
-/// What was asked for.
+/// The nodes of a batch, found and missing.
 #[derive(Default)]
 struct FoundNodes {
     /// The nodes, their temperatures and scores.
     found: Vec<(NodeHead, f64, f64)>,
-    /// Ids of no node.
+    /// Ids without a node.
     missing: Vec<String>,
 }
 
@@ -109,7 +107,7 @@ impl FoundNodes {
     }
 }
 
-/// The indices of what was not chosen.
+/// Returns the indices that were not chosen.
 fn left(n: usize, chosen: &[usize]) -> impl Iterator<Item = usize> {
     (0..n).filter(|at| !chosen.contains(at))
 }
@@ -125,7 +123,7 @@ fn lists(missing: &[String], over: &[&str]) -> Vec<String> {
     lists
 }
 
-/// What is said where not even the ids fit.
+/// Returns the counts to show where not even the ids fit.
 fn short_lists(n_found: usize, n_missing: usize) -> Vec<String> {
     let mut parts = Vec::new();
     if 0 < n_missing {

@@ -1,36 +1,35 @@
-//! How well a text matches a question, by how often it has each of its words.
+//! BM25: scores how well each text matches a question.
 //!
-//! BM25 (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009, §3) over label,
-//! breadcrumb and the beginning of the text: each word counts by its rarity, more uses of it count
-//! less and less, and length counts against a text. A word that the index knows to be in a text is
-//! there at least once, even where it stands behind the beginning or has an ending that is not cut
-//! here.
+//! BM25 (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009, §3) runs over label,
+//! breadcrumb and the beginning of the text: each word counts by its rarity, repeated use
+//! saturates, and long texts are penalized. A word that the index knows to be in a text counts at
+//! least once, even if it occurs after that beginning or has an ending that stemming does not cut.
 //!
 //! This module does no IO, and takes time linear in the texts.
 
 use super::bag_of_words::{BagOfWords, Stem};
 
-/// How soon a further use of a word counts less; `k1` in the literature.
+/// Saturation of repeated use of a word; `k1` in the literature.
 const SATURATION: f64 = 1.2;
-/// How much of a text's length counts against it; `b` in the literature.
+/// Weight of the length penalty; `b` in the literature.
 const LENGTH_PART: f64 = 0.75;
 
-/// What a question looks for.
+/// A term of a question.
 pub(super) struct QueryTerm {
-    /// `None` for what is no single word.
+    /// The stem; `None` unless the term is a single word.
     pub(super) stem: Option<Stem>,
-    /// What it is worth.
+    /// The inverse document frequency.
     pub(super) rarity: f64,
 }
 
-/// A text to weigh.
+/// A text to score.
 pub(super) struct ScoredText<'a> {
     pub(super) bag: &'a BagOfWords,
-    /// What it is known to have, a bit for each.
+    /// The terms that the index found in it, one bit each.
     pub(super) has: u64,
 }
 
-/// How well each text matches: not negative, and comparable with each other.
+/// Returns a score for each text: not negative, and comparable within one question.
 pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> Vec<f64> {
     let length = |it: &ScoredText<'_>| it.bag.all().len() as f64;
     let mean = texts.iter().map(length).sum::<f64>() / texts.len().max(1) as f64;

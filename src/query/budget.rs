@@ -1,27 +1,27 @@
-//! Budgets are promises about what is sent: a reply never has more tokens than it was given.
+//! Token budgets: a reply never has more tokens than its budget.
 //!
-//! Choosing goes by estimates, since the tokens of a text are not always the sum of those of its
-//! parts; [`render_within`] then measures the reply itself and lets go of the least worthy parts
-//! until it fits. A token is at least one byte, so a reply of few bytes is proven without the
+//! Choosing uses estimates, since the tokens of a text are not always the sum of those of its
+//! parts; [`render_within`] then measures the reply itself and drops the least worthy parts until
+//! it fits. A token is at least one byte, so a short reply is proven to fit without the
 //! vocabulary. This module does no IO.
 
 use crate::text::tokens;
 
-/// What the line about the rest may take.
+/// Tokens reserved for the line about omitted entries.
 pub(crate) const REST_TOKENS: u32 = 12;
 
-/// Bytes, and so at the most tokens, of the block about the rest.
+/// Bytes, and so at most tokens, of the block about omitted entries.
 pub(crate) const BLOCK_REST_TOKENS: u32 = 64;
 
-/// Measuring stops here; what follows is dropped as a whole.
+/// Measurements before the remaining parts are dropped altogether.
 const ROUNDS_MAX: usize = 12;
 
-/// What each line takes, from the first on: bytes while all of them fit as bytes, else exact counts
-/// until the budget is used up, and from there on estimates, rather too high than too low.
+/// Returns the cost of each line, and the number of exact costs. Costs are bytes while all lines
+/// fit as bytes; else exact counts until the budget is used up, then estimates on the high side.
 ///
-/// Lines end in a line break and begin with anything but white space or a shorter indent than they
-/// have, and none is empty. The encoding never has a token across such a seam, so that the exact
-/// counts of lines add up to that of the reply. Returns how many prices are exact, too.
+/// Every line must end in a line break, begin with anything but white space or a shorter indent
+/// than its own, and not be empty. The encoding never has a token across such a seam, so the exact
+/// counts of lines add up to that of the reply.
 pub(crate) fn line_costs(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
     let n_bytes: usize = lines.iter().map(String::len).sum();
     if n_bytes <= budget as usize {
@@ -43,8 +43,8 @@ pub(crate) fn line_costs(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
     (prices, n_exact)
 }
 
-/// The indices of what to take: in order of worth, everything that still fits, room kept for one
-/// line about the rest.
+/// Returns the indices of the entries that fit, taken in order of worth. Room is kept for one line
+/// about the rest.
 pub(crate) fn choose_within(prices: &[u32], budget: u32) -> Vec<usize> {
     let total = prices.iter().fold(0, |sum: u64, &it| sum + u64::from(it));
     if total <= u64::from(budget) {
@@ -61,8 +61,8 @@ pub(crate) fn choose_within(prices: &[u32], budget: u32) -> Vec<usize> {
     chosen
 }
 
-/// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it
-/// does not even without any. What `bound` puts below the budget is not measured.
+/// Renders `chosen`, best first, and drops the last ones until the text fits. Returns `None` if it
+/// does not fit even without any. A text that `bound` puts within the budget is not measured.
 pub(crate) fn render_within<E>(
     budget: Option<u32>,
     mut chosen: Vec<usize>,
@@ -94,13 +94,12 @@ pub(crate) fn render_within<E>(
     Ok(None)
 }
 
-/// More than a block of that head and text can take, whatever stands around it; `None` where that
-/// takes counting.
+/// Returns an upper bound for the tokens of a block; `None` where only counting tells.
 ///
-/// The encoding cuts a text into pieces before it makes tokens of them. A text that begins and ends
-/// with something other than white space begins a piece, and of its pieces only the last can run
-/// into the line breaks behind it. That piece is within the last word; and the head, the last word
-/// and the separator have no more tokens than bytes.
+/// The encoding cuts a text into pieces before it makes tokens of them. A text that begins and
+/// ends with something other than white space begins a piece, and only its last piece can run into
+/// the line breaks after it. That piece is within the last word; and the head, the last word and
+/// the separator have no more tokens than bytes.
 pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u32> {
     const SEPARATOR_BYTES: usize = 8;
     /// Counts of longer texts may be off by one.
@@ -111,12 +110,12 @@ pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u3
     is_sealed.then(|| n_tokens.saturating_add(u32::try_from(n_bytes).unwrap_or(u32::MAX)))
 }
 
-/// Tokens of a line and of its line break.
+/// Returns the tokens of a line and its line break.
 pub(crate) fn line_cost(line: &str) -> u32 {
     tokens::count(line).saturating_add(1)
 }
 
-/// The first of the texts that fits, else the shortest sign that there is more.
+/// Returns the first text that fits, else `…`.
 pub(crate) fn first_fitting(budget: u32, texts: impl IntoIterator<Item = String>) -> String {
     texts
         .into_iter()
@@ -125,7 +124,7 @@ pub(crate) fn first_fitting(budget: u32, texts: impl IntoIterator<Item = String>
         .unwrap_or_default()
 }
 
-/// The longest beginning of `text` that is worth trying and certainly has at most `max` tokens.
+/// Returns a long beginning of `text` that has at most `max` tokens.
 pub(crate) fn cut_to_tokens(text: &str, max: u32) -> &str {
     if tokens::fits(text, max) {
         return text;

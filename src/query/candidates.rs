@@ -1,12 +1,13 @@
-//! Which nodes a question finds, and how well each matches.
+//! Candidates: the nodes that match a question, with their relevance.
 //!
-//! The index knows at once which nodes have a word. To read a node and count its words takes thirty
-//! times as long, so that is for those that share most of the question: a word is worth more the
-//! fewer nodes have it, a node the words that it has, and the worthiest are weighed ([`weigh`]).
+//! The index lists the nodes with a word quickly. Reading a node to count its words takes thirty
+//! times as long, so only the best candidates are scored ([`bm25`]): a candidate is worth the
+//! summed rarities of its words.
 //!
-//! Work is bounded whatever the size of the memory. Of a word that [`COMMON`] nodes have, nodes are
-//! looked for among those that rarer words find. Where these are fewer than [`ENOUGH`], nodes that
-//! have all of the common words and labels that have one of them are asked, then the newest nodes.
+//! Work is bounded whatever the size of the memory. Words in [`COMMON`] or more nodes are looked
+//! up only among the nodes that rarer words match. Where these are fewer than [`ENOUGH`],
+//! candidates are added: nodes with all common words, labels with one of them, then the newest
+//! nodes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,31 +19,30 @@ use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchOrder, MatchedNode, NodeWords, Reader};
 
-/// A word that so many nodes have is common.
+/// A word in this many nodes is common.
 const COMMON: usize = 1_000;
-/// Nodes that rarer words find, beside which common ones need not find any.
+/// Candidates from rare words that make looking up common ones needless.
 const ENOUGH: usize = 20;
-/// Nodes that are looked for where common words find too many, for each that is weighed.
+/// Nodes fetched per scored node where common words match too many.
 const NEWEST_PER_NODE: usize = 2;
 
-/// A node that a question finds.
+/// A node that matches a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NodeMatch {
     pub(super) node: MatchedNode,
-    /// The words of its label, its breadcrumb and its beginning.
+    /// The stems of its label, its breadcrumb and its beginning.
     pub(super) bag: BagOfWords,
     /// Higher is better; never negative.
     pub(super) relevance: f64,
 }
 
-/// Words of a question, by ordinal: a bit each.
+/// A set of the question's terms, one bit each.
 type TermSet = u64;
 
-/// Nodes that were found, with the words that each is known to have, in the order of their keys.
+/// Candidates with their terms, in the order of their keys.
 type NodesWithTerms = Vec<(NodeKey, TermSet)>;
 
-/// The nodes that an expression matches, at most `n_max` of the best, best first; `None` when it is
-/// no expression.
+/// Returns the best `n_max` nodes that an expression matches; `None` when it does not parse.
 pub(super) fn match_expression(
     reader: &Reader,
     expression: &str,
@@ -58,7 +58,7 @@ pub(super) fn match_expression(
     Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
 
-/// The nodes that have any of the words, at most `n_max` of those that share most, best first.
+/// Returns the nodes that share most of the words, at most `n_max`, best first.
 pub(super) fn match_words(
     reader: &Reader,
     terms: &[Term],
@@ -69,7 +69,7 @@ pub(super) fn match_words(
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
-    // What was found stands in the order of the candidates.
+    // The found nodes keep the order of the candidates.
     let mut candidates = candidates.into_iter();
     let texts = found.iter().map(|(node, bag)| bm25::ScoredText {
         bag,
@@ -90,19 +90,19 @@ fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
     BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
-/// The index, for one question.
+/// The full-text index, for one question.
 struct TermIndex<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
     node_type: Option<NodeType>,
-    /// Nodes that there ever were.
+    /// Nodes ever created.
     n_born: u64,
-    /// Nodes that are weighed.
+    /// Nodes to score.
     n_max: usize,
 }
 
 impl TermIndex<'_> {
-    /// The nodes that are worth most, each with the words that it has, and what each word is worth.
+    /// Returns the best candidates with their terms, and the rarity of each term.
     fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (0, Vec::new());
@@ -129,8 +129,8 @@ impl TermIndex<'_> {
         Ok((self.worthiest(all.collect())?, rarities))
     }
 
-    /// Adds what common words find: nodes that have all of them, and labels that have one of them;
-    /// the newest nodes, where that is not enough.
+    /// Adds candidates for common words: nodes with all of them, and labels with one of them.
+    /// Where these are too few, the newest nodes follow.
     fn and_common(
         &self,
         mut found: NodesWithTerms,
@@ -154,8 +154,8 @@ impl TermIndex<'_> {
         Ok(found)
     }
 
-    /// The `n_max` that are worth most. Of nodes with the same words, those come first that have
-    /// them in the label, then the newest.
+    /// Keeps the best `n_max`. Among nodes with equal terms, those with a term in the label come
+    /// first, then the newest.
     fn worthiest(&self, mut all: Vec<(f64, NodeKey, TermSet)>) -> Result<NodesWithTerms, Error> {
         if self.n_max < all.len() {
             all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
@@ -177,38 +177,37 @@ impl TermIndex<'_> {
         ENOUGH.min(self.n_max)
     }
 
-    /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows
-    /// them in this order.
+    /// Returns at most `n_max` matches of an expression, oldest first: the order of the index.
     fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
             self.reader.matching(expression, self.node_type, MatchOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
-    /// The same, the newest first, which takes twice as long.
+    /// Returns at most `n_max` matches, newest first, which takes twice as long as
+    /// [`Self::eldest`].
     fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
             self.reader.matching(expression, self.node_type, MatchOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
-    /// The full-text expression of any of those words in a label.
+    /// Returns the full-text expression for any of those terms in a label.
     fn in_label(&self, words: TermSet) -> String {
         format!("label : ({})", self.any(words))
     }
 
-    /// The full-text expression of any of those words.
+    /// Returns the full-text expression for any of those terms.
     fn any(&self, words: TermSet) -> String {
         let terms = self.terms.iter().enumerate().filter(|(nth, _)| words & (1 << nth) != 0);
         terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
     }
 
-    /// High for a word that few nodes have: its inverse document frequency. `keys` are the eldest
-    /// of them.
+    /// Returns the inverse document frequency of a term, given its oldest matches.
     fn rarity(&self, keys: &[NodeKey]) -> f64 {
         let n_nodes = self.n_born as f64;
         let n_having = match keys.last() {
-            // Among the nodes behind them it is as frequent.
+            // Extrapolated: the term is assumed as frequent among newer nodes.
             Some(last) if COMMON <= keys.len() => keys.len() as f64 * n_nodes / last.0 as f64,
             _ => keys.len() as f64,
         };
@@ -216,7 +215,7 @@ impl TermIndex<'_> {
     }
 }
 
-/// What a node with those words is worth.
+/// Returns the summed rarities of a set of terms.
 fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     let mut left = words;
     let mut sum = 0.0;
@@ -227,11 +226,10 @@ fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     sum
 }
 
-/// Each node once, with all of the words that it is known to have: those in `found`, and `keys`
-/// with `words`.
+/// Merges `keys`, which have `words`, into `found`: each node once, with all its known terms.
 fn merged(mut found: NodesWithTerms, keys: Vec<NodeKey>, words: TermSet) -> NodesWithTerms {
     found.extend(keys.into_iter().map(|key| (key, words)));
-    // Not unstable: these are two sorted runs.
+    // A stable sort: these are two sorted runs.
     found.sort_by_key(|it| it.0);
     found.dedup_by(|next, kept| {
         let is_same = next.0 == kept.0;

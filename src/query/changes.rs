@@ -1,8 +1,8 @@
-//! What changed between two snapshots, one entry a node, however often it changed in between.
+//! Net changes between two snapshots: one entry per node, however often it changed.
 //!
-//! What came and went again, and what went away and came back the same, is no change. Nodes are
-//! found from their last changes, newest first, and both their sides from the index of history, so
-//! that a page costs what it shows.
+//! A node that was added and removed again, or restored as it was, is no change. Nodes are found
+//! from their last changes, newest first, and both versions from the index of history, so the cost
+//! of a page is proportional to its length.
 
 mod order;
 
@@ -18,14 +18,14 @@ use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{LANG, Moment, NodeVersion, Snapshots};
 use crate::text;
 
-/// Last changes that are looked at in one go.
+/// Last changes read at once.
 const LOOK_MAX: usize = 64;
-/// Changes that are counted to say how many are left.
+/// Changes counted to report how many are left.
 pub(super) const COUNT_MAX: usize = 10_000;
-/// Characters of a label that says where a node came from.
+/// Characters of a parent's label in a note about a move.
 const PLACE_CHARS_MAX: usize = 40;
 
-/// A node that is not what it was.
+/// A node that differs between two snapshots.
 #[derive(Clone, Debug)]
 pub(super) struct NetChange {
     pub(super) id: String,
@@ -34,17 +34,17 @@ pub(super) struct NetChange {
     pub(super) old: Option<NodeVersion>,
     pub(super) new: Option<NodeVersion>,
     pub(super) is_conflict: bool,
-    /// Last changes that were looked at up to here.
+    /// Last changes examined up to this one.
     pub(super) n_passed: usize,
 }
 
 impl NetChange {
-    /// Where it stands among all changes.
+    /// Returns its position among all changes.
     pub(super) fn place(&self) -> PagePosition {
         PagePosition { moment: self.moment, n_passed: self.n_passed }
     }
 
-    /// `add`, `mod` or `rem`.
+    /// Returns `add`, `mod` or `rem`.
     pub(super) fn op(&self) -> &'static str {
         match (&self.old, &self.new) {
             (None, _) => "add",
@@ -53,17 +53,17 @@ impl NetChange {
         }
     }
 
-    /// Its present, or where it is gone its last, state.
+    /// Returns its present version, or the last one of a removed node.
     pub(super) fn side(&self) -> Option<&NodeVersion> {
         self.new.as_ref().or(self.old.as_ref())
     }
 
-    /// Whether its text is another one.
+    /// Returns whether its text changed.
     pub(super) fn is_text_changed(&self) -> bool {
         self.old.as_ref().map(|it| &it.hash) != self.new.as_ref().map(|it| &it.hash)
     }
 
-    /// The texts before and after, where they differ.
+    /// Returns the texts before and after.
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), Error> {
         let text = |side: &Option<NodeVersion>| match side {
             None => Ok(String::new()),
@@ -75,7 +75,7 @@ impl NetChange {
     }
 }
 
-/// Whether two sides are the same but for the rank.
+/// Returns whether two versions are equal but for the order key.
 fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
     let of_file = |it: &NodeVersion| it.parent.is_none().then(|| (it.root, it.path.clone()));
     of_file(old) == of_file(new)
@@ -87,7 +87,7 @@ fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
         && old.format == new.format
 }
 
-/// The nodes that changed in a range, newest changes first.
+/// An iterator over the net changes of a range, newest first.
 pub(super) struct NetChanges<'a> {
     reader: &'a Reader,
     range: SnapshotRange,
@@ -98,7 +98,7 @@ pub(super) struct NetChanges<'a> {
 }
 
 impl NetChanges<'_> {
-    /// Those behind `format_cursor`.
+    /// Returns the changes after a cursor.
     pub(super) fn behind(
         reader: &Reader,
         range: SnapshotRange,
@@ -141,13 +141,13 @@ impl NetChanges<'_> {
         }
     }
 
-    /// How many nodes there are to look at, up to a bound.
+    /// Returns the number of changes left to examine, at most [`COUNT_MAX`].
     pub(super) fn n_left(&self) -> Result<usize, Error> {
         Ok(self.reader.last_changes(self.range, self.last, COUNT_MAX)?.len())
     }
 }
 
-/// What is left of `n_all` changes behind a page.
+/// The changes that a page omits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OmittedChanges {
     n_left: usize,
@@ -157,13 +157,13 @@ pub(super) struct OmittedChanges {
 }
 
 impl OmittedChanges {
-    /// `n_all` was counted up to [`COUNT_MAX`].
+    /// Returns the omission after a page, of `n_all` changes counted up to [`COUNT_MAX`].
     pub(super) fn behind(place: PagePosition, n_all: usize) -> OmittedChanges {
         let n_left = n_all.saturating_sub(place.n_passed).max(1);
         OmittedChanges { n_left, is_at_least: COUNT_MAX <= n_all, moment: place.moment }
     }
 
-    /// The last line of a page, given the mean tokens of a change.
+    /// Returns the last line of a page, given the mean tokens of a change.
     pub(super) fn line(self, mean: u64) -> String {
         let n_left = self.n_left as u64;
         let plural = if n_left == 1 { "" } else { "s" };
@@ -173,7 +173,7 @@ impl OmittedChanges {
         format!("… {n}{more} more change{plural}, about {size}{more} tokens; cursor={cursor}")
     }
 
-    /// The same for programs.
+    /// Returns the omission as JSON.
     pub(super) fn facts(self, mean: u64) -> Value {
         json!({
             "changes": self.n_left,
@@ -184,12 +184,12 @@ impl OmittedChanges {
     }
 }
 
-/// `7.12`: where a page ended.
+/// Formats the end of a page as a cursor, such as `7.12`.
 fn format_cursor(moment: Moment) -> String {
     format!("{}.{}", moment.snapshot, moment.seq)
 }
 
-/// Reads what [`format_cursor`] wrote.
+/// Parses a cursor made by [`format_cursor`].
 pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, Error> {
     let Some(typed) = typed.filter(|it| !it.is_empty()) else { return Ok(None) };
     let parsed = typed.split_once('.').and_then(|(snapshot, seq)| {
@@ -204,12 +204,13 @@ pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, Error>
     }
 }
 
-/// `[mod] 3axb6gIRgDr`.
+/// Formats a change as `[mod] 3axb6gIRgDr`.
 pub(super) fn title(net: &NetChange) -> String {
     format!("[{}] {}", net.op(), net.id)
 }
 
-/// `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta (…)`, and the same facts.
+/// Formats a change as `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta
+/// (…)`, and as JSON.
 pub(super) fn described(
     reader: &Reader,
     range: SnapshotRange,
@@ -245,7 +246,7 @@ fn description(net: &NetChange, notes: &[String]) -> String {
     line
 }
 
-/// What changed besides the text, in words.
+/// Describes the changes besides the text, in words.
 pub(super) fn notes(
     reader: &Reader,
     range: SnapshotRange,
@@ -287,7 +288,7 @@ pub(super) fn notes(
     Ok(notes)
 }
 
-/// What a node stood under: its parent's label and id, else its file.
+/// Names a node's place: its parent's label and id, else its file.
 fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> {
     let Some(parent) = &side.parent else {
         let path = side.path.as_deref().map(to_one_line);
@@ -298,7 +299,7 @@ fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> 
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
 
-/// The facts of a net as JSON.
+/// Returns the facts of a change as JSON.
 fn facts(net: &NetChange, notes: &[String]) -> Value {
     let mut facts = json!({ "op": net.op(), "id": net.id, "snapshot": net.moment.snapshot });
     let Some(side) = net.side() else { return facts };
@@ -326,7 +327,7 @@ fn facts(net: &NetChange, notes: &[String]) -> Value {
     facts
 }
 
-/// Checks that there is such a snapshot; the error says which there are.
+/// Checks that a snapshot exists; the error lists those that do.
 pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), Error> {
     if reader.versions().snapshot(id)?.is_some() {
         return Ok(());
@@ -335,12 +336,12 @@ pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), Er
     Err(Error::NotFound(unknown_snapshot(name, id, all, beside)))
 }
 
-/// Checks where a range begins: before everything, which is 0, or at a snapshot.
+/// Checks the begin of a range: 0, which is before everything, or a snapshot.
 pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), Error> {
     if id == 0 { Ok(()) } else { check_known(reader, name, id) }
 }
 
-/// What is said of a snapshot that does not exist: which do.
+/// Words the error for an unknown snapshot, listing those that exist.
 pub(crate) fn unknown_snapshot(
     name: &str,
     id: i64,

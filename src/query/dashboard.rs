@@ -1,7 +1,7 @@
-//! The whole memory for whoever draws it: JSON of fixed keys, written row by row as it is read.
+//! Dashboard documents: the whole memory as JSON with fixed keys, streamed row by row.
 //!
-//! What clients know is the keys, their order, and that none is ever left out. Nothing here warms a
-//! node. Each function writes one document; what it wrote before an error means nothing.
+//! Keys, their order and their presence are fixed. Nothing here warms a node. Each function writes
+//! one document, which is invalid after an error.
 
 mod graph;
 mod nodes;
@@ -23,15 +23,15 @@ use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
 
-/// Where a document goes.
+/// The sink of a document.
 type JsonOut<'a> = &'a mut dyn Write;
 
-/// A value as JSON; all that stand here have keys of text and can be written.
+/// Serializes a value; all values here have text keys and finite numbers.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("keys are texts and numbers are finite or null")
 }
 
-/// Writes values with commas between them.
+/// A JSON list, written value by value.
 struct JsonList<'a> {
     out: JsonOut<'a>,
     is_empty: bool,
@@ -93,7 +93,7 @@ struct Relations {
     pending: u64,
 }
 
-/// Writes the facts about the whole memory, the same as the statistics.
+/// Writes the statistics of the whole memory.
 pub(crate) fn write_overview(
     reader: &Reader,
     path: &str,
@@ -139,14 +139,14 @@ pub(crate) fn write_overview(
     Ok(out.write_str(&json(&overview))?)
 }
 
-/// Ids of nodes: those that begin with a text, then those whose label does, if there is any text.
+/// Completes a node id: ids that begin with the prefix, then nodes whose label does.
 pub(crate) fn complete_node_ids(
     reader: &Reader,
     prefix: &str,
     n_max: usize,
 ) -> Result<Vec<String>, StoreError> {
     let mut ids = reader.ids_from(prefix, n_max)?;
-    // What is longer than a label begins none.
+    // A prefix longer than any label matches none.
     let is_short = prefix.chars().nth(text::LABEL_CHARS_MAX).is_none();
     if is_short && prefix.chars().any(char::is_alphanumeric) {
         let label = format!("label : ^ \"{}\" *", prefix.replace('"', "\"\""));
@@ -167,7 +167,7 @@ struct File<'a> {
     tokens: u64,
 }
 
-/// Writes the source files, by the folder that they were compiled from.
+/// Writes the source files, by root.
 pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;

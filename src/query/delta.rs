@@ -1,6 +1,6 @@
-//! Delta: what changed since a snapshot, one line a node, so that an agent that comes back knows.
+//! Delta: the net changes since a snapshot, one line per node, newest first.
 //!
-//! With texts it is up to date after one call. The newest changes come first.
+//! With texts, one call brings an agent that comes back up to date.
 
 use serde_json::{Value, json};
 
@@ -10,27 +10,27 @@ use super::{Answer, Error, Output, budget};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
 
-/// What a delta shows of a change.
+/// The detail of a delta.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DeltaDetail {
-    /// A line.
+    /// A line per change.
     #[default]
     Lines,
-    /// The new text below it, too.
+    /// The line, and the new text below it.
     Texts,
 }
 
-/// A question for what changed.
+/// A query for the changes since a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeltaQuery<'a> {
-    /// The last snapshot that whoever asks knows; 0: none.
+    /// The last snapshot that the caller knows; 0: none.
     pub(crate) since: i64,
     pub(crate) show: DeltaDetail,
-    /// Where the page before this one ended.
+    /// The cursor of the page before this one.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what changed since a snapshot, net, in at most `max` tokens of text.
+/// Returns the net changes since a snapshot, in at most `max` tokens of text.
 pub(super) fn delta(
     reader: &Reader,
     query: &DeltaQuery<'_>,

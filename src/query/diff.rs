@@ -1,4 +1,4 @@
-//! Diff: how texts changed between two snapshots, as unified hunks, one record a node.
+//! Diff: text changes between two snapshots as unified hunks, one record per node.
 
 use serde_json::{Value, json};
 
@@ -8,18 +8,18 @@ use super::{Answer, Error, Output, budget, unified_diff};
 use crate::store::Moment;
 use crate::store::reader::{Reader, SnapshotRange};
 
-/// A question for how texts changed.
+/// A query for the text changes between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiffQuery<'a> {
     /// The snapshot before the first change; 0: before everything.
     pub(crate) from: i64,
     /// The snapshot after the last change.
     pub(crate) to: i64,
-    /// Where the page before this one ended.
+    /// The cursor of the page before this one.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what leads from one snapshot to a later one, net, in at most `max` tokens of text.
+/// Returns the net text changes between two snapshots, in at most `max` tokens of text.
 pub(super) fn diff(
     reader: &Reader,
     query: &DiffQuery<'_>,

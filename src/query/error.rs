@@ -1,4 +1,4 @@
-//! Errors of a memory, each of which says what to do; one type for everything below the protocol.
+//! Errors of a memory, each with a remedy; one type for everything below the protocol.
 
 mod compile;
 
@@ -7,7 +7,7 @@ use std::fmt;
 use crate::store::StoreError;
 pub use compile::CompileError;
 
-/// Why a memory could not do what it was asked.
+/// An error of a memory.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,11 +15,11 @@ pub enum Error {
     Store(StoreError),
     /// Nothing was compiled.
     Compile(CompileError),
-    /// The question makes no sense; the text says what would.
+    /// An argument is invalid; the text names valid ones.
     BadArgument(String),
-    /// What was asked for does not exist; the text names what is near.
+    /// The requested thing does not exist; the text names similar ones.
     NotFound(String),
-    /// What stands beside the database could not be read, or an answer not be written.
+    /// Something outside the database could not be read, or an answer not be written.
     Unavailable(String),
 }
 

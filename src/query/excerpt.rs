@@ -1,4 +1,4 @@
-//! Parts of a text: the words in their context, and a beginning that fits a budget.
+//! Excerpts: a snippet around the matched words, and a beginning that fits a budget.
 
 use super::budget;
 use crate::query::render;
@@ -9,14 +9,14 @@ use crate::text::tokens;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 140;
-/// Characters before the first word that was looked for.
+/// Characters before the first matched word.
 const LEAD_CHARS: usize = 40;
-/// Bytes of a text in which words are looked for.
+/// Bytes of a text that are scanned for words.
 const SCAN_BYTES_MAX: usize = 256 * 1024;
-/// Places at which words are found; the best window is chosen among them.
+/// Occurrences of words among which the best window is chosen.
 const PLACES_MAX: usize = 256;
 
-/// The part of `content` that says most of `marks` (lower-case words), on one line.
+/// Returns the part of `content` with the most different `marks` (lower-case words), on one line.
 pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
     let content = &content[..content.floor_char_boundary(SCAN_BYTES_MAX)];
     let start = match best_place(&places(content, marks)) {
@@ -32,7 +32,7 @@ pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
     if start == 0 { shown } else { format!("…{shown}") }
 }
 
-/// The part of a snippet that its label, on the line above, does not say already.
+/// Removes from a snippet the label on the line above it.
 pub(crate) fn without_label(snippet: String, label: &str) -> String {
     let said = label.strip_suffix('…').unwrap_or(label);
     let rest = match snippet.strip_prefix(said) {
@@ -48,7 +48,7 @@ pub(crate) fn without_label(snippet: String, label: &str) -> String {
     format!("…{}", snippet[start..].trim_start())
 }
 
-/// Where which of the marks stands.
+/// Returns the occurrences of marks: byte offset and index of the mark.
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let origin = content.as_ptr() as usize;
@@ -74,7 +74,7 @@ fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     places
 }
 
-/// Of all places, the first from which a snippet shows the most different marks.
+/// Returns the first offset from which a snippet shows the most different marks.
 fn best_place(places: &[(usize, usize)]) -> Option<usize> {
     let reach = SNIPPET_CHARS - LEAD_CHARS;
     let n_marks = |from: usize| {
@@ -98,7 +98,7 @@ fn best_place(places: &[(usize, usize)]) -> Option<usize> {
     best.map(|(_, place)| place)
 }
 
-/// The beginning of a word some characters before `place`; the text's own if that is near.
+/// Returns the beginning of a word some characters before `place`; 0 if the text begins there.
 fn start_before(content: &str, place: usize) -> usize {
     let before = &content[..place];
     let Some((start, _)) = before.char_indices().rev().nth(LEAD_CHARS - 1) else { return 0 };
@@ -108,7 +108,7 @@ fn start_before(content: &str, place: usize) -> usize {
     word + (skipped.len() - skipped.trim_start().len())
 }
 
-/// Whether two lower-case words are forms of one, roughly as the index's stemmer sees it.
+/// Returns whether two lower-case words are forms of one, roughly as the index's stemmer decides.
 fn is_same_word(a: &str, b: &str) -> bool {
     if a == b {
         return true;
@@ -119,7 +119,7 @@ fn is_same_word(a: &str, b: &str) -> bool {
     3 <= shorter.len() && n_needed <= n_alike && longer.len() <= 2 * n_alike
 }
 
-/// Tokens that certainly suffice for a node's block.
+/// Returns an upper bound for the tokens of a node's block.
 pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
     tokens::count(&render::render_block_head(head, score))
         .saturating_add(head.tokens)
@@ -128,16 +128,16 @@ pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
 
 /// A block that was cut to fit.
 pub(crate) struct CutBlock {
-    /// The block, or a sign that there is one.
+    /// The block, or a line about its size.
     pub(crate) block: String,
-    /// As much of the node's text as is in it.
+    /// The part of the node's text that is in it.
     pub(crate) content: String,
-    /// Tokens that all of it needs.
+    /// Tokens of the whole block.
     pub(crate) needs: u32,
 }
 
-/// Cuts a node's block to as much of its text as fits, and a line that says what all of it would
-/// need; where not even that fits, to the line alone or a sign.
+/// Cuts a node's block to the text that fits, and a line with the tokens of the whole. Where not
+/// even that fits, it returns the line alone, or a shorter one.
 pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> CutBlock {
     let top = render::render_block_head(head, score);
     let needs = tokens_needed(head, score);

@@ -1,10 +1,10 @@
-//! Fetch: a node's text, and around it what helps to understand it.
+//! Fetch: a node's text, and the nodes around it that help to understand it.
 //!
-//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings
-//! nearest to it, and what is below it, each in document order. Which of them are there is decided
-//! by kind before warmth, so that no hot cousin takes the place of a parent: ancestors, children,
-//! what is deeper, siblings. A node without a text of its own holds parts together, and these come
-//! first of all.
+//! The anchor is the last block. Before it come its ancestors, outermost first, the siblings
+//! nearest to it, and its descendants, each in document order. They are chosen by kind before
+//! warmth, so that no hot cousin takes the place of a parent: ancestors, children, deeper
+//! descendants, siblings. Where the anchor has no text of its own, its descendants come first of
+//! all.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
 use crate::text::tokens;
 
-/// Ancestors that are looked at.
+/// Ancestors examined.
 const ANCESTORS_MAX: usize = 256;
-/// Nodes below the anchor that are looked at.
+/// Descendants examined.
 const DESCENDANTS_MAX: usize = 1_024;
-/// Siblings that are looked at, on each side.
+/// Siblings examined on each side.
 const SIBLINGS_MAX: usize = 32;
-/// Tokens around a text, without those of the file's path.
+/// Tokens of a block's head, without the file's path.
 const FRAME_TOKENS: u32 = 26;
 /// Tokens between two blocks.
 const SEPARATOR_TOKENS: u32 = 3;
-/// Below such a budget every token counts, and estimates are not good enough.
+/// Smaller budgets need exact counts instead of estimates.
 const SMALL_BUDGET: u32 = 2_000;
 
 /// A request for a node.
@@ -39,7 +39,7 @@ pub(crate) struct FetchQuery<'a> {
     pub(crate) levels: u32,
 }
 
-/// Returns a node's text, preceded by what is around it, in at most `max` tokens of text.
+/// Returns a node's text, preceded by its surroundings, in at most `max` tokens of text.
 pub(super) fn fetch(
     reader: &Reader,
     query: &FetchQuery<'_>,
@@ -50,12 +50,12 @@ pub(super) fn fetch(
     Neighbourhood::around(reader, head, query.levels)?.answer(reader, max, output)
 }
 
-/// An anchor, its text, and the nodes around it in the order in which they are worth showing.
+/// An anchor, its text, and the nodes around it in order of worth.
 struct Neighbourhood {
     anchor: Relative,
     content: String,
     relatives: Vec<Relative>,
-    /// Whether there are more than were looked at.
+    /// Whether there are more nodes than were examined.
     is_partial: bool,
 }
 
@@ -64,7 +64,7 @@ impl Neighbourhood {
         let attended = reader.attended()?;
         let mut relatives: Vec<Relative> = Vec::new();
         let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
-            // Nodes that only hold parts together say nothing by themselves.
+            // Container nodes have no text to show.
             if 0 < head.tokens {
                 relatives.push(Relative::new(head, relation, distance, order, attended));
             }
@@ -142,7 +142,8 @@ impl Neighbourhood {
         Ok(Answer { text: cut.map_or(text, |it| it.block), structured, shown, budget: None })
     }
 
-    /// What each block takes: counted for as many as a small budget can hold, else estimated.
+    /// Returns the cost of each block: counted for as many as a small budget holds, else
+    /// estimated.
     fn prices(&self, max: u32) -> Vec<u32> {
         let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
         let price = |(at, it): (usize, &Relative)| match at < n_counted {
@@ -168,13 +169,13 @@ impl Neighbourhood {
     }
 }
 
-/// About what a node's block takes, from what is stored.
+/// Estimates the tokens of a node's block from stored counts.
 fn estimate(head: &NodeHead) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
 }
 
-/// How a node is related to the anchor. The order is that of the reply.
+/// A node's relation to the anchor, in the order of the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
     Ancestor,
@@ -188,7 +189,7 @@ struct Relative {
     relation: Relation,
     /// Steps through the tree.
     distance: usize,
-    /// Rank in the reply among those of the same relation.
+    /// Position in the reply among those of the same relation.
     order: usize,
     temperature: f64,
     score: f64,
@@ -215,7 +216,7 @@ impl Relative {
         render::render_block(&self.head, self.score, content)
     }
 
-    /// More than the block can take, if that is known.
+    /// Returns an upper bound for the tokens of the block, if one is known.
     fn bound(&self, content: &str) -> Option<u32> {
         let top = render::render_block_head(&self.head, self.score);
         budget::block_bound(&top, self.head.tokens, content)
@@ -233,7 +234,7 @@ impl Relative {
     }
 }
 
-/// What was left out.
+/// The nodes left out of a reply.
 struct OmittedNodes {
     n_nodes: usize,
     tokens: u64,
@@ -253,7 +254,7 @@ impl OmittedNodes {
     }
 }
 
-/// Sorts what stands around an anchor: what is worth showing most comes first.
+/// Sorts the relatives of an anchor by worth, best first.
 fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
     let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
@@ -274,7 +275,7 @@ fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
     });
 }
 
-/// Nodes below `top`, each with its distance, in document order.
+/// Returns the nodes below `top` with their distances, in document order.
 fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize)> {
     let mut children: HashMap<NodeKey, Vec<NodeHead>> = HashMap::new();
     for head in heads {

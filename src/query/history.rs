@@ -1,4 +1,4 @@
-//! History: what happened to one node, the latest first. It works for nodes that are gone, too.
+//! History: the changes of one node, latest first, including removed nodes.
 
 use std::collections::VecDeque;
 
@@ -14,27 +14,27 @@ use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{Change, Moment};
 use crate::text;
 
-/// Changes, when no number is given.
+/// Default number of changes.
 pub(crate) const DEPTH_DEFAULT: u32 = 10;
 /// Bytes of a text that a line shows.
 const PREVIEW_BYTES_MAX: usize = 100;
 /// Characters of a snapshot's message that a line shows.
 const MESSAGE_CHARS_MAX: usize = 60;
-/// Changes that are looked at in one go.
+/// Changes read at once.
 const LOOK_MAX: usize = 16;
 
-/// A question for the past of a node.
+/// A query for the history of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
-    /// Changes of one page.
+    /// Changes per page.
     pub(crate) depth: u32,
-    /// Where the page before this one ended.
+    /// The cursor of the page before this one.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what happened to a node, the latest first, in at most `max` tokens of text.
+/// Returns the changes of a node, latest first, in at most `max` tokens of text.
 pub(super) fn history(
     reader: &Reader,
     query: &HistoryQuery<'_>,
@@ -119,7 +119,7 @@ fn step(reader: &Reader, change: Change, n_passed: usize, now: Millis) -> Result
     Ok(PageEntry { text, place: net.place(), facts })
 }
 
-/// The beginning of a text, on one line.
+/// Returns the beginning of a text, on one line.
 fn preview(content: &str) -> String {
     let line = to_one_line(content);
     match line.len() <= PREVIEW_BYTES_MAX {
@@ -128,7 +128,8 @@ fn preview(content: &str) -> String {
     }
 }
 
-/// What is said of a node that no change is known of, and since when it is as it is.
+/// Returns the answer for a node without recorded changes, and the snapshot since which it is
+/// unchanged.
 fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), Error> {
     let mut text = format!("no history for {}", quote_input(anchor));
     if reader.head(anchor)?.is_none() {

@@ -1,7 +1,7 @@
-//! Pages: entries in their order, as many as the budget holds, then one line about the rest.
+//! Pages: as many entries as the budget holds, in order, then a line about the rest.
 //!
-//! Nothing is passed over, so that whoever asks for the next page misses nothing. An entry that is
-//! larger than the whole budget is cut and says what all of it needs. This module does no IO.
+//! No entry is skipped, so following the cursors misses nothing. An entry larger than the whole
+//! budget is cut, with a line about its size. This module does no IO.
 
 use serde_json::{Value, json};
 
@@ -9,35 +9,35 @@ use super::{Error, budget};
 use crate::store::Moment;
 use crate::text::tokens;
 
-/// What a reply has room for.
+/// The part of a list that fits one reply.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) text: String,
-    /// Whether there was no entry at all.
+    /// Whether there is no entry at all.
     pub(super) is_empty: bool,
-    /// The facts about the entries in it.
+    /// The facts of its entries.
     pub(super) facts: Vec<Value>,
-    /// Where it ends, and the mean tokens of an entry, if there is a next page.
+    /// The last position and the mean tokens of an entry, if there is a next page.
     pub(super) end: Option<(PagePosition, u64)>,
 }
 
-/// Where an entry stands among all that there are.
+/// A position among all entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PagePosition {
     pub(super) moment: Moment,
-    /// Changes that were looked at up to here.
+    /// Changes examined up to here.
     pub(super) n_passed: usize,
 }
 
-/// An entry: how it stands in the text, without a line break at its end, and the facts about it.
+/// An entry: its text without a final line break, and its facts.
 pub(super) struct PageEntry {
     pub(super) text: String,
     pub(super) place: PagePosition,
     pub(super) facts: Value,
 }
 
-/// Takes entries from `next` while they fit into `max` tokens, at most `n_max`. `rest` is the line
-/// about what comes behind an entry, given the mean tokens of those before.
+/// Takes entries from `next` while they fit into `max` tokens, at most `n_max`. `rest` formats the
+/// line about the following entries, given the mean tokens of those taken.
 pub(super) fn fill(
     max: u32,
     n_max: usize,
@@ -52,7 +52,7 @@ pub(super) fn fill(
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
         entries.push(entry);
-        // A token is at least one byte, so that short replies are not counted at all.
+        // A token is at least one byte, so short replies are not counted at all.
         if max as usize <= n_bytes {
             let before = match n_tokens {
                 Some(before) => before + entries.last().map_or(0, price),
@@ -89,8 +89,8 @@ pub(super) fn fill(
 }
 
 impl PageEntry {
-    /// As much of the text as fits above `below`, and a line that says what all of it would need.
-    /// The facts say no more than that.
+    /// Cuts the text to fit above `below`, with a line about its whole size, and the facts to
+    /// match.
     fn cut(&mut self, below: &str, max: u32) -> String {
         let needs = tokens::count(&self.text).saturating_add(tokens::count(below));
         let (text, shown) = shortened(&self.text, needs, below, max);
@@ -103,7 +103,7 @@ impl PageEntry {
     }
 }
 
-/// The reply, and what of the entry is in it.
+/// Returns the reply, and the part of the entry in it.
 fn shortened<'a>(entry: &'a str, needs: u32, below: &str, max: u32) -> (String, &'a str) {
     let note = format!("… cut: all of it needs {needs} tokens");
     let ends = [format!("{note}\n{below}"), note.clone()];

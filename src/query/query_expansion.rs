@@ -1,35 +1,34 @@
-//! What the best sections of an answer have in common, and how much of that the others have.
+//! Query expansion: scores sections by words that the best sections have in common.
 //!
-//! A question names a thing with a few words; what is written about it uses more. The words that
-//! the best few sections use often, and the rest of what was found seldom, stand for the question's
-//! subject: a section with many of them is about it, even where it shares few words with the
-//! question itself. All that is counted is what was found, so no figure of the whole memory is
-//! needed.
+//! A question names its subject with a few words; texts about it use more. Words that are frequent
+//! in the best few sections and rare in the other matches characterize the subject. A section with
+//! many of them is about it, even where it shares few words with the question itself. Only the
+//! matches are counted: no statistics of the whole memory are needed.
 //!
-//! Endings are cut roughly: for comparing texts of one answer with each other that is enough. This
-//! module does no IO, and takes time linear in the texts.
+//! Stemming is rough, which suffices to compare the texts of one answer. This module does no IO,
+//! and takes time linear in the texts.
 
 use std::sync::LazyLock;
 
 use super::bag_of_words::{BagOfWords, Stem, StemMap};
 use super::words;
 
-/// Fewer sections than this are too few to tell what is special about the best.
+/// Least number of sections: fewer do not tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
-/// The sections that are learned from.
+/// Sections to learn words from.
 const BEST_MAX: usize = 5;
-/// The words that are learned.
+/// Words to learn.
 const WORDS_MAX: usize = 30;
-/// How soon a further use of a word in a section counts less.
+/// Saturation of repeated use of a word; `k1` of BM25.
 const SATURATION: f64 = 1.2;
-/// How much of a section's length counts against it.
+/// Weight of the length penalty; `b` of BM25.
 const LENGTH_PART: f64 = 0.6;
 
-/// A word of the best sections, by the order in which words were met.
+/// A word of the best sections, numbered in order of appearance.
 type Word = usize;
 
-/// How alike each section is to the best ones; `None` when there are too few. `worth` is how well
-/// each matches.
+/// Returns how similar each section is to the best ones; `None` when there are too few. `worth` is
+/// the match score of each section.
 pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
     let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
@@ -47,7 +46,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
     Some(alike.collect())
 }
 
-/// Letters, digits and function words, which say nothing by themselves.
+/// Stop words: letters, digits and function words.
 static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
     let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
@@ -56,15 +55,15 @@ static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
     say_nothing
 });
 
-/// What the sections have of the words that the best ones have.
+/// Counts, in all sections, of the words of the best ones.
 struct SectionCounts {
-    /// In how many sections each word is.
+    /// Number of sections with each word.
     n_sections: Vec<u32>,
-    /// Each section's words, and how often it has them.
+    /// The words of each section with their counts.
     counts: Vec<Vec<(Word, u32)>>,
-    /// Words of each section, also others.
+    /// Number of words of each section, counted or not.
     lengths: Vec<u32>,
-    /// Sections that have words at all.
+    /// Sections that have any words.
     n_full: usize,
     n_words: u64,
 }
@@ -94,7 +93,7 @@ impl SectionCounts {
         SectionCounts { n_sections, counts, lengths, n_full, n_words }
     }
 
-    /// What each word says of the subject, 0 for most.
+    /// Returns the weight of each word for the subject, 0 for most.
     fn subject(&self, best: &[usize], worth: &[f64]) -> Vec<f64> {
         let mut said = vec![0.0; self.n_sections.len()];
         for &section in best {
@@ -111,7 +110,7 @@ impl SectionCounts {
         subject
     }
 
-    /// A section's words with what its uses of them count.
+    /// Returns a section's words with their saturated counts.
     fn weighed(&self, section: usize) -> impl Iterator<Item = (Word, f64)> + '_ {
         let mean = self.n_words as f64 / self.n_full.max(1) as f64;
         let length = f64::from(self.lengths[section]) / mean.max(1.0);
@@ -122,7 +121,7 @@ impl SectionCounts {
         })
     }
 
-    /// High for a word that few sections have.
+    /// Returns the inverse document frequency of a word among the sections.
     fn rarity(&self, word: Word) -> f64 {
         ((self.n_full as f64 + 1.0) / (f64::from(self.n_sections[word]) + 0.5)).ln().max(0.0)
     }

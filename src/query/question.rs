@@ -1,5 +1,4 @@
-//! Queries as values, and the one way from a query to its answer, for agents, embedders and the
-//! command line.
+//! Queries as values, and their dispatch, for agents, embedders and the command line.
 
 use serde_json::json;
 
@@ -12,31 +11,31 @@ use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
 
-/// A question to a memory.
+/// A query to a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Query<'a> {
-    /// Which nodes words find.
+    /// The nodes that match words.
     Search(SearchQuery<'a>),
     /// The outline.
     Tree(TreeQuery<'a>),
-    /// A node with what is around it.
+    /// A node with its surroundings.
     Fetch(FetchQuery<'a>),
-    /// The texts of the nodes of these ids.
+    /// The texts of the nodes with these ids.
     Batch(Vec<&'a str>),
-    /// Which nodes references connect with one.
+    /// The nodes that references connect with one.
     Related(RelatedQuery<'a>),
-    /// What changed since a snapshot.
+    /// The changes since a snapshot.
     Delta(DeltaQuery<'a>),
-    /// What changed between two snapshots.
+    /// The changes between two snapshots.
     Diff(DiffQuery<'a>),
-    /// What happened to a node.
+    /// The changes of a node.
     History(HistoryQuery<'a>),
-    /// Facts about the whole memory.
+    /// The statistics of the whole memory.
     Stats,
 }
 
 impl Query<'_> {
-    /// The budget that settings give it.
+    /// Returns its budget from the settings.
     pub(crate) fn budget_in(&self, budgets: &BudgetSettings) -> Option<u32> {
         match self {
             Query::Search(_) => budgets.search,
@@ -47,7 +46,7 @@ impl Query<'_> {
         }
     }
 
-    /// The budget that it has where nobody gives one; `None`: no bound but that of its answer.
+    /// Returns its default budget; `None`: bounded by other limits only.
     fn budget_default(&self) -> Option<u32> {
         match self {
             Query::Batch(_) | Query::Stats => None,
@@ -59,7 +58,7 @@ impl Query<'_> {
         }
     }
 
-    /// Answers in `max` tokens of text.
+    /// Answers in at most `max` tokens of text.
     fn answer(
         &self,
         reader: &Reader,
@@ -69,7 +68,7 @@ impl Query<'_> {
         let (bound, output) = (max.unwrap_or(u32::MAX), options.output);
         match self {
             Query::Search(query) => {
-                // Somebody who gives a budget wants as many hits as fit.
+                // A given budget asks for as many hits as fit.
                 search::search(reader, query, max, options)
             }
             Query::Tree(query) => tree::tree(reader, query, bound, output),
@@ -84,8 +83,8 @@ impl Query<'_> {
     }
 }
 
-/// Answers a query from one state of the memory, within its budget in every form of the answer:
-/// where the JSON is too long, it is answered again in less room.
+/// Answers a query from one state of the memory, within its budget in every form. Where the JSON
+/// is too long, it answers again with less room.
 pub(crate) fn answer(
     reader: &Reader,
     query: &Query<'_>,
@@ -111,7 +110,7 @@ pub(crate) fn answer(
     })
 }
 
-/// The room in which the JSON of an answer may be short enough, if it is not.
+/// Returns a smaller room if the JSON of an answer is too long.
 fn less_room(answer: &Answer, room: u32, max: u32) -> Option<u32> {
     if answer.structured.is_null() {
         return None;

@@ -1,18 +1,17 @@
-//! What a hit is worth: how well its section matches, what part of that is its own, and how warm
-//! it is.
+//! Ranking: scores hits by their section's match, their own match and their temperature.
 //!
-//! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides what matches well.
+//! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides a good match.
 //! Relevance is relative to the best hit of the same question and made of four things:
 //!
-//! 1. A *section* is a heading with what stands right under it. It is worth its best hit, and a
-//!    part of each further one: what matches in several paragraphs is about the question.
-//! 2. The best sections say what else the question is about ([`feedback`]). Where there are enough
-//!    of them, a section that uses the same words gains.
-//! 3. A section's best hit has all of its worth, the others half of it and as much of the other
-//!    half as they match, and each of them less than the one before it, so that one section does
-//!    not fill an answer.
-//! 4. What stands right behind one of the best hits is worth half of that hit ([`lent_relevance`]),
-//!    even if it matches nothing: people ask for the paragraph beside the one that names the thing.
+//! 1. A *section* is a heading with the nodes right under it. It is worth its best hit, and a
+//!    fraction of each further one: several matching paragraphs make a section relevant.
+//! 2. The best sections expand the question ([`query_expansion`]). Where there are enough of them,
+//!    a section that uses the same words gains.
+//! 3. A section's best hit has all of its worth, the others half of it and a share of the other
+//!    half in proportion to their match; each has less than the one before it, so that one section
+//!    does not fill an answer.
+//! 4. The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if
+//!    it does not match: the answer often follows the paragraph that names the thing.
 //!
 //! This module does no IO.
 
@@ -23,15 +22,15 @@ use super::query_expansion;
 use crate::model::heat;
 use crate::store::NodeKey;
 
-/// What each further hit of a section counts, by the one before it.
+/// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
-/// The part of its section's worth that every hit has.
+/// Share of its section's worth that every hit has.
 const LENT: f64 = 0.5;
-/// What each further hit of a section keeps of its worth, by the one before it.
+/// Share of its worth that each further hit of a section keeps, relative to the one before it.
 const CROWDING: f64 = 0.4;
-/// The part of a hit's worth that what stands behind it has.
+/// Share of a hit's relevance that the text after it has.
 const BEHIND: f64 = 0.5;
-/// The part of a section's worth that is its likeness to the best ones.
+/// Share of a section's worth that comes from query expansion.
 const FEEDBACK: f64 = 0.5;
 
 /// A hit, for ranking.
@@ -42,28 +41,28 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
     pub(crate) temperature: f64,
-    /// The words of its beginning, where that was read.
+    /// The stems of its beginning, if it was read.
     pub(crate) bag: Option<&'a BagOfWords>,
 }
 
 impl RankCandidate<'_> {
-    /// The heading that names its section: itself, if it is one.
+    /// Returns the heading of its section: itself, if it is one.
     fn section(&self) -> NodeKey {
         if self.is_heading { self.key } else { self.parent.unwrap_or(self.key) }
     }
 
-    /// A match that is no number says nothing.
+    /// Returns its relevance; 0 where that is not a finite number.
     fn own(&self) -> f64 {
         if self.relevance.is_finite() { self.relevance.max(0.0) } else { 0.0 }
     }
 }
 
-/// What a relative of the node asked for is worth, by its distance in the tree.
+/// Returns the relevance of a relative of the anchor, by its distance in the tree.
 pub(crate) fn relation_weight(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
 }
 
-/// How well each candidate matches, relative to the best.
+/// Returns the relevance of each candidate, relative to the best.
 pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     let sections = sections(candidates);
     let worth = worth(candidates, &sections);
@@ -78,7 +77,7 @@ pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     normalized(relevance)
 }
 
-/// The indices of the `n` that match best.
+/// Returns the indices of the `n` most relevant.
 pub(crate) fn best_indices(relevance: &[f64], n: usize) -> Vec<usize> {
     let mut best: Vec<usize> = (0..relevance.len()).collect();
     best.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
@@ -86,12 +85,12 @@ pub(crate) fn best_indices(relevance: &[f64], n: usize) -> Vec<usize> {
     best
 }
 
-/// What stands behind a hit of that relevance is worth at the least.
+/// Returns the least relevance of the text after a hit of that relevance.
 pub(crate) fn lent_relevance(relevance: f64) -> f64 {
     BEHIND * relevance
 }
 
-/// The candidates' indices with their scores, best first; equals in the order they came in.
+/// Returns the candidates' indices with their scores, best first; equals in input order.
 pub(crate) fn rank_candidates(
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
@@ -106,7 +105,7 @@ pub(crate) fn rank_candidates(
     ranked
 }
 
-/// The candidates' indices by section, the best of each first.
+/// Returns the candidates' indices by section, the best of each first.
 fn sections(candidates: &[RankCandidate<'_>]) -> Vec<Vec<usize>> {
     let mut places: HashMap<NodeKey, usize> = HashMap::new();
     let mut sections: Vec<Vec<usize>> = Vec::new();
@@ -123,7 +122,7 @@ fn sections(candidates: &[RankCandidate<'_>]) -> Vec<Vec<usize>> {
     sections
 }
 
-/// What each section is worth, relative to the best.
+/// Returns the worth of each section, relative to the best.
 fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
     let matched = sections.iter().map(|section| {
         let own = section.iter().map(|&at| candidates[at].own());
@@ -142,7 +141,7 @@ fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> 
     worth
 }
 
-/// Relative to the best; all 1 where nothing tells them apart.
+/// Scales values relative to the best; all become 1 where nothing tells them apart.
 pub(super) fn normalized(mut values: Vec<f64>) -> Vec<f64> {
     let best = values.iter().copied().fold(0.0, f64::max);
     for it in &mut values {

@@ -1,8 +1,7 @@
-//! Related: the nodes that references lead to from an anchor, and those that refer to it.
+//! Related nodes: those that references lead to from an anchor, and those that refer to it.
 //!
-//! Nodes are visited hop by hop, each once, by the fewest hops that lead there. A node's weight is
-//! the sum of the weights on the way, by the way of so few hops that weighs most. Heavier nodes
-//! come first, warmer ones among equals.
+//! Nodes are visited breadth first, each once. A node's weight is the greatest sum of edge weights
+//! over its shortest paths. Heavier nodes come first, warmer ones among equals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,41 +12,41 @@ use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{EdgeDirection, NodeHead, Reader};
 
-/// Hops when none are asked for, and at the most.
+/// Default and greatest number of hops.
 const HOPS: (u32, u32) = (1, 5);
-/// Nodes that a reply is chosen from.
+/// Nodes that a reply chooses from.
 const NODES_MAX: usize = 100;
-/// Edges that are looked at.
+/// Edges examined.
 const EDGES_MAX: usize = 20_000;
 
-/// A request for what is related to a node.
+/// A query for the nodes related to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RelatedQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     pub(crate) direction: Direction,
-    /// Hops, 1 to 5; nothing or less: 1.
+    /// Hops, 1 to 5; `None` or less than one: 1.
     pub(crate) depth: Option<i64>,
-    /// Edges that weigh less are passed over.
+    /// Edges of less weight are ignored.
     pub(crate) weight_min: f64,
 }
 
-/// Which ways references are followed.
+/// The direction in which references are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// From who refers to what is referred to.
+    /// From source to target.
     Out,
-    /// The other way.
+    /// From target to source.
     In,
     #[default]
     Both,
 }
 
 impl Direction {
-    /// The names, for a choice.
+    /// The names of the directions.
     pub(crate) const NAMES: &[&str] = &["out", "in", "both"];
 
-    /// The direction of that name.
+    /// Returns the direction of that name.
     pub(crate) fn parse(name: &str) -> Option<Direction> {
         match name {
             "out" => Some(Direction::Out),
@@ -100,11 +99,11 @@ pub(super) fn related(
     Ok(Answer { text, structured, shown, budget: None })
 }
 
-/// What was reached.
+/// The nodes reached by a walk.
 struct GraphWalk {
-    /// Hops and weight.
+    /// Hops and weight of each node.
     reached: HashMap<NodeKey, (u32, f64)>,
-    /// Whether there were more edges than are looked at.
+    /// Whether there were more edges than were examined.
     is_partial: bool,
 }
 
@@ -162,7 +161,7 @@ impl Neighbour {
     }
 }
 
-/// What was reached, in the order of the reply.
+/// Returns the reached nodes, in the order of the reply.
 fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error> {
     let attended = reader.attended()?;
     let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
@@ -182,10 +181,10 @@ fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error
     Ok(found)
 }
 
-/// A reply of lines.
+/// A reply as lines.
 struct Lines {
     text: String,
-    /// The indices of what is shown.
+    /// The indices of the nodes shown.
     chosen: Vec<usize>,
     tokens_left_out: u64,
 }

@@ -1,8 +1,8 @@
-//! Lines and blocks in the layouts that clients know, from values that were already chosen.
+//! Lines and blocks in the layouts that clients know.
 //!
-//! Whatever is put on one line stays on one line: control characters in labels and paths become
-//! spaces. Every line ends in `)` or a word, every block in its separator, so that the tokens of a
-//! reply are the sum of the tokens of its pieces. This module does no IO.
+//! One-line fields stay on one line: control characters in labels and paths become spaces. Every
+//! line ends in `)` or a word, every block in its separator, so that the tokens of a reply are the
+//! sum of the tokens of its pieces. This module does no IO.
 
 pub(crate) mod files;
 pub(crate) mod stats;
@@ -12,10 +12,10 @@ use std::borrow::Cow;
 
 use crate::store::reader::NodeHead;
 
-/// Between two blocks.
+/// The separator of two blocks.
 pub(crate) const SEPARATOR: &str = "\n---\n\n";
 
-/// What a node's line says besides its label.
+/// The fields of a node's line besides its label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeFacts<'a> {
     pub(crate) head: &'a NodeHead,
@@ -25,14 +25,15 @@ pub(crate) struct NodeFacts<'a> {
     pub(crate) score: Option<f64>,
 }
 
-/// Whether something is named or left to what stands above.
+/// Whether a line names the file or leaves it to the lines above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileLabel {
     Yes,
     No,
 }
 
-/// `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line break.
+/// Formats a node as `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line
+/// break.
 pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
     let head = facts.head;
     let mut line = begin(head, facts.file);
@@ -43,7 +44,8 @@ pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
     line
 }
 
-/// `[heading] Beta (id=… file=a.md hop=1 weight=1.00 temp=0.65 tok=1)`, without a line break.
+/// Formats a node as `[heading] Beta (id=… file=a.md hop=1 weight=1.00 temp=0.65 tok=1)`, without
+/// a line break.
 pub(crate) fn render_related(head: &NodeHead, hop: u32, weight: f64, temperature: f64) -> String {
     let mut line = begin(head, FileLabel::Yes);
     line.push_str(&format!(" hop={hop} weight={weight:.2}"));
@@ -51,7 +53,7 @@ pub(crate) fn render_related(head: &NodeHead, hop: u32, weight: f64, temperature
     line
 }
 
-/// `[text] label (id=… file=…`.
+/// Formats the beginning of a line: `[text] label (id=… file=…`.
 fn begin(head: &NodeHead, named: FileLabel) -> String {
     let mut line = format!("[{}] ", head.node_type);
     if !head.label.is_empty() {
@@ -63,7 +65,7 @@ fn begin(head: &NodeHead, named: FileLabel) -> String {
     line
 }
 
-/// `[text] (id=… file=… score=0.65)` and a line break: what stands above a node's text.
+/// Formats the line above a node's text: `[text] (id=… file=… score=0.65)` and a line break.
 pub(crate) fn render_block_head(head: &NodeHead, score: f64) -> String {
     let mut line = format!("[{}] (id={}", head.node_type, head.id);
     push_file(&mut line, head, FileLabel::Yes);
@@ -74,7 +76,7 @@ pub(crate) fn render_block_head(head: &NodeHead, score: f64) -> String {
     line
 }
 
-/// A node's text below its head, and one line break that is not part of it.
+/// Formats a node's text below its head, with one line break that is not part of it.
 pub(crate) fn render_block(head: &NodeHead, score: f64, content: &str) -> String {
     let mut block = render_block_head(head, score);
     if !content.is_empty() {
@@ -84,23 +86,24 @@ pub(crate) fn render_block(head: &NodeHead, score: f64, content: &str) -> String
     block
 }
 
-/// Blocks, one after the other.
+/// Joins blocks.
 pub(crate) fn render_blocks(blocks: &[String]) -> String {
     blocks.join(SEPARATOR)
 }
 
-/// `… 7 more hits, 312 tokens`: what was left out, and the size it would need.
+/// Formats the count and size of omitted entries: `… 7 more hits, 312 tokens`.
 pub(crate) fn render_left_out(n: usize, noun: &str, tokens: u64, unit: &str) -> String {
     format!("… {}, {} {unit}", counted(n as u64, noun), render_count(tokens))
 }
 
-/// `1 more node`, `2 more nodes`.
+/// Formats `1 more node`, `2 more nodes`.
 fn counted(n: u64, noun: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{} more {noun}{ending}", render_count(n))
 }
 
-/// `… 14 more nodes, 2.1k tok`; `… 10k+ more nodes, 1.2M+ tok` where counting was stopped.
+/// Formats folded nodes: `… 14 more nodes, 2.1k tok`; `… 10k+ more nodes, 1.2M+ tok` where
+/// counting stopped.
 pub(crate) fn render_folded(n: u64, tokens: u64, is_at_least: bool) -> String {
     if is_at_least {
         return format!("… {}+ more nodes, {}+ tok", render_count(n), render_count(tokens));
@@ -108,7 +111,7 @@ pub(crate) fn render_folded(n: u64, tokens: u64, is_at_least: bool) -> String {
     format!("… {}, {} tok", counted(n, "node"), render_count(tokens))
 }
 
-/// `999`, `2.1k`, `14k`, `1.5M`.
+/// Formats a count as `999`, `2.1k`, `14k`, `1.5M`.
 pub(crate) fn render_count(n: u64) -> String {
     let scaled = |unit: u64, letter: char| {
         let tenths = n / (unit / 10);
@@ -125,7 +128,7 @@ pub(crate) fn render_count(n: u64) -> String {
     }
 }
 
-/// `text` on one line: control characters and line separators become spaces.
+/// Puts `text` on one line: control characters and line separators become spaces.
 pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
     let breaks = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
     match text.contains(breaks) {

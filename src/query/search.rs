@@ -1,4 +1,4 @@
-//! Search: what matches, best first, in as much detail as asked and as fits.
+//! Search: the best matches, in as much detail as requested and as fits.
 
 use std::collections::HashMap;
 
@@ -14,46 +14,46 @@ use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchedNode, NodeHead, Reader};
 
-/// Nodes that are ranked; what matches worse is never looked at.
+/// Nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
-/// Hits that lend to what stands behind them.
+/// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
-/// Words of a question; fewer than these name a thing, and nothing is asked about it.
+/// Least words of a question; fewer name a thing, and the text after it gains nothing.
 const QUESTION_WORDS_MIN: usize = 3;
-/// Hits without a budget.
+/// Default number of hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
-/// Tokens that a hit takes at the least.
+/// Least tokens of a hit.
 const HIT_TOKENS_MIN: u32 = 16;
 
 /// The text of an answer without hits.
 pub(crate) const NO_RESULTS: &str = "no results";
 
-/// A search.
+/// A query for the nodes that match words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchQuery<'a> {
-    /// As typed.
+    /// The query as typed.
     pub(crate) query: &'a str,
     pub(crate) detail: Detail,
     /// Only nodes of that type.
     pub(crate) node_type: Option<NodeType>,
-    /// Hits; `None`: 20, or as many as fit when there is a budget.
+    /// Number of hits; `None`: 20, or as many as fit a budget.
     pub(crate) limit: Option<usize>,
 }
 
-/// How much of a hit is shown.
+/// The detail of a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// One line.
     #[default]
     Label,
-    /// And the words in their context.
+    /// The line, and the words in their context.
     Snippet,
-    /// And the whole text.
+    /// The line, and the whole text.
     Full,
 }
 
 impl Detail {
-    /// The detail of that name.
+    /// Returns the detail of that name.
     pub(crate) fn parse(name: &str) -> Option<Detail> {
         match name {
             "label" => Some(Detail::Label),
@@ -64,8 +64,8 @@ impl Detail {
     }
 }
 
-/// Returns the nodes that a query finds, in at most `max` tokens of text. No query is an error; one
-/// that says nothing finds nothing.
+/// Returns the nodes that match a query, in at most `max` tokens of text. An empty query is an
+/// error; one without words matches nothing.
 pub(super) fn search(
     reader: &Reader,
     query: &SearchQuery<'_>,
@@ -88,10 +88,10 @@ pub(super) fn search(
     Ok(shown.answer(&found, query.detail, options.output))
 }
 
-/// What was found, best first.
+/// The hits of a search, best first.
 struct RankedHits {
     hits: Vec<SearchHit>,
-    /// Hits behind those, too many to be shown.
+    /// Further hits, too many to be shown.
     n_unread: usize,
     n_matches: usize,
 }
@@ -103,7 +103,7 @@ struct SearchHit {
 }
 
 impl RankedHits {
-    /// Puts what the hits behind the others take, as they do on average, behind their prices.
+    /// Appends the mean of the prices for each unread hit.
     fn price_unread(&self, prices: &mut Vec<u32>) {
         let sum: u64 = prices.iter().copied().map(u64::from).sum();
         let mean = sum.div_ceil(prices.len().max(1) as u64);
@@ -123,14 +123,14 @@ impl SearchHit {
     }
 }
 
-/// What was shown of the hits.
+/// The hits as shown.
 struct ShownHits {
     text: String,
     /// Indices of the hits, best first.
     chosen: Vec<usize>,
-    /// Snippets, or the texts.
+    /// The snippets or the texts.
     texts: HashMap<NodeKey, String>,
-    /// Where the text of the only hit was cut: tokens that all of it needs.
+    /// Tokens of the whole text of a single hit that was cut.
     needs: Option<u32>,
     /// Tokens of the hits that were left out.
     tokens_left_out: u64,
@@ -180,7 +180,7 @@ impl ShownHits {
     }
 }
 
-/// What the query finds, best first, at most `limit`, with what the lines of `n_fitting` need.
+/// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
 fn found(
     reader: &Reader,
     asked: &ParsedQuery,
@@ -221,7 +221,7 @@ fn found(
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
 }
 
-/// What stands behind the best candidates, and what it is worth at the least.
+/// Returns the texts after the best candidates, with their least relevance.
 fn lent(
     reader: &Reader,
     candidates: &[RankCandidate<'_>],
@@ -253,8 +253,8 @@ fn candidate<'a>(
     }
 }
 
-/// What the query matches as an expression if it is one, else what has its words; and whether it
-/// was read as words.
+/// Returns the matches of the expression if the query is one, else those of its words. The flag is
+/// true for words.
 fn matches(
     reader: &Reader,
     asked: &ParsedQuery,
@@ -268,7 +268,7 @@ fn matches(
     Ok((candidates::match_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
 }
 
-/// The hits' snippets.
+/// Returns the snippets of the hits.
 fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
@@ -315,8 +315,8 @@ fn lines(
         text.extend(rest_line(&prices, chosen));
         Ok::<_, Error>(trimmed(text))
     };
-    // The prices of what is chosen are exact. The last line loses its line break: nothing changes
-    // behind a closing parenthesis, but a snippet's end may be cut anew.
+    // The prices of chosen hits are exact. The last line loses its line break: the tokens of a
+    // closing parenthesis stay the same, but those of a snippet's end may change.
     let bound = |chosen: &[usize]| {
         let rest = rest_line(&prices, chosen);
         let last = chosen.last().filter(|_| rest.is_none());
@@ -342,7 +342,7 @@ fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Erro
         })
         .collect();
     found.price_unread(&mut prices);
-    // The best hit is what the question is about: rather a part of it than all of the others.
+    // The best hit is most likely the answer: a part of it is better than all of the others.
     let mut chosen = match prices.first() {
         Some(&best) if max < best => vec![0],
         _ => budget::choose_within(&prices, max),
@@ -389,7 +389,7 @@ fn left_out(prices: &[u32], chosen: &[usize]) -> u64 {
     sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]))
 }
 
-/// A reply of lines ends without a line break.
+/// Removes the final line break.
 fn trimmed(mut text: String) -> String {
     if text.ends_with('\n') {
         text.pop();

@@ -1,4 +1,4 @@
-//! What is in the memory, as a whole.
+//! Statistics of the whole memory.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::{Answer, Error, QueryOptions, hundredths};
 use crate::query::render::stats::{Audience, render_stats};
 use crate::store::reader::{Reader, Stats};
 
-/// Returns the facts about the whole memory.
+/// Returns the statistics of the whole memory.
 pub(super) fn stats(reader: &Reader, options: &QueryOptions) -> Result<Answer, Error> {
     let stats = reader.stats(options.lines)?;
     let text = render_stats(&stats, Audience::Agent, options.now);

@@ -1,4 +1,4 @@
-//! Layouts of whole replies, and what holds for every reply.
+//! Tests for the layouts of whole replies, and invariants of every reply.
 
 mod fetches;
 mod outlines;
@@ -49,7 +49,7 @@ fn fetch(reader: &Reader, anchor: &str, budget: Option<u32>) -> Result<Answer, E
     asked(reader, Query::Fetch(FetchQuery { anchor, levels: 32 }), budget)
 }
 
-/// What a search finds, as JSON.
+/// Returns the hits of a search as JSON.
 fn found(reader: &Reader, query: &SearchQuery<'_>) -> Value {
     structured(reader, Query::Search(*query), None).unwrap().structured
 }
@@ -80,7 +80,7 @@ fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect)
     text.assert_eq(&fetch(reader, anchor, budget).unwrap().text);
 }
 
-/// Makes an edge between the nodes with those keys.
+/// Adds an edge between the nodes with those keys.
 fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
     sketch.run(&format!(
         "INSERT INTO reference (source, origin, form, label, weight, target)
@@ -99,7 +99,7 @@ fn related_nodes_come_once_heaviest_first() {
     sketch.file("a.md");
     let ids: Vec<String> =
         ["A", "B", "C", "D", "E"].iter().map(|it| sketch.node(0, "heading", it)).collect();
-    // A ring with a chord, a way of two hops that is heavier, an edge to oneself, one twice.
+    // A cycle with a chord, a heavier path of two hops, a self-reference, and a repeated edge.
     for (from, to, weight) in
         [(1, 2, 1.0), (2, 3, 2.0), (1, 4, 0.5), (4, 3, 9.0), (3, 1, 0.25), (1, 1, 7.0), (3, 5, 1.0)]
     {
@@ -216,7 +216,7 @@ fn statistics_are_those_of_the_whole_memory() {
     .assert_eq(&answer.text);
 }
 
-/// Every kind of query, by number.
+/// Returns a query of each kind, by number.
 fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
     let id = ids.first().map_or("none", String::as_str);
     let search =

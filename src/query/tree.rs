@@ -1,9 +1,9 @@
-//! The tree: labels, indented by level, the warmest branches first where not everything fits.
+//! The tree: labels indented by level; where not everything fits, the warmest branches first.
 //!
-//! Lines are added from the top down, always the warmest of those whose parent is already there,
-//! the upper levels first among equals, and of the roots the first of every file. What is left out
-//! under a parent is folded into one line behind its children. The cost follows what is shown:
-//! children are read for shown nodes only, and the size of what is folded is counted up to a bound.
+//! Lines are added from the top down: always the warmest node whose parent is already shown, upper
+//! levels first among equals, and the first root of every file before any second. Nodes left out
+//! under a parent are folded into one line after its children. The cost follows the output:
+//! children are read for shown nodes only, and folded nodes are counted up to a bound.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -16,24 +16,24 @@ use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader, SiblingsAfter, SubtreeSize};
 use crate::text::tokens;
 
-/// Tokens that a line takes at the least.
+/// Least tokens of a line.
 const LINE_TOKENS_MIN: u32 = 10;
-/// Roots that are compared for warmth, at the least.
+/// Least number of roots compared by warmth.
 const ROOTS_MIN: usize = 1_024;
-/// Children that are compared for warmth, at the least; more while there is room for more.
+/// Least number of children compared by warmth; more while there is room for more.
 const CHILDREN_MIN: usize = 64;
-/// Tokens, and bytes, of a line about what is folded.
+/// Tokens, and bytes, of a line about folded nodes.
 const FOLD_TOKENS: u32 = 15;
 const FOLD_BYTES: u32 = 64;
-/// Lines that are tried once one did not fit.
+/// Lines tried after the first that did not fit.
 const MISSES_MAX: u32 = 16;
-/// Folded nodes that are counted in one reply.
+/// Folded nodes counted in one reply.
 const COUNTED_MAX: u32 = 2_000;
 
-/// A look at the tree.
+/// A query for the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TreeQuery<'a> {
-    /// An id; `None` or empty: all roots.
+    /// The id of the top node; `None` or empty: all roots.
     pub(crate) root: Option<&'a str>,
     /// Levels below the roots.
     pub(crate) levels: u32,
@@ -51,19 +51,18 @@ pub(super) fn tree(
     Ok(Answer::plain(text, output, || picture.structured()))
 }
 
-/// What is known of the tree so far.
+/// An outline under construction.
 struct OutlineBuilder<'a> {
     reader: &'a Reader,
     attended: i64,
     items: Vec<TreeItem>,
     roots: Vec<usize>,
-    /// Roots behind those that were read.
+    /// Roots after those that were read.
     rest: SiblingsAfter,
-    /// What the last drawing folded: under which id, and how much.
+    /// The folds of the last drawing: the parent's id, and the size.
     folds: Vec<(Option<String>, SubtreeSize)>,
-    /// What was counted below and behind the hidden children of a parent when so many of those that
-    /// are known were hidden: nodes are shown and hidden in one order, so that the number says
-    /// which.
+    /// Sizes of folds, by parent and number of hidden children. Nodes are shown and hidden in one
+    /// order, so the number identifies the hidden ones.
     counted: HashMap<(Option<usize>, usize), SubtreeSize>,
 }
 
@@ -71,17 +70,17 @@ struct TreeItem {
     head: NodeHead,
     up: Option<usize>,
     depth: u32,
-    /// Of a root, its rank within its file: every file comes before any comes again.
+    /// A root's position within its file: every file comes before any comes again.
     turn: usize,
     temperature: f64,
     children: Vec<usize>,
-    /// Children behind those that were read.
+    /// Children after those that were read.
     rest: SiblingsAfter,
     is_shown: bool,
 }
 
 impl OutlineBuilder<'_> {
-    /// The roots, or the one of that id.
+    /// Reads the roots, or the node of that id.
     fn begin<'a>(
         reader: &'a Reader,
         root: Option<&str>,
@@ -103,7 +102,7 @@ impl OutlineBuilder<'_> {
         Ok(picture)
     }
 
-    /// The lines that fit.
+    /// Returns the lines that fit.
     fn text(&mut self, levels: u32, max: u32) -> Result<String, Error> {
         if self.roots.is_empty() {
             return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
@@ -173,7 +172,7 @@ impl OutlineBuilder<'_> {
         Ok(())
     }
 
-    /// Reads what may be shown; returns it in the order in which it is worth showing.
+    /// Reads the nodes that may be shown; returns them in order of worth.
     fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, Error> {
         let mut budget_left = TokenBudget::new(max);
         let mut heap = BinaryHeap::new();
@@ -187,7 +186,7 @@ impl OutlineBuilder<'_> {
             enter(&mut heap, &self.items, root);
         }
         let mut n_hidden: Vec<usize> = vec![0; self.items.len()];
-        // Whoever has children that are not shown needs a line that says so: so do the roots.
+        // A parent with hidden children needs a fold line, and so do the roots.
         budget_left.n_folds += 1;
         let mut n_hidden_roots = self.roots.len();
         let mut n_misses = 0;
@@ -238,13 +237,13 @@ impl OutlineBuilder<'_> {
         format!("{}{}\n", indent(item.depth), render::render_line(facts))
     }
 
-    /// The lines of what is shown and of what is folded.
+    /// Draws the lines of shown and folded nodes.
     fn draw(&mut self) -> Result<String, Error> {
         self.folds.clear();
         let mut out = String::new();
         let mut n_left = COUNTED_MAX;
         let roots = self.roots.clone();
-        // What is to be drawn, last first; `None` is the end of the children of a parent.
+        // Nodes to draw, last first; `None` is the end of a parent's children.
         let mut stack: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
         stack.extend(roots.iter().rev().map(|&root| (Some(root), None)));
         while let Some((at, up)) = stack.pop() {
@@ -266,7 +265,7 @@ impl OutlineBuilder<'_> {
         Ok(out)
     }
 
-    /// A line about the children of `up` that are not shown, if any.
+    /// Draws the line about the hidden children of `up`, if any.
     fn fold(&mut self, up: Option<usize>, n_left: &mut u32, out: &mut String) -> Result<(), Error> {
         let (children, rest, depth, id) = match up {
             Some(up) => {
@@ -334,7 +333,7 @@ impl OutlineBuilder<'_> {
     }
 }
 
-/// Lines that certainly suffice for so many tokens, twice.
+/// Returns twice the greatest number of lines in so many tokens.
 fn n_lines(tokens: u32) -> usize {
     2 * (tokens / LINE_TOKENS_MIN) as usize
 }
@@ -343,13 +342,13 @@ fn indent(depth: u32) -> String {
     "  ".repeat(depth as usize)
 }
 
-/// What is left of a budget: counted in bytes while these prove enough, then in tokens.
+/// The rest of a budget: counted in bytes while these suffice, then in tokens.
 struct TokenBudget {
     max: u32,
     spent: u32,
-    /// Lines about folded nodes that may become necessary.
+    /// Fold lines that may become necessary.
     n_folds: u32,
-    /// Lines that were taken while bytes sufficed.
+    /// Lines taken while bytes sufficed.
     lines: Vec<String>,
     is_exact: bool,
 }
@@ -359,7 +358,7 @@ impl TokenBudget {
         TokenBudget { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
     }
 
-    /// Takes a line, with `n_folds` lines that may follow, if there is room for it.
+    /// Takes a line, with `n_folds` fold lines that may follow, if there is room.
     fn take(&mut self, line: String, n_folds: u32) -> bool {
         let n_folds = self.n_folds.saturating_add(n_folds);
         if !self.is_exact {
@@ -374,7 +373,7 @@ impl TokenBudget {
             self.spent = self.lines.drain(..).map(|it| tokens::count(&it)).sum();
         }
         let spent = self.spent.saturating_add(tokens::count(&line));
-        // The last line to come needs no line about what else there is.
+        // The last line to come needs no fold line.
         let folds = n_folds.saturating_sub(1).saturating_mul(FOLD_TOKENS);
         if self.max < spent.saturating_add(folds) {
             return false;

@@ -1,7 +1,7 @@
-//! Two texts as unified hunks: what went, what came, three lines around each.
+//! Unified diff of two texts, with three lines of context.
 //!
-//! Lines are paired by the same near-linear alignment that tells nodes apart, so that no pair of
-//! texts takes quadratic time. This module does no IO.
+//! Lines are paired by the near-linear alignment that also matches nodes, so that no pair of texts
+//! takes quadratic time. This module does no IO.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,8 +12,8 @@ use crate::model::identity::pair_in_order;
 /// Equal lines around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// What leads from `old` to `new`, as `diff -u` writes it, without names of files; empty when they
-/// are equal.
+/// Returns the hunks from `old` to `new` as `diff -u` writes them, without file names. Equal texts
+/// have none.
 pub(crate) fn unified_hunks(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -37,7 +37,7 @@ pub(crate) fn unified_hunks(old: &str, new: &str) -> String {
     out
 }
 
-/// A stretch of lines that was replaced by another; one of them may be empty.
+/// A range of lines and its replacement; one of them may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Replaced {
     old: Range<usize>,
@@ -67,12 +67,12 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Replaced> {
     changes
 }
 
-/// Changes whose surroundings touch stand in one hunk.
+/// Groups changes into hunks: those with overlapping context share one.
 fn grouped(changes: &[Replaced]) -> impl Iterator<Item = &[Replaced]> {
     changes.chunk_by(|a, b| b.old.start - a.old.end <= 2 * CONTEXT_LINES)
 }
 
-/// `7`, `7,3`, or `6,0` for nothing behind line 6.
+/// Formats a range as `7`, `7,3`, or `6,0` for nothing after line 6.
 fn span(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -1,36 +1,35 @@
-//! From what somebody typed to what full-text search understands: no input is a syntax error.
+//! Query parsing: turns any input into full-text expressions; no input is a syntax error.
 //!
-//! Two readings of a query:
+//! A query has two readings:
 //!
-//! - **Words** ([`ParsedQuery::terms`]): every stretch of letters and digits is quoted, and any
-//!   will do. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
+//! - **Words** ([`ParsedQuery::terms`]): every run of letters and digits is quoted, and any of
+//!   them matches. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
 //!   `conf*` is a prefix. Function words are left out while others remain. Scripts without spaces
-//!   go through their pairs.
+//!   are matched by their bigrams.
 //! - **Expression** ([`ParsedQuery::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`,
-//!   `label : a` and parentheses, rebuilt with its operands quoted. Whether it parses is for the
-//!   database to say; where it doesn't, the words answer.
+//!   `label : a` and parentheses, rebuilt with quoted operands. The database decides whether it
+//!   parses; where it doesn't, the words answer.
 //!
 //! Capitals in prose are no operators. A query is read as an expression only if every two operands
 //! have an operator between them (`email column NOT NULL` has none between the first two) and no
-//! operator stands before a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the
-//! second rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
+//! operator precedes a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second
+//! rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
 
 use std::collections::HashSet;
 
 use crate::text::bigrams::{self, Script, Segment};
 
-/// Bytes of a query that are looked at.
+/// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
-/// Terms of a query; what follows is left out.
+/// Terms of a query; further ones are ignored.
 const TERMS_MAX: usize = 48;
-/// Bytes of a word; of a longer one its beginning is looked for.
+/// Bytes of a word; the rest of a longer one is ignored.
 const WORD_BYTES_MAX: usize = 256;
 /// Tokens of an expression; a longer one is read as words.
 const EXPRESSION_TOKENS_MAX: usize = 256;
-/// A run of at least so many characters is a sentence rather than a word: its pairs count alone,
-/// too.
+/// A run of this many characters is a sentence rather than a word: its bigrams count alone, too.
 const SENTENCE_CHARS: usize = 5;
-/// Pairs of such a run.
+/// Bigrams of such a run.
 const PAIRS_MAX: usize = 16;
 
 /// Bytes between the braces of a column filter.
@@ -39,27 +38,27 @@ const COLUMNS_BYTES_MAX: usize = 64;
 /// The columns of the index that a query may name.
 const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
 
-/// A query, read both ways.
+/// A query in both readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedQuery {
     /// The query as an expression, if it looks like one.
     pub(crate) expression: Option<String>,
-    /// The words that are looked for.
+    /// The terms to match.
     pub(crate) terms: Vec<Term>,
-    /// The words themselves, lower case, for finding them again in a text.
+    /// The words themselves, lower case, to find them again in a text.
     pub(crate) marks: Vec<String>,
 }
 
-/// One thing that a query looks for.
+/// A term of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
-    /// As a full-text expression.
+    /// The term as a full-text expression.
     pub(crate) text: String,
-    /// The word, if it is a single whole one.
+    /// The word, if the term is a single whole one.
     pub(crate) word: Option<String>,
 }
 
-/// Reads a query.
+/// Parses a query.
 pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let tokens = tokens(query);
@@ -79,7 +78,7 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     ParsedQuery { expression: expression(&tokens), terms, marks }
 }
 
-/// Whether a word only holds other words together.
+/// Returns whether a word is a function word.
 pub(crate) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
@@ -95,16 +94,16 @@ pub(super) const FUNCTION_WORDS: &[&str] = &[
 ];
 
 enum QueryToken<'a> {
-    /// Between double quotes.
+    /// A text between double quotes.
     Phrase(&'a str),
-    /// Up to white space or a character with a meaning of its own.
+    /// A run up to white space or a character with a meaning of its own.
     Word {
         text: &'a str,
         is_prefix: bool,
     },
     Open,
     Close,
-    /// `NEAR(`, the parenthesis included.
+    /// `NEAR(`, including the parenthesis.
     Near,
     /// `label :`, `- label :` or `{label trail} :`.
     Columns {
@@ -159,7 +158,7 @@ fn is_break(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | '{' | '}' | '\0')
 }
 
-/// A column filter at the beginning of `text`, and what follows it.
+/// Parses a column filter at the beginning of `text`; returns it and the rest.
 fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("- ", rest.trim_start_matches(' ')),
@@ -215,7 +214,7 @@ impl Terms {
                     self.mark(segment.text);
                 }
                 Script::Spaced => {
-                    // The `s` of `what's` and the `C` of `a-C`: found through the phrase.
+                    // The `s` of `what's` and the `C` of `a-C`: the phrase matches them.
                     let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
                     let is_content = !is_crumb && !is_function_word(&lower);
                     let is_prefix = is_prefix && at + 1 == segments.len();
@@ -262,8 +261,8 @@ impl Terms {
     }
 }
 
-/// The phrases in a word that has several parts: `rate-limit`, `api.v2`. Function words and single
-/// letters alone make none.
+/// Returns the phrases in a word of several parts: `rate-limit`, `api.v2`. Function words and
+/// single letters alone make none.
 fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
     segments
         .chunk_by(|a, b| a.script == Script::Spaced && b.script == Script::Spaced)
@@ -280,13 +279,13 @@ fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// `a/b`, `i/o`: single letters that belong together, other than a contraction's.
+/// Returns whether all parts are single letters (`a/b`, `i/o`), unlike a contraction's.
 fn is_all_letters(parts: &[Segment<'_>]) -> bool {
     parts.iter().all(|it| it.text.chars().nth(1).is_none())
 }
 
-/// Everything that `text` says, at once: the words as one phrase, and each run. `None` when it says
-/// nothing.
+/// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
+/// when there are no words.
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
     let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
@@ -319,7 +318,7 @@ fn head(word: &str) -> &str {
     &word[..word.floor_char_boundary(WORD_BYTES_MAX)]
 }
 
-/// The query rebuilt as an expression, if it looks like one.
+/// Rebuilds the query as an expression, if it looks like one.
 fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
     if EXPRESSION_TOKENS_MAX < tokens.len() {
         return None;
@@ -372,7 +371,7 @@ fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
     (has_operator && is_after_operand).then_some(out)
 }
 
-/// Whether the token is a bare word in capitals, as operators in prose have beside them.
+/// Returns whether a token is a bare word in capitals, the sign of an operator in prose.
 fn is_in_capitals(token: &QueryToken<'_>) -> bool {
     match token {
         QueryToken::Word { text, .. } => {
@@ -388,7 +387,7 @@ fn is_in_capitals(token: &QueryToken<'_>) -> bool {
     }
 }
 
-/// The inside of `NEAR(`: words, phrases and a distance.
+/// Parses the inside of `NEAR(`: words, phrases and a distance.
 fn near<'t, 'q>(tokens: &'t [QueryToken<'q>]) -> Option<(String, &'t [QueryToken<'q>])> {
     let close = tokens.iter().position(|it| matches!(it, QueryToken::Close))?;
     let mut out = String::from("NEAR(");

@@ -1,9 +1,9 @@
-//! One write in progress: every mutation there is, each recorded as a row of the snapshot to come.
+//! A write transaction, which records each mutation as a row of its one snapshot.
 //!
 //! A [`Batch`] exists only inside [`super::Writer::write`]. It keeps the state fingerprint up to
-//! date by groups of siblings: before the first change to the children of a parent their terms are
-//! taken from the sum, and at the end the terms of the children as they are then are added. Of a
-//! parent that had no children, theirs are added as they are born.
+//! date by groups of siblings: before the first change to the children of a parent it subtracts
+//! their terms from the sum, and at the end it adds the terms of the children as they are then.
+//! Terms of nodes inserted below a parent without children are added as they are inserted.
 
 mod agent_edits;
 mod derived;
@@ -33,14 +33,15 @@ use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 
-/// Families that a write holds before it sums them up.
+/// Families whose terms a write holds back before it adds them to the fingerprint.
 const TOUCHED_MAX: usize = 100_000;
 
-/// Names and references of what was there before that a write holds until it resolves them. A name
-/// that many refer to is looked at again each time, so this is seldom reached.
+/// Names and references that a write holds before it resolves them.
+///
+/// Each flush resolves a popular name again, so the bound is high and seldom reached.
 const STALE_MAX: usize = 500_000;
 
-/// What a batch changed, in nodes.
+/// Counts of the nodes that a batch changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) added: usize,
@@ -58,23 +59,22 @@ pub(crate) struct Batch<'a> {
     next_seq: i64,
     counts: Counts,
     touched: BTreeSet<FamilyOf>,
-    /// What the fingerprint changed by so far.
+    /// The change of the fingerprint so far.
     drift: u64,
     attended: i64,
-    /// The key up to which all nodes have rows of heat.
+    /// The key up to which all nodes have heat rows.
     heated: NodeKey,
-    /// Of texts that are there more than once, by their first birth id: ordinals below are taken.
+    /// Taken ordinals of texts that occur more than once, as a lower bound, by first birth id.
     taken: HashMap<NodeId, u32>,
-    /// Of texts that were here before, the ids that they had and that were not looked at, best
-    /// last.
+    /// Former ids of texts, not tried yet, best last.
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
-    /// Whether any text was ever replaced or removed.
+    /// Whether the history has a replaced or removed text.
     has_past: bool,
-    /// Whether anything that a file says was ever forgotten.
+    /// Whether any file has a tombstone.
     has_tombstones: bool,
-    /// References and names that are doubtful.
+    /// References and names to resolve again.
     dirty_refs: DirtyRefs,
-    /// Whether new nodes wait until they are indexed, and which do.
+    /// Whether the full-text index gets new nodes at once or later.
     indexing: Indexing<'a>,
 }
 
@@ -87,7 +87,7 @@ enum FamilyOf {
 }
 
 impl FamilyOf {
-    /// Chooses the question of a family, and its argument.
+    /// Returns the query for a family's kind, and its argument.
     fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
         match self {
             FamilyOf::Node(key) => (of_node, Some(key.0)),
@@ -138,17 +138,17 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Says what the write is about, where that turns out only now.
+    /// Sets the snapshot's message.
     pub(crate) fn set_message(&mut self, message: String) {
         self.message = message;
     }
 
-    /// What was changed so far.
+    /// Returns the counts of changed nodes so far.
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Takes a family's terms from the fingerprint, before the first change to it.
+    /// Subtracts a family's terms from the fingerprint, before the first change to it.
     fn touch(&mut self, family: FamilyOf) -> Result<(), StoreError> {
         if !self.touched.insert(family) {
             return Ok(());
@@ -157,7 +157,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Adds the terms of the families that were touched so far.
+    /// Adds the terms of the families touched so far.
     fn update_fingerprint(&mut self) -> Result<(), StoreError> {
         for family in std::mem::take(&mut self.touched) {
             self.drift = self.drift.wrapping_add(self.family_sum(family)?);
@@ -165,8 +165,10 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
-    /// holds a bounded part of it. What is touched again later is looked at again.
+    /// Sums up and resolves what was touched so far, once that is much.
+    ///
+    /// A write of any size so holds a bounded part of it. A family touched again later is
+    /// subtracted again.
     pub(crate) fn flush_if_large(&mut self) -> Result<(), StoreError> {
         self.index_meanwhile()?;
         if TOUCHED_MAX <= self.touched.len() {
@@ -186,7 +188,7 @@ impl<'a> Batch<'a> {
         Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
-    /// One node's term as it is now.
+    /// Returns one node's present term.
     fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
         static NODE: Sql = Sql::new(
             "
@@ -265,8 +267,7 @@ impl<'a> Batch<'a> {
         new_hash: Option<ContentHash>,
         conflict: Conflict,
     ) -> Result<(), StoreError> {
-        // The node, its parent and its file are still there: what they were is read from their
-        // rows.
+        // The node, its parent and its file still exist: their rows have the old values.
         static RECORD: Sql = Sql::new(
             "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash, conflict, {version})
@@ -295,7 +296,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The snapshot, made at the first change, and the number of the change to record.
+    /// Returns the snapshot, made at the first change, and the number of the next change.
     fn next_diff(&mut self) -> Result<(i64, i64), StoreError> {
         const BEGIN: &str = "
             INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
@@ -312,8 +313,8 @@ impl<'a> Batch<'a> {
         Ok((snapshot, self.next_seq))
     }
 
-    /// Resolves references, brings the fingerprint up to date and moves HEAD; `None` when nothing
-    /// was changed.
+    /// Resolves references, updates the fingerprint and moves HEAD; returns `None` if nothing
+    /// changed.
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";
@@ -344,7 +345,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// What a diff row says happened.
+/// The kind of change that a diff row records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Op {
     Mod,
@@ -362,7 +363,7 @@ impl Op {
     }
 }
 
-/// Whether a file's new words replaced an agent's.
+/// Whether a file's new text replaced an agent's overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conflict {
     No,

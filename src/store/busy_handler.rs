@@ -1,8 +1,8 @@
-//! How a connection waits for another that writes: a bounded time, and nobody longer than others.
+//! The busy handler: waits a bounded time for another connection's write.
 //!
-//! SQLite's own wait looks less and less often, so that among many writers whoever has waited
-//! longest waits longer still. Here everybody looks as often as everybody else, at times that do
-//! not coincide.
+//! SQLite's own handler pauses longer with each retry, so that among many writers the one that has
+//! waited longest waits longer still. This one draws every pause at random from one range, so that
+//! all writers retry equally often and at different times.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
@@ -11,27 +11,27 @@ use rusqlite::Connection;
 
 use super::{ErrorStep, StoreError};
 
-/// How long whoever was promised an answer waits for others.
+/// Longest wait for other connections where a caller needs an answer.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// The shortest pause between two looks.
+/// Shortest pause between two tries.
 const PAUSE_US_MIN: u64 = 500;
 
-/// The longest one; most writes take about as long.
+/// Longest pause between two tries; most writes take about as long.
 const PAUSE_US_MAX: u64 = 4_500;
 
-/// How long each of several attempts waits.
+/// Wait of each of several attempts.
 pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
 
-/// The pause after one that failed, perhaps at once.
+/// Pause after a failed attempt, which may have failed at once.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
-/// Has the connection wait for others up to `longest`, in pauses.
+/// Makes the connection wait for others up to `longest`, in pauses.
 pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
     wait_while(conn, longest, || true).doing("set the waiting time")
 }
 
-/// As [`set_busy_timeout`], and no longer than there is something to wait for.
+/// Makes the connection wait up to `longest`, while `is_worth` returns true.
 pub(super) fn wait_while(
     conn: &mut Connection,
     longest: Duration,
@@ -56,8 +56,10 @@ pub(super) fn wait_while(
     conn.busy_handler(Some(retry))
 }
 
-/// Tries again, up to `longest`, what SQLite gives up at once when somebody is in the way;
-/// whether it was done. An attempt waits for up to [`ATTEMPT`] by itself.
+/// Repeats an attempt for up to `longest`, and returns whether one succeeded.
+///
+/// For steps that SQLite refuses at once when another connection is in the way. Each attempt waits
+/// for up to [`ATTEMPT`] by itself.
 pub(super) fn try_up_to(
     longest: Duration,
     mut attempt: impl FnMut() -> Result<bool, StoreError>,

@@ -1,8 +1,8 @@
-//! When the write-ahead log is copied into the database.
+//! Copies the write-ahead log into the database, off the path of commits.
 //!
-//! SQLite has the commit do it that finds the log long, and whoever waits for that commit waits for
-//! the disk. So a commit only rings here, and somebody beside those who are waited for copies the
-//! log ([`Log::copy`]). Where nobody does, the commit that finds it very long copies it after all.
+//! SQLite checkpoints inside the commit that finds the log long, so that the caller of that commit
+//! waits for the disk. Here a commit only sends a message, and another thread copies the log
+//! ([`Log::copy`]). Where no thread does, the commit that finds it very long copies it after all.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,24 +15,24 @@ use super::busy_handler::ATTEMPT;
 use super::file_identity::FileIdentity;
 use super::{ErrorStep, StoreError, busy_handler, connection};
 
-/// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
+/// Pages of a log that is worth copying; after each copy, the next commit waits for the disk once.
 const LONG_PAGES: i32 = 4_000;
 
-/// Pages of a log that does not wait for anybody.
+/// Pages of a log that the commit copies itself.
 const TOO_LONG_PAGES: i32 = 8_000;
 
 /// The write-ahead log of a memory.
 pub(crate) struct Log {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
-    /// Held while it is copied, since two cannot.
+    /// Held while the log is copied, since two threads cannot copy it.
     copying: Mutex<()>,
     sender: Sender<()>,
     rung: Receiver<()>,
 }
 
 impl Log {
-    /// That of the memory at `path`.
+    /// Returns the log of the memory at `path`.
     pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<Log> {
         let (ring, rung) = bounded(1);
         let file_identity = Arc::clone(file_identity);
@@ -45,16 +45,16 @@ impl Log {
         })
     }
 
-    /// Has the connection's commits ring when the log is long, in place of copying it.
+    /// Makes the connection's commits send a message when the log is long, in place of copying it.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             if LONG_PAGES <= n_pages {
-                // A second one while the first waits says nothing new.
+                // A full channel already has the message.
                 let _ = ring.try_send(());
             }
             if TOO_LONG_PAGES <= n_pages && file_identity.check().is_ok() {
-                // The commit is done; another commit copies what this one cannot.
+                // The commit has succeeded; a later one copies what this one cannot.
                 let _ = log.checkpoint();
             }
             Ok(())
@@ -62,12 +62,12 @@ impl Log {
         .doing("watch the log")
     }
 
-    /// One message when the log is long.
+    /// Returns the channel that has one message while the log is long.
     pub(crate) fn long_log(&self) -> &Receiver<()> {
         &self.rung
     }
 
-    /// Copies what no reader needs any more. Whoever reads or writes meanwhile does not wait.
+    /// Copies the pages that no reader needs any more. Readers and writers do not wait meanwhile.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.lock_copying();
         self.file_identity.check()?;
@@ -75,19 +75,20 @@ impl Log {
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }
 
-    /// Keeps others of this process from copying it.
+    /// Locks out other copies in this process.
     pub(crate) fn lock_copying(&self) -> MutexGuard<'_, ()> {
-        // What it guards is in the file, and whole at every instant.
+        // The lock guards a file, which is consistent at every instant.
         self.copying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Copies all of the log and leaves none of it; whether it could, within about `longest`: others
-/// who read keep it. The caller sets the connection's waiting time again.
+/// Copies all of the log and truncates it; returns whether it succeeded within about `longest`.
+///
+/// Readers in other processes can prevent it. The caller sets the connection's waiting time again.
 pub(crate) fn empty(conn: &Connection, longest: Duration) -> Result<bool, StoreError> {
     const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
     conn.busy_timeout(ATTEMPT.min(longest)).doing("set the waiting time")?;
-    // While somebody else copies the log, SQLite does not wait at all.
+    // While another connection copies the log, SQLite does not wait at all.
     busy_handler::try_up_to(longest, || {
         let is_busy: bool = conn.query_row(EMPTY, [], |row| row.get(0)).doing("empty the log")?;
         Ok(!is_busy)

@@ -27,7 +27,7 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
     pub(crate) hashed: HashedAs,
     pub(crate) holds: ColumnContent,
-    /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
+    /// The columns of `diff` that keep its earlier values; empty: it has no versions.
     pub(crate) old: &'static [OldColumn],
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum ColumnKind {
     /// Computed from other columns whenever they are written, and never read back as a whole.
     Derived,
     /// An optional value, treated as every other one. The function reads it from a parsed file;
-    /// without one, no file has such a value, and an agent's stays whatever the file says.
+    /// without one, files have no such value, and an agent's stays whatever the file contains.
     Optional(Option<fn(&Node) -> Option<Attribute>>),
 }
 
@@ -59,21 +59,21 @@ pub(crate) enum ColumnContent {
     Numbers,
     /// Text of the user's, each value on its own.
     Words,
-    /// Text whose hash, label or place is kept elsewhere: rewritten by a step of its own.
+    /// Text whose hash, label or place is stored elsewhere: a step of its own rewrites it.
     Bound,
     /// Canonical JSON, each of its strings a text of the user's.
     Json,
     /// Hashes of texts: they follow the texts.
     Hash,
-    /// Names that the program itself chooses: ids, types, hashes of whole files.
+    /// Names chosen by the program: ids, types, hashes of whole files.
     Names,
 }
 
-/// Describes a column of `diff` that keeps an earlier value of a node.
+/// Describes a column of `diff` that keeps a node's earlier value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OldColumn {
     pub(crate) name: &'static str,
-    /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
+    /// The present value, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
     pub(crate) holds: ColumnContent,
 }
@@ -116,8 +116,8 @@ fn key_path(of: &Node) -> Option<Attribute> {
     of.key_path.clone().map(Attribute::Text)
 }
 
-/// Holds every column of a node. Fields stand in the order in which `NodeRecord` and `Side` read
-/// them, what the fingerprint covers in the order in which it hashes it.
+/// Holds every column of a node. The fields have the order in which `NodeRecord` and `NodeVersion`
+/// read them; hashed columns have the order in which the fingerprint hashes them.
 #[rustfmt::skip]
 const COLUMNS: &[Column] = &[
     column("key",          Field,   No,     Numbers, &[]),
@@ -221,13 +221,6 @@ fn fill(columns: &[Column], template: &str) -> String {
 }
 
 fn push_list(text: &mut String, columns: &[Column], name: &str) {
-    let is_state = name.ends_with("state");
-    let mut in_order: Vec<&Column> = columns.iter().collect();
-    // The fingerprint keeps the order of the table, and hashes what only some have at the end.
-    in_order.sort_by_key(|it| match is_state {
-        true => u8::from(it.hashed == HashedAs::WhereGiven),
-        false => it.rank(),
-    });
     let begin = text.len();
     let mut add = |before: &str, name: &str, after: &str| {
         let comma = if begin < text.len() { ", " } else { "" };
@@ -235,7 +228,17 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
             text.push_str(part);
         }
     };
-    for (nth, column) in (1..).zip(in_order) {
+    // The fingerprint keeps the order of the table, and hashes what only some have at the end.
+    let group = |it: &Column| match name.ends_with("state") {
+        true => u8::from(it.hashed == HashedAs::WhereGiven),
+        false => it.rank(),
+    };
+    let mut nth = 0;
+    for (at, column) in (0..3).flat_map(|at| columns.iter().map(move |it| (at, it))) {
+        if group(column) != at {
+            continue;
+        }
+        nth += 1;
         let is_hashed = column.hashed != HashedAs::No;
         match name {
             "record" if column.rank() != 1 => add("node.", column.name, ""),

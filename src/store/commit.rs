@@ -1,19 +1,19 @@
-//! The end of a transaction, and what its failure means.
+//! Commits transactions, and classifies the failures of a commit.
 //!
-//! SQLite writes the pages of a commit to the log, has the disk keep them, and notes them in the
+//! SQLite writes the pages of a commit to the log, syncs them to the disk, and notes them in the
 //! log's index last. A commit that fails after its last page was written is undone for this
-//! process; after a kill, the log is read again, and the commit may be found in it.
+//! process; after a kill, the log is read again, and recovery may find the commit in it.
 
 use rusqlite::{ErrorCode, Transaction, ffi};
 
 use super::{ErrorStep, StoreError};
 
-/// Commits, and tells a failure that changed nothing from one that may have.
+/// Commits, and distinguishes a failure that changed nothing from one that may have.
 pub(crate) fn commit(tx: Transaction<'_>, doing: &'static str) -> Result<(), StoreError> {
     tx.commit().doing(doing).map_err(at_commit)
 }
 
-/// The error of a step that commits.
+/// Returns the error of a step that commits, as in doubt where it may be kept.
 pub(crate) fn at_commit(error: StoreError) -> StoreError {
     match error {
         StoreError::Sqlite { doing, source } if may_be_kept(&source) => {
@@ -23,8 +23,8 @@ pub(crate) fn at_commit(error: StoreError) -> StoreError {
     }
 }
 
-/// Whether all pages may have been written. A page that could not be written is the last one, so
-/// that what is in the log is no whole commit.
+/// Returns whether all pages may have been written. A page that could not be written is the last
+/// one, so that the log has no whole commit.
 fn may_be_kept(error: &rusqlite::Error) -> bool {
     match error.sqlite_error() {
         Some(it) if it.code == ErrorCode::SystemIoFailure => {

@@ -1,9 +1,9 @@
-//! What SQLite keeps beside a database, looked at before it is opened.
+//! Checks the log and its index beside a database before it is opened.
 //!
-//! The log is made before its index and removed after it. Where one of them is missing, nobody has
-//! the database open, or somebody has it open whose files were deleted: SQLite would make new ones,
-//! and the two would write without seeing each other. Which it is says the lock that each open
-//! connection holds.
+//! The log is created before its index and removed after it. If one of them is missing, either no
+//! process has the database open, or one has it open whose files were deleted: SQLite would make
+//! new ones, and the two processes would write without seeing each other. The lock that each open
+//! connection holds distinguishes the two cases.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{StoreError, busy_handler};
 
-/// How long somebody who opens or closes the database at the same time is waited for.
+/// Longest wait for processes that open or close the database at the same time.
 const RIVALS_WAIT: Duration = Duration::from_secs(2);
 
-/// Refuses a database that somebody has open whose log or index was deleted.
+/// Refuses a database that another process has open and whose log or index was deleted.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
@@ -31,19 +31,21 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     Err(StoreError::Orphaned { path: path.to_owned(), missing })
 }
 
-/// `path` with more at the end of its name.
+/// Returns `path` with `suffix` at the end of its name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Whether somebody has the database open, by asking for the lock that needs nobody to. It is asked
-/// for before the log is opened, so that none is made; what cannot be asked, the real opening says.
+/// Returns whether another process has the database open, by asking for the exclusive lock.
+///
+/// It asks before the log is opened, so that none is made. Errors of the question are left to the
+/// real opening.
 fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static) -> bool {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let asked = Connection::open_with_flags(path, flags).and_then(|mut conn| {
-        // What a log holds is left to whoever opens the database for good.
+        // A log that exists is left to the connection that opens the database next.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log.exists())?;
         busy_handler::wait_while(&mut conn, RIVALS_WAIT, move || !is_over())?;
         conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;

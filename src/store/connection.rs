@@ -1,4 +1,4 @@
-//! How connections are opened: every setting that the promises of this module rest on.
+//! Opens connections, with every setting that this room's promises rest on.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, companions, schema};
 
-/// Page cache of the writing connection, in KiB: while many nodes come, and else.
+/// Page cache of the writing connection in KiB: while many nodes are inserted, and otherwise.
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
-/// Page cache of a connection that reads or warms, in KiB: what one question or one warming needs
-/// again and again. A commit empties the cache of all that did not make it, so pages that are kept
-/// for longer would mostly be made room for and given back in vain, which takes longer than to read
-/// them.
+/// Page cache of a connection that reads or warms, in KiB: enough for one question.
+///
+/// A commit empties the caches of all other connections, so a larger one would mostly be filled and
+/// thrown away, which takes longer than reading the pages again.
 const CACHE_BESIDE_KIB: i64 = 256;
 
-/// What is left of the log when it begins anew: a large write leaves a large one.
+/// Bytes of the log that stay when it begins anew: a large write leaves a large log.
 const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
 
 /// Prepared statements that a connection keeps.
@@ -27,7 +27,7 @@ const STATEMENTS_MAX: usize = 128;
 /// Tries to switch to WAL while other processes open the same new file.
 const WAL_TRIES_MAX: usize = 100;
 
-/// Opens the connection that writes, making and migrating the file as needed.
+/// Opens the writing connection, creating and migrating the file as needed.
 pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
@@ -52,7 +52,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     Ok(conn)
 }
 
-/// A larger page cache of the writing connection, while this value lives.
+/// A larger page cache of the writing connection, for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct LargeCache<'c>(&'c Connection);
 
@@ -75,24 +75,26 @@ fn set_cache(conn: &Connection, kib: i64) -> Result<(), StoreError> {
     conn.pragma_update(None, "cache_size", -kib).doing("set the cache size")
 }
 
-/// The bound of a connection's page cache, which SQLite counts in KiB below zero.
+/// Returns the bound of a connection's page cache, which SQLite counts in KiB below zero.
 #[cfg(test)]
 pub(super) fn cache_kib(conn: &Connection) -> i64 {
     -conn.pragma_query_value(None, "cache_size", |row| row.get::<_, i64>(0)).unwrap()
 }
 
-/// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the
-/// doctor, and for what is noted beside the writer.
+/// Opens a connection to an existing file with only the busy handler set.
+///
+/// For drafts, for the doctor, and for notes beside the writer.
 pub(crate) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing(doing)?;
-    // Others may be putting the file in order after a crash; there is no going on without it.
+    // Another process may be recovering the file after a crash; this one cannot go on without it.
     busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
     Ok(conn)
 }
 
-/// Opens a connection for what is no promise, beside one that writes: it does not wait for the
-/// disk, and for others no longer than `wait`.
+/// Opens a connection beside the writer for data that may be lost with the power.
+///
+/// It does not wait for the disk, and for other connections no longer than `wait`.
 pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_existing(path, "open the database")?;
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
@@ -112,16 +114,16 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-/// Opens a memory of whatever schema version to look at it; refuses what is no memory. SQLite opens
-/// the file read-only; temporary tables are possible.
+/// Opens a memory of any schema version for examination; refuses other files. SQLite opens the file
+/// read-only; temporary tables are possible.
 pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
 
-/// Begins to read one state, that of now. SQLite by itself takes that of the first question, and
-/// where each step of a copy is one, of the last.
+/// Begins a read transaction on the present state. SQLite by itself takes the state of the first
+/// query and, where each step of a copy is one, that of the last.
 pub(crate) fn begin_read<'c>(
     conn: &'c Connection,
     doing: &'static str,
@@ -131,7 +133,7 @@ pub(crate) fn begin_read<'c>(
     Ok(state)
 }
 
-/// SQLite opens the file read-only.
+/// Opens the file read-only.
 fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
@@ -142,8 +144,9 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-/// Statements are prepared once, whatever values they get: SQLite would plan many of them anew for
-/// each value, which takes longer than to run them.
+/// Makes SQLite prepare statements once, whatever values they get.
+///
+/// Otherwise it plans many of them anew for each value, which takes longer than running them.
 pub(super) fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
@@ -151,8 +154,9 @@ pub(super) fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
         .doing("keep the plans of statements")
 }
 
-/// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when
-/// rivals switch at the same time, so wait for them in a transaction and look again.
+/// Switches the file to WAL, a property of the file that the first connection sets. SQLite does not
+/// wait when rivals switch at the same time, so this waits for them in a transaction and checks
+/// again.
 fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
     for _ in 0..WAL_TRIES_MAX {
         let mode: rusqlite::Result<String> =

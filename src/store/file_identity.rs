@@ -1,12 +1,12 @@
-//! The identity of a database's three files: whether those that are open are those at their names.
+//! Compares the three open files of a database with the files at their names.
 //!
-//! SQLite writes to descriptors, and others find the files by their names. While a connection is
-//! open, nobody who goes through SQLite removes or replaces any of the three: the last connection
-//! to close removes the log and its index, and every open one holds a lock that keeps others from
-//! being the last. So a name that leads elsewhere was changed from outside. Device and inode of the
-//! names are noted when the log is open; a file that is open keeps its inode, so no other can have
-//! it. The names are asked and the files not opened, since closing one would take SQLite's locks
-//! away.
+//! SQLite writes to descriptors, and other processes find the files by their names. While a
+//! connection is open, no process removes or replaces any of the three through SQLite: the last
+//! connection to close removes the log and its index, and every open one holds a lock that keeps
+//! others from being the last. So a name that leads elsewhere was changed from outside. Device and
+//! inode of the names are noted when the log is open; an open file keeps its inode, so no other can
+//! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
+//! locks.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -18,21 +18,23 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::StoreError;
 use super::companions::with_suffix;
 
-/// The endings of the names, in the order of [`OpenInodes`].
+/// The suffixes of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The three files, as they were when they were opened.
 #[derive(Debug)]
 pub(crate) struct FileIdentity {
-    /// As it was given.
+    /// The path as given.
     path: PathBuf,
-    /// Without symbolic links, as SQLite makes the names of the log and its index from it.
+    /// The path without symbolic links, from which SQLite derives the names of the log and its
+    /// index.
     full: PathBuf,
     opened: OpenInodes,
 }
 
-/// The inodes behind the names of the database, of its write-ahead log and of the log's index;
-/// `None` where no file is.
+/// Inodes behind the names of the database, its log and the log's index.
+///
+/// `None` where there is no file.
 type OpenInodes = [Option<Inode>; 3];
 
 /// Device and inode number, which no two files have in common.
@@ -42,13 +44,14 @@ struct Inode {
     number: u64,
 }
 
-/// What happened to the names while the files were open; the number is that of the file.
+/// A change of the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameChange {
-    /// The database is another or gone, or another file has the name of the log or of its index:
-    /// others may have written there.
+    /// The database is gone, or another file has the name of one of the three.
+    ///
+    /// Other processes may have written there.
     Replaced(usize),
-    /// The log has no name: what only it holds is gone when the last process closes it.
+    /// The log has no name: data that only the log holds is lost when the last process closes it.
     LogUnlinked,
     /// Only the log's index has no name. It holds nothing that is not in the log.
     IndexUnlinked,
@@ -77,7 +80,8 @@ impl NameChange {
 }
 
 impl FileIdentity {
-    /// Notes the files at `path`, which a connection of this process has open, log and all.
+    /// Notes the files at `path`, which a connection of this process has open together with the
+    /// log.
     pub(crate) fn of(path: &Path) -> Result<FileIdentity, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
         let mut file_identity = FileIdentity { path: path.to_owned(), full, opened: [None; 3] };
@@ -88,7 +92,7 @@ impl FileIdentity {
         }
     }
 
-    /// Refuses to go on with files that are not at their names any more.
+    /// Refuses files that are no longer at their names.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         match self.change() {
             None => Ok(()),
@@ -96,8 +100,9 @@ impl FileIdentity {
         }
     }
 
-    /// As [`FileIdentity::check`], by whoever holds the write lock: a log without a name gets it
-    /// back first, so that nothing that was acknowledged is lost.
+    /// Checks the names under the write lock, and restores an unlinked log.
+    ///
+    /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         if self.change() == Some(NameChange::LogUnlinked) {
             self.put_back_or_warn();
@@ -105,8 +110,8 @@ impl FileIdentity {
         self.check()
     }
 
-    /// Whether the commit that `conn` just made is in files that have names: an error says that it
-    /// may be lost.
+    /// Checks that the last commit of `conn` is in files with names; the error means that it may be
+    /// lost.
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
@@ -124,8 +129,8 @@ impl FileIdentity {
         }
     }
 
-    /// Prepares the end of a connection. Where a name leads elsewhere, the log is left as it is:
-    /// copying it into the database could write over what others wrote.
+    /// Prepares the end of a connection. Where a name leads elsewhere, the log stays as it is:
+    /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let Some(change) = self.change() else { return };
         if change == NameChange::LogUnlinked
@@ -144,7 +149,7 @@ impl FileIdentity {
 
     fn now(&self) -> OpenInodes {
         let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
-        // A symbolic link that leads elsewhere by now is another database, too.
+        // A symbolic link that leads elsewhere is another database, too.
         [of(&self.path), of(&self.name(1)), of(&self.name(2))]
     }
 
@@ -155,7 +160,7 @@ impl FileIdentity {
         }
     }
 
-    /// Whether the log has its name again.
+    /// Restores the log's name, and returns whether it has it again.
     fn put_back_or_warn(&self) -> bool {
         let name = self.name(1);
         match self.put_back(&name) {
@@ -165,8 +170,8 @@ impl FileIdentity {
         name.exists()
     }
 
-    /// Copies the log that is open to its name. A copy does: nobody appends to the log without the
-    /// write lock, and whoever has it open as it was finds its name changed.
+    /// Copies the open log to its name. A copy suffices: no process appends to the log without the
+    /// write lock, and every process that has the old one open finds its name changed.
     #[cfg(target_os = "linux")]
     fn put_back(&self, name: &Path) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
@@ -182,20 +187,20 @@ impl FileIdentity {
             .and_then(|()| super::rename::rename_new(&draft, name))
             .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
         if copied.is_err() {
-            // It may never have been made.
+            // The draft may not exist.
             let _ = fs::remove_file(&draft);
         }
         copied
     }
 
-    /// Elsewhere, a file without a name cannot be read through what has it open.
+    /// Refuses: on other systems, an unlinked file cannot be read through its descriptor.
     #[cfg(not(target_os = "linux"))]
     fn put_back(&self, _: &Path) -> io::Result<()> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 }
 
-/// The path of a descriptor of this process that leads to the file.
+/// Returns the path of a descriptor of this process that leads to the file.
 #[cfg(target_os = "linux")]
 fn descriptor_of(inode: Inode) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir("/proc/self/fd")? {
@@ -213,31 +218,33 @@ fn inode_of(metadata: &Metadata) -> Inode {
     Inode { device: metadata.dev(), number: metadata.ino() }
 }
 
-/// Elsewhere, a file that is open is neither deleted nor replaced.
+/// On other systems, an open file is neither deleted nor replaced.
 #[cfg(not(unix))]
 fn inode_of(_: &Metadata) -> Inode {
     Inode { device: 0, number: 0 }
 }
 
-/// What decides whether the name of a database is the only way to it.
+/// The facts that decide whether a database's name is the only way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LinkCounts {
-    /// Names of the file.
+    /// Number of hard links of the file.
     n_names: u64,
-    /// Whether the file is mounted by itself, where the system says that.
+    /// Whether the file is mounted by itself; `None` where the system does not tell.
     is_mounted: Option<bool>,
     is_on_device_of_folder: bool,
 }
 
-/// Refuses a database whose log would stand where others do not look for it: beside another of its
-/// names, or in another folder.
+/// Refuses a database whose log would be where other processes do not look for it.
+///
+/// That is beside another hard link, or in another folder.
 pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
     judge(path, links_of(path, database))
 }
 
 fn judge(path: &Path, links: LinkCounts) -> Result<(), StoreError> {
     let path = path.to_owned();
-    // The device says less: on some file systems, files have others than their folders.
+    // The device is weaker evidence: on some file systems, files have other devices than their
+    // folders.
     if links.is_mounted.unwrap_or(!links.is_on_device_of_folder) {
         return Err(StoreError::Mounted { path });
     }

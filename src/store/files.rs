@@ -1,12 +1,12 @@
-//! Questions about roots and files, for whoever has a connection.
+//! Queries of roots and files, on any connection.
 
 use rusqlite::Connection;
 
 use super::record::{FileRow, Root, RootId};
 use super::{Prepared, StoreError};
 
-/// Every compiled folder that has files, by path. Others are remembered, since the history and the
-/// fingerprint name a root by its number.
+/// Returns every compiled folder that has files, by path. Other roots keep their rows, since the
+/// history and the fingerprint name a root by its number.
 pub(crate) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
     const ROOTS: &str = "
         SELECT id, path
@@ -21,7 +21,7 @@ pub(crate) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
     )
 }
 
-/// The files of a root, by path.
+/// Returns the files of a root, by path.
 pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, StoreError> {
     const FILES: &str = "
         SELECT id, root, path, size, mtime, content_hash, error, gone
@@ -31,7 +31,7 @@ pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, Sto
     conn.rows(FILES, [root.0], FileRow::read, "list the files")
 }
 
-/// The files of the root at that path, whether any of them is there or not.
+/// Returns the files of the root at a path, present or gone.
 pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, StoreError> {
     const FIND: &str = "SELECT id FROM root WHERE path = ?1";
     let found = conn.find(FIND, [root], |row| row.get(0), "find a root")?;

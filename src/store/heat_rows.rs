@@ -1,8 +1,8 @@
-//! Rows of heat: what is noted of a node, and what a node without a row is.
+//! Reads and adds rows of heat, with a default for nodes without one.
 //!
-//! A node without a row is as it was born when the memory clock stood at its beginning, like most
-//! nodes of a first compile. It gets a row when somebody reads it or sets its temperature, and when
-//! it becomes cold, since cold nodes are found by their rows. All nodes up to the key
+//! A node without a row has the heat of a node inserted at the beginning of the memory clock, like
+//! most nodes of a first compile. It gets a row when it is read, when its temperature is set, and
+//! when it becomes cold, since cold nodes are found by their rows. All nodes up to the key
 //! `memory.heated` have rows.
 
 use rusqlite::{Connection, Row, params};
@@ -10,11 +10,12 @@ use rusqlite::{Connection, Row, params};
 use super::{ErrorStep, NodeKey, Prepared, StoreError, one};
 use crate::model::heat::Heat;
 
-/// Nodes that get rows in one transaction when they become cold.
+/// Nodes that get rows in one transaction as they become cold.
 const GIVEN_MAX: i64 = 1_000;
 
-/// The heat of a node, in the order that [`read_heat`] expects; `h` is its row of heat, if it has
-/// one. What it is without one is what [`untouched`] says.
+/// The columns of a node's heat, in the order of [`read_heat`].
+///
+/// `h` is its heat row, if it has one; without one, the values are those of [`untouched`].
 macro_rules! heat_columns {
     () => {
         "ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)"
@@ -22,36 +23,37 @@ macro_rules! heat_columns {
 }
 pub(super) use heat_columns;
 
-/// Reads a heat, which begins at that column.
+/// Reads a heat, which begins at column `at`.
 pub(super) fn read_heat(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
     Ok(Heat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
 }
 
-/// What a node is of which nothing is noted.
+/// Returns the heat of a node without a row.
 pub(super) fn untouched() -> Heat {
     Heat::birth(0)
 }
 
-/// The reading of the memory clock, in attended milliseconds.
+/// Returns the reading of the memory clock, in attended milliseconds.
 pub(super) fn memory_clock(conn: &Connection) -> Result<i64, StoreError> {
     const ATTENDED: &str = "SELECT attended FROM memory";
     one(conn, ATTENDED).doing("read the memory clock")
 }
 
-/// The key up to which all nodes have rows.
+/// Returns the key up to which all nodes have rows.
 pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
     const HEATED: &str = "SELECT heated FROM memory";
     one(conn, HEATED).map(NodeKey).doing("read who has a temperature")
 }
 
-/// What is noted of a node.
+/// Returns the heat of a node's row; `None` where it has no row.
 pub(super) fn heat_row_of(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
     conn.find(NOTED, [node.0], |row| read_heat(row, 0), "read a temperature")
 }
 
-/// The heat of a node that is about to change, which has a row from here on; `None` when there is
-/// no such node.
+/// Gives a node a heat row, unless it has one, and returns its heat.
+///
+/// `None` when there is no such node.
 pub(super) fn ensure_heat_row(
     conn: &Connection,
     node: NodeKey,
@@ -71,14 +73,14 @@ pub(super) fn ensure_heat_row(
     Ok((0 < n_given).then_some(heat))
 }
 
-/// Whether there may be a node without a row.
+/// Returns whether there may be a node without a row.
 pub(super) fn has_untouched(conn: &Connection) -> Result<bool, StoreError> {
     const NEXT: &str = "
         SELECT EXISTS (SELECT 1 FROM node WHERE (SELECT heated FROM memory) < key)";
     one(conn, NEXT).doing("look for untouched nodes")
 }
 
-/// Gives the next nodes without one a row.
+/// Gives rows to the next nodes without one.
 pub(super) fn add_next_heat_rows(conn: &Connection) -> Result<(), StoreError> {
     const LAST: &str = "
         SELECT max(key)

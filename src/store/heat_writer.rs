@@ -1,8 +1,8 @@
-//! Warming and cooling: what was read becomes warmer, and the memory clock goes on, on a connection
-//! of its own, so that a read never waits for a write.
+//! Writes heat: warms nodes that were read, and moves the memory clock.
 //!
-//! Warmth is no promise: it is written without waiting for the disk, and while another process
-//! holds the database it is kept here and written with the next one.
+//! It has a connection of its own, so that a read never waits for a write. Heat may be lost: it is
+//! written without waiting for the disk, and while another process holds the write lock it is kept
+//! here and written with the next call.
 
 mod nudges;
 
@@ -20,23 +20,23 @@ use super::{ErrorStep, NodeKey, Prepared, StoreError, Writer, connection, heat_r
 use crate::model::clock::Millis;
 use crate::model::heat::{AttendedTime, Heat};
 
-/// How long warmth waits for a write in progress.
+/// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
-/// How long it waits when there is no next time.
+/// Longest wait of the last write before the connection closes.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 
-/// Nodes whose `full_at` is worked out in one transaction.
+/// Nodes whose `full_at` is computed in one transaction.
 const UNKNOWN_MAX: usize = 10_000;
 
-/// Warmth that waits; beyond that the oldest is let go.
+/// Pending shares; beyond that the oldest are dropped.
 const WAITING_MAX: usize = 10_000;
 
-/// The connection that warms.
+/// The connection that writes heat.
 pub(crate) struct HeatWriter {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
-    /// Its name in leases.
+    /// The holder's name in leases.
     holder: String,
     state: Mutex<HeatState>,
 }
@@ -51,13 +51,13 @@ struct HeatState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HeatShare {
     pub(crate) node: NodeKey,
-    /// What it adds to the temperature.
+    /// The rise of the temperature.
     pub(crate) by: f64,
     pub(crate) at: Millis,
 }
 
 impl HeatWriter {
-    /// Opens the connection beside that of the writer.
+    /// Opens the connection beside the writer's.
     pub(crate) fn open(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
         let file_identity = Arc::clone(writer.file_identity());
         file_identity.check()?;
@@ -65,7 +65,7 @@ impl HeatWriter {
         writer.log().attach(&mut conn)?;
         let cold = nudges::ColdState::default();
         let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
-        // Seeded at random, and never twice alike.
+        // Seeded at random, so that no two processes share a name.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
         Ok(HeatWriter { path: path.to_owned(), file_identity, holder, state })
     }
@@ -77,8 +77,10 @@ impl HeatWriter {
         state.write_waiting()
     }
 
-    /// Moves the memory clock by the time that passed, unless another server has already; whether
-    /// it was written, which another process may keep it from.
+    /// Moves the memory clock by the elapsed time, and returns whether it was written.
+    ///
+    /// It adds less where another server has moved the clock already. While another process writes,
+    /// nothing is written.
     pub(crate) fn tick(&self, elapsed: AttendedTime, now: Millis) -> Result<bool, StoreError> {
         let mut state = self.lock_checked()?;
         if !unless_busy(advance(&mut state.conn, elapsed, now))? {
@@ -90,7 +92,7 @@ impl HeatWriter {
         Ok(true)
     }
 
-    /// The last tick before the connection closes; takes its time to write what waits.
+    /// Writes the last tick and the pending heat before the connection closes, with a longer wait.
     pub(crate) fn settle(&self, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
@@ -101,7 +103,7 @@ impl HeatWriter {
         state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
     }
 
-    /// The connection, to write to files that are still at their names.
+    /// Locks the connection, after a check that the files are still at their names.
     fn lock_checked(&self) -> Result<MutexGuard<'_, HeatState>, StoreError> {
         let state = self.lock();
         self.file_identity.check()?;
@@ -121,7 +123,7 @@ impl Drop for HeatWriter {
 }
 
 impl HeatState {
-    /// Writes what waits; it goes on waiting while another process writes.
+    /// Writes the pending heat; it stays pending while another process writes.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
         let HeatState { conn, waiting, cold } = self;
         if !waiting.is_empty() {
@@ -141,7 +143,7 @@ impl HeatState {
     }
 }
 
-/// Whether it was done: not when another process writes.
+/// Returns whether the step was done; false when another process writes.
 fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
     match done {
         Ok(()) => Ok(true),
@@ -165,13 +167,13 @@ fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<
     tx.commit().doing("commit the memory clock")
 }
 
-/// Works out `full_at` where whoever wrote the temperature did not.
+/// Computes `full_at` of all nodes whose row lacks it.
 fn work_out_all(conn: &mut Connection) -> Result<(), StoreError> {
     while work_out(conn)? == UNKNOWN_MAX {}
     Ok(())
 }
 
-/// The same for so many nodes at most; how many there were.
+/// Computes `full_at` of up to [`UNKNOWN_MAX`] nodes, and returns their number.
 fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
     const UNKNOWN: &str = "
         SELECT node, temperature, at
@@ -193,7 +195,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
     Ok(unknown.len())
 }
 
-/// Notes of a node what the index is of.
+/// Sets a node's `full_at`, by which the index orders nodes.
 fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
@@ -215,7 +217,7 @@ fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> 
         let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
         let Heat { temperature, at: reading, .. } = warmed;
         let execute = |sql, row: &[&dyn ToSql]| tx.prepare_cached(sql)?.execute(row);
-        // The node may be gone by now, and nothing is written then.
+        // The node may be gone by now; then nothing is written.
         match noted {
             Some(_) => execute(WARM, params![node.0, temperature, reading, at.0]),
             None => {

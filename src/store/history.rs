@@ -1,8 +1,8 @@
-//! What was, from the rows of `diff`, for whoever has a connection.
+//! Reads snapshots, changes and earlier versions of nodes, on any connection.
 //!
-//! A row holds the side before its change. So the state of a node at a snapshot is the old side of
-//! the first change after it or, where nothing changed since, the node itself: one look into an
-//! index, however long the history is.
+//! A row of `diff` holds the version before its change. So the state of a node at a snapshot is the
+//! old version of the first change after it or, where nothing changed since, the node itself: one
+//! index lookup, however long the history is.
 
 use rusqlite::{Connection, Row, params};
 
@@ -20,16 +20,16 @@ pub(crate) struct Snapshot {
     pub(crate) created_at: Millis,
 }
 
-/// A node at some time: everything that its history keeps, but for the text.
+/// A node's version: everything that the history keeps of it, apart from the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeVersion {
-    /// Of the text.
+    /// Hash of the text.
     pub(crate) hash: String,
     /// Id of the parent.
     pub(crate) parent: Option<String>,
     /// Number of the file's root.
     pub(crate) root: Option<i64>,
-    /// Of the file.
+    /// Path of the file.
     pub(crate) path: Option<String>,
     pub(crate) position: i64,
     pub(crate) node_type: String,
@@ -39,11 +39,11 @@ pub(crate) struct NodeVersion {
     pub(crate) attributes: Attributes,
 }
 
-/// Where a change stands in the history.
+/// The position of a change in the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment {
     pub(crate) snapshot: i64,
-    /// Its number among the changes of the snapshot.
+    /// The number of the change within its snapshot.
     pub(crate) seq: i64,
 }
 
@@ -54,24 +54,25 @@ pub(crate) struct Change {
     pub(crate) node_id: String,
     /// `add`, `mod` or `rem`.
     pub(crate) op: String,
-    /// Whether a file's new words replaced an agent's.
+    /// Whether a file's new text replaced an agent's overlay.
     pub(crate) is_conflict: bool,
-    /// What the node was; `None` where it was not there.
+    /// The version before; `None` where the node did not exist.
     pub(crate) old: Option<NodeVersion>,
 }
 
-/// Which snapshots there are.
+/// The extent of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Snapshots {
     pub(crate) n: i64,
     pub(crate) first: i64,
-    /// The newest, which is HEAD.
+    /// The newest snapshot, which is HEAD.
     pub(crate) last: i64,
-    /// Whether what was before the first one is forgotten.
+    /// Whether the history before the first one was trimmed.
     pub(crate) is_cut: bool,
 }
 
-/// Reads `{version}` or `{present}`, which begins at a column; `None` where the node was not there.
+/// Reads `{version}` or `{present}`, which begins at column `at`; `None` where the node did not
+/// exist.
 fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> {
     let Some(hash) = row.get(at + 7)? else { return Ok(None) };
     Ok(Some(NodeVersion {
@@ -88,7 +89,7 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> 
     }))
 }
 
-/// Reads what was, on any connection.
+/// Reads the history on any connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Versions<'a> {
     conn: &'a Connection,
@@ -99,7 +100,7 @@ impl<'a> Versions<'a> {
         Versions { conn }
     }
 
-    /// The snapshot of that id.
+    /// Returns the snapshot of an id.
     pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
         const SNAPSHOT: &str = "
             SELECT id, cursor_hash, message, created_at FROM snapshot WHERE id = ?1";
@@ -114,9 +115,10 @@ impl<'a> Versions<'a> {
         self.conn.find(SNAPSHOT, [id], read, "read a snapshot")
     }
 
-    /// Which snapshots there are; all zero when there is none.
+    /// Returns the extent of the history; all zero when there are no snapshots.
     pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
-        // Each snapshot records a change; one without is what was left of a longer history.
+        // Each snapshot records a change; one without changes is the beginning of a trimmed
+        // history.
         const EXTENT: &str = "
             SELECT count(*), ifnull(min(id), 0),
                    ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
@@ -129,7 +131,7 @@ impl<'a> Versions<'a> {
         self.conn.query_row(EXTENT, [], read).doing("measure the history")
     }
 
-    /// The snapshots next to an id that is none: the one before and the one after.
+    /// Returns the neighbours of an id without a snapshot: the one before and the one after.
     pub(crate) fn snapshots_beside(
         &self,
         id: i64,
@@ -142,7 +144,7 @@ impl<'a> Versions<'a> {
             .doing("list snapshots")
     }
 
-    /// What a node was at a snapshot; `None` where it was not there.
+    /// Returns a node's version at a snapshot; `None` where it did not exist.
     pub(crate) fn version_at(
         &self,
         node_id: &str,
@@ -151,7 +153,7 @@ impl<'a> Versions<'a> {
         self.version_after(node_id, Moment { snapshot, seq: i64::MAX })
     }
 
-    /// What a node was right after a change.
+    /// Returns a node's version right after a change.
     pub(crate) fn version_after(
         &self,
         node_id: &str,
@@ -181,7 +183,7 @@ impl<'a> Versions<'a> {
         Ok(self.conn.find(NOW.text(), [node_id], |row| read_side(row, 0), doing)?.flatten())
     }
 
-    /// The text of that hash, which the node has or had.
+    /// Returns the text of a hash, which the node has or had.
     pub(crate) fn former_text(
         &self,
         node_id: &str,
@@ -195,7 +197,7 @@ impl<'a> Versions<'a> {
         self.conn.find(TEXT, [node_id, hash], |row| row.get(0), "read a former text")
     }
 
-    /// The changes of a node before that one, newest first.
+    /// Returns the changes of a node before a moment, newest first.
     pub(crate) fn changes_of(
         &self,
         node_id: &str,

@@ -21,14 +21,14 @@ pub(crate) struct NodeRow<'a> {
     pub(crate) id: &'a str,
     pub(crate) place: NodePlace,
     pub(crate) data: &'a NodeData<'a>,
-    /// Of the content, as text.
+    /// Hash of the content, as text.
     pub(crate) hash: &'a str,
     pub(crate) source_hash: Option<&'a str>,
     pub(crate) breadcrumb: &'a str,
 }
 
 impl NodeRow<'_> {
-    /// Runs [`INSERT`]; whether the id was free.
+    /// Runs [`INSERT`], and returns whether the id was free.
     pub(crate) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
         let NodeRow { key, id, place, data, hash, source_hash, breadcrumb } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));

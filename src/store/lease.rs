@@ -1,11 +1,11 @@
-//! Leases: what only one process at a time should do, by a row that names the one who does it.
+//! Leases: named locks with a holder, for work that one process at a time should do.
 //!
 //! A lease saves work and protects nothing: two processes that both believe to hold one do the same
-//! work twice, each in its own transactions. So it may be written without waiting for the disk, and
-//! a database that is busy is an answer: not now.
+//! work twice, each in its own transactions. So it is written without waiting for the disk, and a
+//! busy database means that the lease is not available now.
 //!
 //! A lease is held while `now < expires_at <= now + LEASE_MS`. One that seems to last longer was
-//! written by another clock, so that no step of a clock keeps everybody out.
+//! written by another clock and counts as free, so that no clock step locks every process out.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,28 +17,29 @@ use super::file_identity::FileIdentity;
 use super::{ErrorStep, StoreError, connection};
 use crate::model::clock::Millis;
 
-/// How long a holder that says nothing more is believed to be alive.
+/// Time after its last renewal during which a holder counts as alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
 
-/// A holder renews when less than this is left, so that a quick schedule does not write each time.
+/// Remaining time below which a holder renews, so that a quick schedule does not write each time.
 const RENEW_MS: i64 = LEASE_MS / 2;
 
-/// A holder that said something within this time may be in the middle of its work.
+/// Time after its last renewal in which a holder may be in the middle of its work.
 const FRESH_MS: i64 = 2_000;
 
-/// How long taking a lease waits for a write in progress.
+/// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
-/// Whose lease gives way.
+/// The leases that a claim may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseClaim {
-    /// One that has expired.
+    /// An expired one.
     Free,
-    /// One that was not taken or renewed just now: who starts cannot know whether its holder died.
+    /// One that was not taken or renewed within the last two seconds. A starting process cannot
+    /// know whether its holder died.
     Idle,
 }
 
-/// The connection that takes leases, for one holder.
+/// Takes leases for one holder, on a connection of its own.
 pub(crate) struct Leases {
     conn: Mutex<Connection>,
     file_identity: Arc<FileIdentity>,
@@ -46,7 +47,7 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    /// Opens the connection; the memory must exist. No other process may be called `holder`.
+    /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<FileIdentity>,
@@ -57,8 +58,8 @@ impl Leases {
         Ok(Leases { conn, file_identity: Arc::clone(file_identity), holder: holder.to_owned() })
     }
 
-    /// Takes or renews a lease; whether this holder has it now. Writes nothing where another has
-    /// it or where it lasts for long enough.
+    /// Takes or renews a lease, and returns whether this holder has it now. Writes nothing where
+    /// another has it or where it lasts for long enough.
     pub(crate) fn take(
         &self,
         name: &str,
@@ -71,12 +72,12 @@ impl Leases {
         }
     }
 
-    /// Gives a lease back, if this holder has it.
+    /// Releases a lease, if this holder has it.
     pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("give a lease back") {
-            // Whoever starts next does not wait for it to expire.
+            // A starting process takes the lease by [`LeaseClaim::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released.map(drop),
         }
@@ -97,7 +98,7 @@ impl Leases {
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin to take a lease")?;
-        // Looked at again under the lock: a rival may have been quicker.
+        // Read again under the lock: a rival may have been quicker.
         if self.state(&tx, name, claim, now)? == LeaseState::Others {
             return Ok(false);
         }
@@ -141,14 +142,14 @@ impl Drop for Leases {
     }
 }
 
-/// How a lease stands for one who wants it.
+/// The state of a lease, seen by one holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeaseState {
-    /// To be had, or to be renewed.
+    /// Available, or due for renewal.
     Open,
-    /// By the one who asks, for long enough.
+    /// Held by this holder, for long enough.
     Held,
-    /// By another.
+    /// Held by another.
     Others,
 }
 

@@ -1,9 +1,9 @@
-//! References in the database: read from texts as they change, and resolved at the end of the write
-//! that changed a text, or anything that a reference was or could have been resolved by.
+//! References in the database: parsed from changed texts, resolved when the write ends.
 //!
-//! [`DirtyRefs`] collects what a write made doubtful. [`DirtyRefs::settle`] puts it right, in the
-//! same transaction, and looks at nothing else: what a write costs follows what it changed. What a
-//! write adds has ascending keys, so that it is told by where they begin and takes no memory.
+//! [`DirtyRefs`] collects the references and names that a write may have affected: those in changed
+//! texts, and those whose target changed or could now be another. [`DirtyRefs::settle`] resolves
+//! them in the same transaction and reads nothing else, so that the cost of a write follows what it
+//! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
 pub(crate) mod check;
 mod inserted;
@@ -43,24 +43,24 @@ macro_rules! reference_columns {
 }
 use reference_columns;
 
-/// What a write made doubtful so far.
+/// The references and names that a write may have affected so far.
 #[derive(Debug)]
 pub(super) struct DirtyRefs {
-    /// What has a greater key is new.
+    /// The greatest keys before the write; rows with greater ones are new.
     newest: NewestKeys,
-    /// Names of what came, went, changed or moved.
+    /// Names of nodes that were added, removed, changed or moved.
     names: BTreeSet<NameKey>,
-    /// The same, by file.
+    /// The names of such nodes by their file.
     inside: BTreeSet<(FileId, NameKey)>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
-    /// Files whose nodes all stand elsewhere.
+    /// Files whose nodes have all moved.
     moved: BTreeSet<FileId>,
     /// Rows of references that are new or whose source moved.
     references: BTreeSet<i64>,
 }
 
-/// What a node's names and references are made of.
+/// The parts of a node that yield its names and references.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkText<'a> {
     pub(super) key: NodeKey,
@@ -73,19 +73,19 @@ pub(super) struct LinkText<'a> {
 }
 
 impl LinkText<'_> {
-    /// Whether its file's names, or what stands for the file, may depend on it.
+    /// Returns whether the file's names, or the node that represents it, may depend on this node.
     fn tells_of_file(&self) -> bool {
         self.is_top || self.key_path.is_some_and(title::is_name_field)
     }
 }
 
-/// The name of a node in its row.
+/// Returns the key of a node's name, as its row has it.
 pub(super) fn name(label: &str) -> Option<i64> {
     (!label.is_empty()).then(|| NameKey::of(label).0)
 }
 
 impl DirtyRefs {
-    /// Nothing is doubtful of what there is now.
+    /// Begins with nothing to resolve.
     pub(super) fn begin(conn: &Connection) -> Result<DirtyRefs, StoreError> {
         Ok(DirtyRefs::since(NewestKeys::of(conn)?))
     }
@@ -101,7 +101,7 @@ impl DirtyRefs {
         }
     }
 
-    /// A node is new.
+    /// Notes an added node.
     pub(super) fn node_added(
         &mut self,
         conn: &Connection,
@@ -117,7 +117,7 @@ impl DirtyRefs {
         self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
 
-    /// A node's text is another.
+    /// Notes a changed text.
     pub(super) fn text_changed(
         &mut self,
         conn: &Connection,
@@ -135,13 +135,13 @@ impl DirtyRefs {
         self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
 
-    /// A node stands elsewhere, and so may everything below it.
+    /// Notes a moved node; everything below it moves along.
     pub(super) fn node_moved(&mut self, from: Option<FileId>, to: Option<FileId>) {
         self.moved.extend(from);
         self.moved.extend(to);
     }
 
-    /// A node goes to another file, which may be none.
+    /// Notes that a node leaves its file for another one or for none.
     pub(super) fn file_changed(
         &mut self,
         conn: &Connection,
@@ -163,23 +163,23 @@ impl DirtyRefs {
         Ok(())
     }
 
-    /// A node goes.
+    /// Notes a removed node.
     pub(super) fn node_removed(&mut self, link_text: &LinkText<'_>, id: &str) {
         self.names.insert(NameKey::of_id(id));
         self.stands(link_text);
     }
 
-    /// A file is new.
+    /// Notes an added file.
     pub(super) fn file_added(&mut self, file: FileId) {
         self.tells_of(Some(file));
     }
 
-    /// A file's path is another, or it may be new.
+    /// Notes a changed path, or a file that may be new.
     pub(super) fn file_renamed(&mut self, file: FileId) {
         self.moved.insert(file);
     }
 
-    /// A file goes; its nodes went before.
+    /// Notes a removed file, whose nodes were removed before.
     pub(super) fn file_removed(
         &mut self,
         conn: &Connection,
@@ -192,7 +192,7 @@ impl DirtyRefs {
         self.scope(conn, file)
     }
 
-    /// What the reference of that row points at may be another.
+    /// Notes a reference whose target may be another.
     pub(super) fn reference_changed(&mut self, reference: i64) {
         self.references.insert(reference);
     }
@@ -225,7 +225,7 @@ impl DirtyRefs {
         Ok(())
     }
 
-    /// Names what changed inside a file by the file's name, too.
+    /// Adds the names that changed inside a file, qualified by the file's name.
     fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
         let file_name = NameKey::of(without_extension(last_path_segment(&path)));
@@ -235,12 +235,12 @@ impl DirtyRefs {
         Ok(())
     }
 
-    /// How much is held.
+    /// Returns the number of entries held.
     pub(super) fn len(&self) -> usize {
         self.names.len() + self.inside.len() + self.references.len()
     }
 
-    /// Resolves what is doubtful.
+    /// Resolves everything noted.
     pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), StoreError> {
         let settled = DirtyRefs::begin(conn)?;
         std::mem::replace(self, settled).resolve(conn)
@@ -287,7 +287,7 @@ impl DirtyRefs {
     }
 }
 
-/// What a reference in the text of a node would point at.
+/// Returns the target that a reference in the text of a node would have.
 pub(super) fn resolve_text_target(
     conn: &Connection,
     source: NodeKey,
@@ -303,7 +303,7 @@ pub(super) fn resolve_text_target(
     Resolver::new(LinkRows { conn }).resolve(source, &from, reference)
 }
 
-/// The rows of a node that say the same as `reference`, in words or because they point at the same.
+/// Returns the rows of a node equal to `reference`, by their words or by their target.
 pub(super) fn same_references(
     conn: &Connection,
     source: NodeKey,
@@ -340,13 +340,13 @@ pub(super) fn same_references(
     Ok(same)
 }
 
-/// The node of that id.
+/// Returns the node of an id.
 pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, StoreError> {
     LinkRows { conn }.node(id)
 }
 
-/// The references of a text as a set: of those that name the same target, the one that weighs most.
-/// One that shows a secret which escapes or marks hide in the text is none.
+/// Returns the references of a text as a set: the heaviest of those that name one target. A
+/// reference is dropped if it shows a secret that escapes or markup hide in the text.
 pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
     let mut references = link::references(node_type, content);
     if references.is_empty() {
@@ -368,12 +368,12 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
     set.into_values().collect()
 }
 
-/// Who says that a reference is there.
+/// The origin of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A text.
+    /// A text contains it.
     Parsed,
-    /// Whoever related two nodes by hand.
+    /// An agent or a person related two nodes.
     Manual,
 }
 
@@ -386,7 +386,7 @@ impl Origin {
     }
 }
 
-/// Adds the row of a reference, not resolved yet, and returns its id.
+/// Adds an unresolved reference, and returns its row id.
 pub(crate) fn insert(
     conn: &Connection,
     source: NodeKey,
@@ -405,7 +405,7 @@ pub(crate) fn insert(
     Ok(id)
 }
 
-/// Notes the names that the row of a reference wants.
+/// Records the names by which a reference waits for its target.
 fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
@@ -415,7 +415,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
     Ok(())
 }
 
-/// The names that a row wants.
+/// Returns the names by which a reference waits for its target.
 fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
     conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read what a reference wants")
@@ -451,7 +451,7 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
     })
 }
 
-/// Reads `key, node_type, label, content`: the node, what its text refers to, its label.
+/// Reads `key, node_type, label, content` into the node, its references and its label.
 fn read_text(row: &Row<'_>) -> rusqlite::Result<(NodeKey, Vec<Reference>, String)> {
     let node_type: String = row.get(1)?;
     let content = row.get_ref(3)?.as_str()?;

@@ -1,9 +1,8 @@
-//! The past of a memory, walked back from the present: the state before each snapshot is the state
-//! after it with the snapshot's changes undone, last one first.
+//! Reconstructs past states of a memory, backwards from the present.
 //!
-//! It starts from the rows as they are and needs of the history only `diff`. What it promises:
-//! after every snapshot younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash`
-//! of N.
+//! The state before a snapshot is the state after it with the snapshot's changes undone, last one
+//! first. It starts from the present rows and needs only `diff` of the history. Once every snapshot
+//! younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash` of N.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,32 +13,32 @@ use super::record::read_state;
 use super::{ErrorStep, Prepared, StoreError};
 use crate::model::fingerprint::{self, NodeState};
 
-/// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
+/// A family's parent: the parent's id, `ROOT:PATH` for the roots of a file, or `None`.
 type ParentName = Option<String>;
 
-/// Where a node stands among its siblings. Positions differ; the id only makes the order total.
+/// A node's place among its siblings. Positions differ; the id only makes the order total.
 type SiblingPosition = (i64, String);
 
-/// A node with its family and its position in it.
+/// A node with its family and its position.
 type Seated = (ParentName, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
 pub(super) struct PastState {
     families: BTreeMap<ParentName, BTreeMap<SiblingPosition, NodeState<'static>>>,
-    /// Where each node stands, by id.
+    /// Family and position of each node, by id.
     places: HashMap<String, (ParentName, i64)>,
     fingerprint: u64,
 }
 
-/// The old side of a change.
+/// The version before a change.
 struct UndoStep {
     id: String,
-    /// What the node was and where it stood; nothing when it was added.
+    /// The node and its place before the change; `None` when the change added it.
     old: Option<Seated>,
 }
 
 impl PastState {
-    /// The state as the rows have it.
+    /// Returns the present state.
     pub(super) fn present(conn: &Connection) -> Result<PastState, StoreError> {
         static STATES: Sql = Sql::new(
             "
@@ -64,12 +63,12 @@ impl PastState {
         Ok(past)
     }
 
-    /// The fingerprint of this state.
+    /// Returns the fingerprint of this state.
     pub(super) fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Goes back to the state before `snapshot`, which must be the youngest not undone yet.
+    /// Undoes `snapshot`, which must be the youngest not undone yet.
     pub(super) fn undo(&mut self, conn: &Connection, snapshot: i64) -> Result<(), StoreError> {
         static CHANGES: Sql = Sql::new(
             "
@@ -110,7 +109,7 @@ impl PastState {
         self.families.entry(family).or_default().insert((position, id), state);
     }
 
-    /// Takes a family's terms from the sum before the first change to it.
+    /// Subtracts a family's terms from the sum before the first change to it.
     fn touch(&mut self, family: &ParentName, touched: &mut BTreeSet<ParentName>) {
         if touched.insert(family.clone()) {
             self.fingerprint = self.fingerprint.wrapping_sub(self.sum(family));
@@ -135,12 +134,12 @@ impl UndoStep {
     }
 }
 
-/// Reads `id, position, family` and the state behind them.
+/// Reads `id, position, family` and the state columns after them.
 fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
     Ok((row.get(2)?, row.get(1)?, read_state(row, row.get(0)?, 3)?))
 }
 
-/// Every snapshot from the youngest to the oldest, with the fingerprint of its state.
+/// Returns every snapshot from the youngest to the oldest, with the fingerprint of its state.
 pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     let ids: Vec<i64> = conn.rows(SNAPSHOTS, [], |row| row.get(0), "list the snapshots")?;

@@ -17,7 +17,7 @@ pub(crate) trait Prepared {
         self.prepared(sql, doing)?.execute(params).doing(doing)
     }
 
-    /// Reads the one row that there is.
+    /// Reads exactly one row.
     fn row<T>(
         &self,
         sql: &str,
@@ -52,7 +52,7 @@ pub(crate) trait Prepared {
         rows.doing(doing)
     }
 
-    /// Tells whether there is a row.
+    /// Returns whether there is a row.
     fn has(&self, sql: &str, params: impl Params, doing: Step) -> Result<bool, StoreError> {
         self.prepared(sql, doing)?.exists(params).doing(doing)
     }

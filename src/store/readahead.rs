@@ -1,8 +1,8 @@
-//! Has the system read a file before anybody asks for what is in it.
+//! Reads a database file ahead into the system's page cache.
 //!
-//! A search looks at some hundred pages, one after the other. While the file is only on disk, it
-//! waits for each of them, and so does the next search for others. Read from its beginning to its
-//! end, the file of a usual memory is there after the first one or two.
+//! A search reads some hundred pages, one after the other. While the file is only on disk, it waits
+//! for each of them, and so does the next search for others. Read from beginning to end, the file
+//! of a usual memory is cached after the first search or two.
 
 use std::fs::File;
 use std::io;
@@ -13,18 +13,18 @@ use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 
-/// Bytes of a file that is read ahead. Of a larger one, questions need a small part, and where that
-/// stands nobody knows before.
+/// Largest file that is read ahead, in bytes. Questions need a small part of a larger one, and
+/// which part is unknown beforehand.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Bytes that the disk is asked for at once: who needs a page meanwhile waits for no more.
+/// Bytes requested from the disk at once; a query that needs a page meanwhile waits for no more.
 const PIECE_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
 
-/// Has the system read the file at `path`, a piece at a time, until it is done or over; gives the
-/// bytes that were asked for. What the system has in memory costs next to nothing.
+/// Reads the file at `path` ahead, piece by piece, and returns the number of bytes requested.
 ///
-/// For a process that has one memory open until it ends: it leaves the file open, since closing it
-/// would take away the locks that SQLite has on it.
+/// It stops early once `is_over`. Cached bytes cost next to nothing. For a process that keeps one
+/// memory open until it ends: it leaves the file open, since closing it would drop SQLite's locks
+/// on it.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ fn advise_kernel(file: &File, is_over: impl Fn() -> bool) -> io::Result<u64> {
     while asked < n_bytes && n_bytes <= FILE_BYTES_MAX && !is_over() {
         fadvise(file, asked, Some(PIECE_BYTES), Advice::WillNeed)?;
         asked = n_bytes.min(asked + PIECE_BYTES.get());
-        // Its last byte is there when all of it is.
+        // The last byte of a piece arrives last.
         file.read_at(&mut [0], asked - 1)?;
     }
     Ok(asked)

@@ -1,9 +1,9 @@
-//! The reading connection: one method per question, and nothing that could write.
+//! The reading connection: one method per query, and none that writes.
 //!
-//! SQLite opened the file read-only and refuses writes before they run; the connection is private
-//! and no method takes SQL. Several questions see one state of the memory inside
-//! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
-//! the whole database to answer a question about part of it.
+//! SQLite opens the file read-only and refuses writes before they run; the connection is private
+//! and no method takes SQL. [`Reader::at_one_state`] runs several queries on one state of the
+//! memory. Each query is bounded by its arguments: none reads the whole database to answer a
+//! question about a part of it.
 
 mod change_counters;
 mod counts;
@@ -42,17 +42,17 @@ pub(crate) struct Reader {
     conn: Connection,
 }
 
-/// A node without its text: what a line about it needs.
+/// A node without its text: the fields of one output line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeHead {
     pub(crate) key: NodeKey,
     /// The anchor.
     pub(crate) id: String,
     pub(crate) parent: Option<NodeKey>,
-    /// Sparse rank among the siblings.
+    /// Order key among the siblings.
     pub(crate) position: i64,
     pub(crate) file: Option<FileId>,
-    /// Of the file, relative to its root.
+    /// Path of the file, relative to its root.
     pub(crate) path: Option<String>,
     pub(crate) node_type: String,
     pub(crate) lang: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) struct NodeHead {
     pub(crate) heat: Heat,
 }
 
-/// A query for heads; `n` is the node, `f` its file, `h` its heat.
+/// A query of node heads; `n` is the node, `f` its file, `h` its heat.
 macro_rules! heads {
     ($with:literal, $from:literal) => {
         concat!(
@@ -82,8 +82,8 @@ impl Reader {
         Ok(Reader { conn: connection::open_reader(path)? })
     }
 
-    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside
-    /// of another such call it is a part of that one.
+    /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested
+    /// call joins the outer one.
     pub(crate) fn at_one_state<T, E: From<StoreError>>(
         &self,
         ask: impl FnOnce(&Reader) -> Result<T, E>,
@@ -93,17 +93,17 @@ impl Reader {
         }
         let state = self.conn.unchecked_transaction().doing("begin to read")?;
         let answer = ask(self);
-        // There is nothing to commit: the end of the transaction lets go of the state.
+        // There is nothing to commit: the end of the transaction releases the state.
         drop(state);
         answer
     }
 
-    /// The memory clock, in ms of attended time.
+    /// Returns the memory clock, in ms of attended time.
     pub(crate) fn attended(&self) -> Result<i64, StoreError> {
         heat_rows::memory_clock(&self.conn)
     }
 
-    /// The node of that id.
+    /// Returns the node of an id.
     pub(crate) fn head(&self, id: &str) -> Result<Option<NodeHead>, StoreError> {
         const HEAD: &str = heads!(
             "",
@@ -116,7 +116,7 @@ impl Reader {
         self.conn.find(HEAD, [id], read_head, "find a node")
     }
 
-    /// The nodes of those keys, in no particular order; keys of no node are passed over.
+    /// Returns the nodes of keys, in no particular order; skips keys without a node.
     pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<NodeHead>, StoreError> {
         const HEADS: &str = heads!(
             "",
@@ -129,7 +129,7 @@ impl Reader {
         self.all(HEADS, [list(keys)], read_head).doing("read nodes")
     }
 
-    /// The texts of those nodes.
+    /// Returns the texts of nodes.
     pub(crate) fn contents(
         &self,
         keys: &[NodeKey],
@@ -144,7 +144,7 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
-    /// The first nodes without a parent: files in the order of their paths, then what no file owns.
+    /// Returns the first nodes without a parent: by file path, then those without a file.
     pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const OF_FILES: &str = heads!(
             "",
@@ -174,7 +174,7 @@ impl Reader {
         Ok(roots)
     }
 
-    /// The first children of a node, in document order.
+    /// Returns the first children of a node, in document order.
     pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const CHILDREN: &str = heads!(
             "",
@@ -189,7 +189,7 @@ impl Reader {
         self.all(CHILDREN, params![of.0, limit(n_max)], read_head).doing("list children")
     }
 
-    /// The ancestors of a node, its parent first.
+    /// Returns the ancestors of a node, its parent first.
     pub(crate) fn ancestors(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const ANCESTORS: &str = heads!(
             "
@@ -212,9 +212,9 @@ impl Reader {
         self.all(ANCESTORS, params![of.0, limit(n_max)], read_head).doing("list ancestors")
     }
 
-    /// The first nodes below a node, level by level, at most `depth` levels deep.
+    /// Returns the first nodes below a node, level by level, at most `depth` levels deep.
     ///
-    /// A cross join keeps the order of the tables: SQLite would rather look through all nodes.
+    /// A cross join keeps the order of the tables: SQLite would rather scan all nodes.
     pub(crate) fn descendants(
         &self,
         of: NodeKey,
@@ -243,8 +243,8 @@ impl Reader {
             .doing("list descendants")
     }
 
-    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has
-    /// none.
+    /// Returns the siblings nearest to a node, in document order: at most `n_max` on each side. A
+    /// root has none.
     pub(crate) fn siblings(
         &self,
         of: &NodeHead,
@@ -278,7 +278,8 @@ impl Reader {
         Ok(siblings)
     }
 
-    /// Ids that stand next to `id` in their order, and so share its beginning if any does.
+    /// Returns the neighbours of `id` in the order of ids; an id with the same prefix is among
+    /// them.
     pub(crate) fn ids_around(&self, id: &str) -> Result<Vec<String>, StoreError> {
         const AROUND: &str = "
             SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)
@@ -317,7 +318,7 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<NodeHead> {
     })
 }
 
-/// Keys as a JSON array, which SQLite joins with.
+/// Returns keys as a JSON array for SQLite to join with.
 fn list(keys: &[NodeKey]) -> Value {
     let keys: Vec<String> = keys.iter().map(|it| it.0.to_string()).collect();
     Value::Text(format!("[{}]", keys.join(",")))

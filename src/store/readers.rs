@@ -1,7 +1,7 @@
-//! The reading connections of a process: opened when they are needed, kept for the next question.
+//! A pool of reading connections, opened on demand and kept for the next query.
 //!
-//! Whoever holds this can read, and has no way from here to anything that writes. It refuses files
-//! that were deleted or replaced since they were opened.
+//! The pool gives no access to anything that writes. It refuses files that were deleted or replaced
+//! since they were opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use super::{ErrorStep, StoreError};
 pub(crate) struct ReaderPool {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
-    /// Those that nobody reads from right now.
+    /// Connections not in use.
     idle: Mutex<Vec<Reader>>,
 }
 
 impl ReaderPool {
-    /// Opens the first connection to the memory at `path`, which has these files open.
+    /// Opens the first connection to the memory at `path`, whose open files are `file_identity`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<FileIdentity>,
@@ -35,12 +35,12 @@ impl ReaderPool {
         Ok(ReaderPool { path: path.doing("find the folder of the database")?, file_identity, idle })
     }
 
-    /// The file, in full.
+    /// Returns the absolute path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Asks on a connection that nobody else asks on.
+    /// Runs queries on a connection that no other thread uses.
     pub(crate) fn read<T, E: From<StoreError>>(
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
@@ -52,15 +52,15 @@ impl ReaderPool {
             None => Reader::open(&self.path)?,
         };
         let answer = question(&reader);
-        // A panic above drops the connection instead of giving it back.
+        // A panic in `ask` drops the connection instead of returning it to the pool.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
     }
 
-    /// Has the system read the file before anybody asks for it, until it is done or over; gives the
-    /// bytes that were asked for, none of a large file.
+    /// Reads the file ahead into the system's cache, and returns the number of bytes requested.
     ///
-    /// For a process that has one memory open until it ends: it leaves the file open.
+    /// It stops early once `is_over`, and reads nothing of a large file. For a process that keeps
+    /// one memory open until it ends: it leaves the file open.
     ///
     /// # Errors
     ///
@@ -70,17 +70,17 @@ impl ReaderPool {
         readahead::read_ahead_file(&self.path, is_over)
     }
 
-    /// Elsewhere, the system is not asked for that.
+    /// Reads nothing: other systems have no readahead here.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn read_ahead(&self, _: impl Fn() -> bool) -> io::Result<u64> {
         Ok(0)
     }
 
-    /// Returns the path, where the file that was opened still stands.
+    /// Returns the path, if the opened file is still there.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Moved`], if another file or none stands there by now.
+    /// [`StoreError::Moved`], if the path leads to another file or to none.
     pub(crate) fn current_path(&self) -> Result<&Path, StoreError> {
         self.file_identity.check()?;
         Ok(&self.path)

@@ -1,4 +1,4 @@
-//! Rows as values, and the one place that reads them from SQLite.
+//! Rows as values, and the functions that read them from SQLite.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text::bigrams;
 
-/// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
+/// A node's internal key, which never leaves the process; others use the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeKey(pub(crate) i64);
 
@@ -29,23 +29,23 @@ pub(crate) struct RootId(pub(crate) i64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Root {
     pub(crate) id: RootId,
-    /// Absolute and canonical.
+    /// Absolute, canonical path.
     pub(crate) path: String,
 }
 
-/// What is known of a source file.
+/// A row of `file`: a source file as last compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileRow {
     pub(crate) id: FileId,
     pub(crate) root: RootId,
-    /// Relative to the root, `/` between segments.
+    /// Path relative to the root, `/` between segments.
     pub(crate) path: String,
     pub(crate) stat: FileStat,
-    /// Of the bytes that the nodes were made from.
+    /// Hash of the bytes that the nodes were made from.
     pub(crate) content_hash: Option<ContentHash>,
-    /// Why the last look could not be compiled.
+    /// The reason why the last compile of it failed.
     pub(crate) error: Option<String>,
-    /// Whether it was not there at the last look; something of it still is.
+    /// Whether the file was missing at the last compile; nodes or tombstones still refer to it.
     pub(crate) is_gone: bool,
 }
 
@@ -65,12 +65,12 @@ impl FileRow {
     }
 }
 
-/// Where a node stands.
+/// A node's place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodePlace {
     pub(crate) file: Option<FileId>,
     pub(crate) parent: Option<NodeKey>,
-    /// Sparse rank among the siblings.
+    /// Order key among the siblings.
     pub(crate) position: i64,
 }
 
@@ -102,22 +102,22 @@ pub(crate) struct NodeData<'a> {
     pub(crate) attributes: Attributes,
 }
 
-/// What a file says and the memory does not contain, because an agent forgot it.
+/// The tombstone of a node that a file contains and an agent forgot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tombstone {
-    /// Of the node that was forgotten.
+    /// Id of the forgotten node.
     pub(crate) id: NodeId,
-    /// What it stood under; that may be forgotten, too.
+    /// Its former parent, which may be forgotten, too.
     pub(crate) parent: Option<NodeId>,
     pub(crate) node_type: NodeType,
     pub(crate) level: Option<u8>,
     pub(crate) source_hash: ContentHash,
-    /// Bytes of the file, at the last compile.
+    /// Byte range in the file, at the last compile.
     pub(crate) span: Range<usize>,
 }
 
 impl NodeRecord {
-    /// Whether an agent says something else of it than its file.
+    /// Returns whether an agent's overlay hides the file's text.
     pub(crate) fn is_overlaid(&self) -> bool {
         self.source_hash.is_some_and(|it| it != self.content_hash)
     }
@@ -213,7 +213,7 @@ impl<'a> NodeData<'a> {
     }
 }
 
-/// Reads `{state}` or `{old_state}`, which begins at a column.
+/// Reads `{state}` or `{old_state}`, which begins at column `at`.
 pub(crate) fn read_state(
     row: &Row<'_>,
     id: String,

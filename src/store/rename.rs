@@ -1,10 +1,10 @@
-//! Renaming to a name that nobody has yet.
+//! Renames files without replacing any.
 
 use std::io;
 use std::path::Path;
 
-/// Renames a file; an error where the new name is taken. At no instant has it two names, so that a
-/// kill leaves no link behind.
+/// Renames a file; fails where the new name is taken. Where the file system supports it, the file
+/// never has two names, so that a kill leaves no link behind.
 #[cfg(target_os = "linux")]
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -16,7 +16,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Elsewhere, it is linked and then unlinked.
+/// Renames a file by linking and unlinking it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     link_new(from, to)

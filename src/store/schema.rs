@@ -1,8 +1,8 @@
 //! Schema versions: append-only SQL files, applied in order, each once.
 //!
-//! `application_id` says that a file is a remindb memory, `user_version` how many of [`MIGRATIONS`]
-//! it has seen. A file that has seen more than this build knows is refused; the check and the
-//! migrations stand in one transaction, so that two processes that start at once agree.
+//! `application_id` marks a file as a remindb memory, `user_version` counts the [`MIGRATIONS`]
+//! applied to it. A file with more migrations than this build knows is refused. The check and the
+//! migrations share one transaction, so that two processes starting at once agree.
 
 use std::path::Path;
 
@@ -27,13 +27,13 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0010_fields.sql"),
 ];
 
-/// The first schema with references: what is older has texts that were not read for them.
+/// The first schema with references: texts in older ones were not parsed for them.
 const LINKS_SINCE: i64 = 2;
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// The migrations to apply.
+/// Returns the migrations to apply.
 fn migrations() -> &'static [&'static str] {
     #[cfg(test)]
     if let Some(scratch) = super::testing::scratch() {
@@ -42,7 +42,7 @@ fn migrations() -> &'static [&'static str] {
     MIGRATIONS
 }
 
-/// The newest schema that this build knows.
+/// Returns the newest schema that this build knows.
 pub(crate) fn newest() -> i64 {
     migrations().len() as i64
 }
@@ -55,9 +55,9 @@ pub(crate) fn check_sqlite() -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What the file says it is.
+/// The kind of database that a file's header declares.
 enum FileVerdict {
-    /// Nothing is in it yet.
+    /// An empty file.
     Empty,
     /// A memory of that schema version.
     Memory(i64),
@@ -90,7 +90,7 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
     conn.pragma_query_value(None, name, |row| row.get(0)).doing("read the schema version")
 }
 
-/// Refuses what is no memory of a schema that this build knows; changes nothing.
+/// Refuses files that are no memory of this build's schema version; changes nothing.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         FileVerdict::Memory(version) if version == newest() => Ok(()),
@@ -101,7 +101,7 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses what is no memory, of whatever schema that this build knows.
+/// Refuses files that are no memory; accepts older schemas, too.
 pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         FileVerdict::Memory(_) => Ok(()),
@@ -109,12 +109,12 @@ pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), Stor
     }
 }
 
-/// Refuses what is not ours before anything is set on it; an empty file is welcome.
+/// Refuses foreign databases before any setting is written to them; accepts an empty file.
 pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     examine(conn, path).map(drop)
 }
 
-/// Brings the file to the newest schema.
+/// Migrates the file to the newest schema.
 pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if matches!(examine(conn, path)?, FileVerdict::Memory(version) if version == newest()) {
         return Ok(());
@@ -122,7 +122,7 @@ pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .doing("lock the database for a new schema")?;
-    // Looked at again under the lock: another process may have done the work meanwhile.
+    // Examined again under the lock: another process may have migrated it meanwhile.
     let seen = match examine(&tx, path)? {
         FileVerdict::Empty => 0,
         FileVerdict::Memory(version) => version,

@@ -1,4 +1,4 @@
-//! Databases as older and later builds make them, for tests.
+//! Databases of older and later builds, for tests.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::columns::Column;
 #[derive(Clone, Copy)]
 pub(crate) struct Scratch {
     pub(crate) columns: &'static [Column],
-    /// Those of optional values.
+    /// Columns of optional values.
     pub(crate) attributes: &'static [Column],
     pub(crate) migrations: &'static [&'static str],
 }
@@ -20,17 +20,17 @@ thread_local! {
     static SCRATCH: Cell<Option<Scratch>> = const { Cell::new(None) };
 }
 
-/// The schema that this test's thread works with, if not this build's.
+/// Returns the schema set for this test's thread, if it differs from this build's.
 pub(crate) fn scratch() -> Option<Scratch> {
     SCRATCH.get()
 }
 
-/// Lets this test's thread work with another schema.
+/// Sets another schema for this test's thread.
 pub(crate) fn set_scratch(scratch: Option<Scratch>) {
     SCRATCH.set(scratch);
 }
 
-/// Makes the database what it was before nodes had fields: the schema, too.
+/// Downgrades the database to the last schema without fields.
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
@@ -47,7 +47,7 @@ pub(crate) fn forget_fields(path: &Path) {
     .expect("sound SQL");
 }
 
-/// Makes the database what it was before references were noted: the schema, too.
+/// Downgrades the database to the last schema without references.
 pub(crate) fn forget_references(path: &Path) {
     forget_fields(path);
     let conn = Connection::open(path).expect("it is there");

@@ -1,3 +1,5 @@
+//! Tests opening databases, schemas and writes.
+
 use std::path::PathBuf;
 
 use rusqlite::Connection;

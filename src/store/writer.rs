@@ -1,4 +1,4 @@
-//! The one connection of this process that writes.
+//! The one writing connection of this process.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub(crate) struct Writer {
     file_identity: Arc<FileIdentity>,
 }
 
-/// What a write did.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommitReport {
     /// The snapshot; `None` when nothing changed.
@@ -28,7 +28,7 @@ pub(crate) struct CommitReport {
 }
 
 impl Writer {
-    /// Opens the database, bringing its schema up to date.
+    /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
         let mut conn = connection::open_writer(path, if_missing)?;
         let file_identity = Arc::new(FileIdentity::of(path)?);
@@ -37,27 +37,27 @@ impl Writer {
         Ok(Writer { conn: Mutex::new(conn), log, file_identity })
     }
 
-    /// The log that its commits make longer.
+    /// Returns the log that its commits append to.
     pub(crate) fn log(&self) -> &Arc<Log> {
         &self.log
     }
 
-    /// Which files it opened, for the other connections of the process.
+    /// Returns the identity of its files, for the other connections of the process.
     pub(crate) fn file_identity(&self) -> &Arc<FileIdentity> {
         &self.file_identity
     }
 
-    /// Every compiled folder, by path.
+    /// Returns every compiled folder, by path.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
         files::roots(&self.lock())
     }
 
-    /// The files of a root, by path.
+    /// Returns the files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
         files::files(&self.lock(), root)
     }
 
-    /// The files of the root at that path, by their own.
+    /// Returns the files of the root at a path, by their own paths.
     pub(crate) fn files_at(&self, root: &str) -> Result<Vec<FileRow>, StoreError> {
         files::files_at(&self.lock(), root)
     }
@@ -87,7 +87,7 @@ impl Writer {
         Ok((value, CommitReport { snapshot, counts }))
     }
 
-    /// As [`Writer::write`]; what is deleted is overwritten with zeros.
+    /// Runs a write as [`Writer::write`], and overwrites what it deletes with zeros.
     pub(crate) fn write_securely<T, E: From<StoreError>>(
         &self,
         message: &str,
@@ -103,8 +103,9 @@ impl Writer {
         written
     }
 
-    /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
-    /// lock is sound: the panicking transaction was rolled back when it was dropped.
+    /// Locks the connection. SQLite allows one writer; waiting here, not in SQLite, keeps callers
+    /// in order. A poisoned lock is sound: the panicking transaction was rolled back when it was
+    /// dropped.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,8 @@
-//! What of a memory changed since the last look, as the resources that show it.
+//! Changed resources: finds those whose content differs since the last check.
 //!
-//! It is read off the database and not off the calls, so that what another process commits counts,
-//! and a write that changed nothing does not. A look costs one row while nothing has changed.
+//! Changes are read from the database rather than from the calls, so that commits of other
+//! processes count, and writes without effect do not. A check costs one row while nothing has
+//! changed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,16 +18,16 @@ const TREE: &str = "remindb://tree";
 const FILES: &str = "remindb://files";
 const TEMPERATURE: &str = "remindb://temperature";
 
-/// Changes when a scan of the source folder changed the memory: who scans says so.
+/// Changed by a scan of the source folder that changed the memory; the scanner reports it.
 pub(crate) const RESCAN: &str = "remindb://rescan";
-/// Changes with every record: who keeps them says so.
+/// Changed by every log record; the log reports it.
 pub(crate) const LOGS: &str = "remindb://logs";
 
-/// What was seen at the last look; nothing while nobody wants to know.
+/// The counters of the last check; `None` while nobody is subscribed.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeWatch(Mutex<Option<Seen>>);
 
-/// What a look sees of a memory.
+/// The state of a memory at a look.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     counters: ChangeCounters,
@@ -63,7 +64,7 @@ impl Seen {
 }
 
 impl ChangeWatch {
-    /// What happens from here on counts, unless it does already.
+    /// Starts watching from now on, unless it has started.
     pub(crate) fn begin(&self, memory: &Memory) -> Result<(), Error> {
         // Nothing is read under the lock: reading may log, and a log is a resource.
         let now = memory.clock().now();
@@ -72,12 +73,12 @@ impl ChangeWatch {
         Ok(())
     }
 
-    /// What happened until now, and what happens from here on, is nothing to anybody.
+    /// Stops watching.
     pub(crate) fn end(&self) {
         *self.lock() = None;
     }
 
-    /// The resources that show something else than at the last look.
+    /// Returns the resources that changed since the last check.
     pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<&'static str>, Error> {
         let before = *self.lock();
         let now = memory.clock().now();
@@ -100,7 +101,7 @@ impl ChangeWatch {
     }
 }
 
-/// The resources that show something else after `now` than after `before`.
+/// Returns the resources that changed from `before` to `now`.
 fn changed(
     reader: &Reader,
     before: &ChangeCounters,
@@ -114,7 +115,7 @@ fn changed(
         || is_written && (now.head < before.head || reader.has_file_changes_since(before.head)?);
     let is_cooler = before.attended != now.attended && reader.has_cooling_nodes()?;
     let rows = [
-        // A file that comes or goes may be what a reference waits for.
+        // A new or deleted file may resolve or unresolve a reference.
         (GRAPH, is_written || before.edges != now.edges || before.files != now.files),
         (SNAPSHOTS, is_written || before.oldest != now.oldest),
         (TREE, is_written),

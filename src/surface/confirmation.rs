@@ -1,7 +1,7 @@
-//! What a user is asked before an agent removes much, where the client can ask.
+//! Confirmation: asks the user before an agent removes much, if the client can ask.
 //!
-//! A client that shows no forms is not asked, and the call does what it says. What it forgets comes
-//! back by a rollback; that `MemoryRollback` can destroy is in its annotations.
+//! A client without forms is not asked, and the call proceeds. Forgotten nodes can be restored by
+//! a rollback; that `MemoryRollback` can destroy is in its annotations.
 
 use serde_json::{Value, json};
 
@@ -10,15 +10,15 @@ use crate::memory::{Error, Memory};
 use crate::query;
 use crate::store::reader::SiblingsAfter;
 
-/// What to ask before a call; nothing when it removes little.
+/// Returns the question before a call; `None` when it removes little.
 pub(crate) type Confirm = fn(&Memory, &Args) -> Result<Option<String>, Error>;
 
-/// Nodes that an agent may remove at once without being asked about it.
+/// Nodes that an agent may remove at once without a question.
 const UNASKED_NODES_MAX: u32 = 10;
 /// Nodes that are counted for a question.
 const COUNTED_NODES_MAX: u32 = 10_000;
 
-/// Asks, and gives an error when the answer is no.
+/// Asks the user; fails when the answer is no.
 pub(super) fn confirm(call: &Call, question: &str) -> Result<(), HandlerError> {
     match call.elicit("confirm", question, schema())? {
         ElicitResult::Accepted(content) if content["confirm"] == true => Ok(()),

@@ -1,4 +1,4 @@
-//! Cold nodes as a notice: what an agent might summarize before it is forgotten.
+//! Nudges: cold nodes as a notice, for the agent to summarize.
 
 use serde_json::{Value, json};
 
@@ -10,22 +10,22 @@ use crate::query::render::to_one_line;
 use crate::store::{ColdNode, ColdOffer};
 use crate::text::tokens;
 
-/// Who says it.
+/// The logger of the notice.
 const LOGGER: &str = "remindb.temperature";
 
 const MESSAGE: &str = "These nodes went cold: nothing has read them for long. Keep what still \
                        matters of them with MemorySummarize.";
 
-/// Most tokens of a reply with a notice where the client gave no budget.
+/// Tokens of a reply with a notice where the client gave no budget.
 const REPLY_TOKENS_MAX: usize = 4000;
 
-/// Less than the smallest notice has: for less, nothing is looked for.
+/// Tokens of the smallest notice, rounded down; with less room, none is looked for.
 const NOTICE_TOKENS_MIN: usize = 40;
 
-/// What joining two texts may cost.
+/// Tokens that joining two texts may cost.
 const JOINT_TOKENS: usize = 4;
 
-/// Cold nodes that no client was told of: as many as fit beside the reply.
+/// Returns a notice of cold nodes that no client has had, as many as fit beside the reply.
 pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> {
     if !memory.may_have_cold_nodes() {
         return None;
@@ -62,7 +62,7 @@ fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
     })
 }
 
-/// Tokens that the client leaves for a notice.
+/// Returns the tokens that a reply leaves for a notice.
 fn room(reply: &Reply) -> usize {
     let most = reply.budget.map_or(REPLY_TOKENS_MAX, |it| it as usize);
     let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
@@ -70,7 +70,7 @@ fn room(reply: &Reply) -> usize {
     most.saturating_sub(n_tokens as usize + JOINT_TOKENS)
 }
 
-/// How many of the nodes can be told of in that many tokens, in each form.
+/// Returns the number of nodes that fit, in each form of the notice.
 fn n_fit(nodes: &[ColdNode], room: usize, output: Output) -> usize {
     let longer = |text: &str, json: &Value| {
         let n_json = match output {
@@ -87,7 +87,7 @@ fn n_fit(nodes: &[ColdNode], room: usize, output: Output) -> usize {
     fits.count()
 }
 
-/// The notice of these nodes, for programs.
+/// Returns the notice as JSON.
 fn data(nodes: &[ColdNode]) -> Value {
     let nodes: Vec<Value> = nodes.iter().map(facts).collect();
     json!({"message": MESSAGE, "suggested_action": "MemorySummarize", "nodes": nodes})

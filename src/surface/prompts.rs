@@ -1,18 +1,18 @@
-//! The prompts of a memory: what a person picks from a menu, told to the agent as steps.
+//! The prompts of a memory: instructions that a person picks from a menu.
 
 use crate::mcp::{Arg, Args, HandlerError, Prompt, PromptMessage};
 use crate::text;
 
-/// How a prompt is made.
+/// Makes the text of a prompt.
 pub(crate) type PromptFn = fn(&Args) -> Result<String, HandlerError>;
 
-/// Characters of a topic; the rest is cut off.
+/// Characters of a topic; longer ones are cut.
 const TOPIC_CHARS_MAX: usize = 200;
 
 /// Every prompt, in the order of their use.
 pub(super) const PROMPTS: &[Prompt<PromptFn>] = &[ORIENT, RESYNC, TIDY];
 
-/// Those that need no more than the core of the tools.
+/// The prompts that need only the core tools.
 pub(super) const READING: &[Prompt<PromptFn>] = &[ORIENT, RESYNC];
 
 const ORIENT: Prompt<PromptFn> = Prompt {
@@ -39,7 +39,7 @@ const TIDY: Prompt<PromptFn> = Prompt {
     get: tidy,
 };
 
-/// The messages of a prompt: one, which the person says.
+/// Returns the messages of a prompt: one, by the person.
 pub(super) fn messages(get: PromptFn, args: &Args) -> Result<Vec<PromptMessage>, HandlerError> {
     Ok(vec![PromptMessage::user(get(args)?)])
 }
@@ -108,7 +108,7 @@ fn tidy(args: &Args) -> Result<String, HandlerError> {
     ))
 }
 
-/// The topic, as one line that ends no quotation.
+/// Returns the topic as one line that ends no quotation.
 fn topic(args: &Args) -> Option<String> {
     let topic = args.text("topic")?.split_whitespace().collect::<Vec<_>>().join(" ");
     let topic = text::truncate_chars(&topic.replace('`', "'"), TOPIC_CHARS_MAX);

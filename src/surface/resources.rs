@@ -1,8 +1,7 @@
-//! The resources of a memory: a table, and one function a row, over a [`ReadOnlyMemory`], which can
-//! only look.
+//! The resources of a memory: a table with one function per row, over a [`ReadOnlyMemory`].
 //!
-//! Clients depend on the names, the keys and their order. A read is one state of the memory, and no
-//! signal to it: nothing gets warmer because somebody draws it.
+//! Clients depend on the names, the keys and their order. A read shows one state of the memory and
+//! warms nothing.
 
 mod memories;
 mod process;
@@ -16,13 +15,12 @@ use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
 
-/// Values that are offered to complete a variable: one more than a reply has, to tell that there
-/// are more.
+/// Completions for a variable: one more than a reply has, to tell that there are more.
 const COMPLETIONS_MAX: usize = 101;
 /// Characters of a value that an error repeats.
 const ECHO_CHARS_MAX: usize = 40;
 
-/// How a resource is read: the variables of its URI in, one document of JSON out.
+/// Reads a resource: the variables of its URI in, one document of JSON out.
 pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), Error>;
 
 const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
@@ -204,7 +202,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
 ///
 /// # Errors
 ///
-/// There is none, or as its row says.
+/// There is no such resource, or its row fails.
 pub(crate) fn read_resource(
     view: &ReadOnlyMemory,
     uri: &str,
@@ -222,11 +220,11 @@ pub(crate) fn read_resource(
 }
 
 impl ReadOnlyMemory {
-    /// The resource of that URI, as JSON; those about clients and scans say that there are none.
+    /// Returns the resource of that URI as JSON; those about clients and scans are empty.
     ///
     /// # Errors
     ///
-    /// There is none, the URI makes no sense, or the database failed.
+    /// There is no such resource, the URI is invalid, or the database failed.
     pub fn resource(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
         read_resource(self, uri, &mut out)?;
@@ -234,8 +232,8 @@ impl ReadOnlyMemory {
     }
 }
 
-/// Values that a variable of a template may have and that begin as what was typed does; none when
-/// the database fails, since nobody is helped by an error while typing.
+/// Returns values of a template's variable with the typed prefix. There are none when the database
+/// fails, since an error does not help while typing.
 pub(crate) fn complete_variable(
     view: &ReadOnlyMemory,
     asked: &CompletionRequest<'_>,
@@ -296,7 +294,7 @@ fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(
     view.read(|reader| dashboard::write_diffs(reader, id, out))
 }
 
-/// A whole number, not negative, in digits and nothing else.
+/// Returns a variable as a whole number, not negative, in digits only.
 fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, Error> {
     let Some(value) = vars.get(name) else { return Ok(None) };
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
@@ -310,7 +308,7 @@ fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, Error> {
     }
 }
 
-/// The file of the database, as clients are told of it.
+/// Returns the path of the database as clients see it.
 fn path(view: &ReadOnlyMemory) -> String {
     view.path().to_string_lossy().into_owned()
 }

@@ -1,5 +1,5 @@
-//! The tables of tools and the sets of them: what each tool is called, takes and does. The whole
-//! list stays small, since every session pays for it.
+//! The tables of tools, and sets of them: names, arguments and effects. The lists stay small, since
+//! every session pays for them.
 
 pub(crate) mod compile;
 mod memories;
@@ -34,7 +34,7 @@ const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
-/// The tools without which there is no memory: finding, reading, writing, catching up.
+/// The tools that a memory needs at least: finding, reading, writing, catching up.
 const CORE: &[&str] = &[
     "MemoryDelta",
     "MemoryFetch",

@@ -1,5 +1,7 @@
-//! The command line as a person meets it. A transcript is stdout, stderr behind `! `, and the exit
-//! code behind `= `; `DIR` stands for the test's own folder.
+//! Tests the command line by transcripts of its streams and exit codes.
+//!
+//! A transcript is stdout, stderr after `! `, and the exit code after `= `; `DIR` is the test's own
+//! folder.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -17,10 +19,10 @@ fn compiled() -> Folder {
     folder
 }
 
-/// Runs each command with a database that must not be made, and looks that nothing was.
+/// Runs each command with a database that must not be created, and checks that no file was.
 #[track_caller]
 fn check_makes_nothing(folder: &Folder, args: &str, expected: Expect) {
-    // SQLite may leave the companions of a file that was opened to read.
+    // SQLite may leave the companions of a file opened for reading.
     let names = || -> Vec<String> {
         let names = folder.names().into_iter();
         names.filter(|it| !it.ends_with("-shm") && !it.ends_with("-wal")).collect()
@@ -499,7 +501,7 @@ fn an_empty_file_is_no_memory_to_read_but_may_become_one() {
 #[test]
 fn a_folder_that_takes_no_database_is_named() {
     let folder = Folder::new().file("notes/store.md", NOTES);
-    // Not even root writes there.
+    // Even root cannot write there.
     let args = "compile notes --db /proc/m.db".split(' ');
     expect![[r#"
         ! remindb: cannot open the database: unable to open database file: /proc/m.db; nothing was changed; this user has to be able to write the file and its folder
@@ -684,7 +686,7 @@ fn a_pipe_gets_no_colour() {
     }
 }
 
-/// A terminal, by way of `script`, which not every machine has.
+/// Runs in a terminal made by `script`, which not every machine has.
 #[test]
 fn a_terminal_gets_colour_unless_it_does_not_want_it() {
     let folder = compiled();

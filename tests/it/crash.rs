@@ -1,7 +1,7 @@
-//! Kills at any instant, rivals, files that may not grow, logs that were cut off: what was
-//! acknowledged is there, what was not is there as a whole or not at all, and the doctor finds nothing.
+//! Tests durability: kills at any instant, rival servers, full disks and truncated logs.
 //!
-//! `make crash` runs the same with other numbers, which the environment gives.
+//! Acknowledged writes are kept; others are kept completely or not at all, and the doctor finds
+//! nothing wrong. `make crash` runs the same tests with other numbers, which the environment gives.
 
 mod failures;
 mod identity;
@@ -17,32 +17,32 @@ use super::support::{Client, Dice, Folder};
 
 const ARGS: [&str; 6] = ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms"];
 
-/// Notes of an ordeal, and what each is made of.
+/// Number of notes in an ordeal, and of the parts of each.
 const NOTES: usize = 4;
 const PARTS: usize = 30;
 
 /// Calls between the start of a server and its end.
 const CALLS_MAX: usize = 8;
 
-/// How long a server may live after the last reply that its client waited for.
+/// Longest life of a server after the last reply that its client waited for.
 const MOMENT_US_MAX: usize = 12_000;
 
-/// A memory whose servers are killed, and what they had promised until then.
+/// A memory whose servers are killed, and the writes acknowledged so far.
 struct Ordeal {
     folder: Folder,
     dice: Dice,
-    /// Writes that were asked for.
+    /// Number of requested writes.
     n_writes: usize,
-    /// Those that were acknowledged.
+    /// The acknowledged writes.
     written: BTreeSet<usize>,
     /// Version of each note.
     noted: [usize; NOTES],
-    /// The same as of the last compile that was acknowledged.
+    /// Version of each note at the last acknowledged compile.
     compiled: [usize; NOTES],
     n_compiles: usize,
 }
 
-/// What a request would promise.
+/// The effect that a request's acknowledgement promises.
 enum Asked {
     Write(usize),
     Compile([usize; NOTES]),
@@ -63,7 +63,7 @@ impl Ordeal {
         ordeal
     }
 
-    /// The next version of a note, in one step.
+    /// Writes the next version of a note, in one step.
     fn edit(&mut self, note: usize) {
         self.noted[note] += 1;
         let version = self.noted[note];
@@ -76,14 +76,14 @@ impl Ordeal {
         self.folder.date(path, version as u64);
     }
 
-    /// Starts a server, asks it for this and that, and kills it at some instant.
+    /// Starts a server, sends it random requests, and kills it at a random instant.
     fn round(&mut self) {
         let mut client = Client::legacy(&self.folder, &ARGS);
         let mut asked = BTreeMap::new();
         for _ in 0..=self.dice.below(CALLS_MAX) {
             let (name, arguments, promise) = match self.dice.below(6) {
                 0 => {
-                    // For a scan to find.
+                    // A change for the rescan to find.
                     let note = self.dice.below(NOTES);
                     self.edit(note);
                     continue;
@@ -130,7 +130,7 @@ impl Ordeal {
         }
     }
 
-    /// Asserts that every promise was kept, and nothing is there by half.
+    /// Asserts that every acknowledged write is kept, and none by half.
     #[track_caller]
     fn check(&self) {
         self.folder.assert_healthy("m.db");
@@ -168,12 +168,12 @@ impl Ordeal {
     }
 }
 
-/// The two paragraphs of a write.
+/// Returns the two paragraphs of a write.
 fn halves(nth: usize) -> [String; 2] {
     ["begins", "ends"].map(|it| format!("Here {it} what was written as number {nth}."))
 }
 
-/// What came of some ordeals: kills, writes and compiles that were acknowledged.
+/// Runs ordeals, and returns the number of kills and of acknowledged writes and compiles.
 #[track_caller]
 fn kill_servers(seeds: std::ops::Range<u64>, n_kills: usize) -> (usize, usize, usize) {
     let mut sum = (0, 0, 0);
@@ -199,7 +199,7 @@ fn acknowledged_writes_survive_kills() {
     assert!(0 < n_writes && 0 < n_compiles, "{n_writes} writes, {n_compiles} compiles");
 }
 
-/// Servers that all begin at once, on no memory at all, and write.
+/// Starts servers at once on a memory that does not exist, and lets all of them write.
 #[track_caller]
 fn write_at_once(n_processes: usize, n_writes: usize) {
     let folder = Folder::new().file("notes/a.md", "# A\n\nThe text of a.\n");
@@ -231,11 +231,11 @@ fn servers_that_write_at_once_lose_nothing() {
     write_at_once(4, 25);
 }
 
-/// What `make crash` runs.
+/// The tests of `make crash`.
 mod long {
     use super::{failures, kill_servers, write_at_once};
 
-    /// Servers of one memory that are killed before another one is begun.
+    /// Kills of servers of one memory before the next one begins.
     const KILLS_OF_ONE: usize = 25;
 
     fn number(name: &str, default: usize) -> usize {

@@ -1,5 +1,6 @@
-//! What edits do to nodes, seen from outside: the folder is changed, compiled, and the database looked
-//! into. Text that stayed must be the very same node, with its heat, its pin and its history.
+//! Tests how edits of files change nodes: unchanged text keeps its node, heat, pin and history.
+//!
+//! Each test edits the folder, compiles it, and reads the database.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ struct Section {
 /// Files by path, each a list of sections.
 type Notes = BTreeMap<String, Vec<Section>>;
 
-/// What is done to the notes; numbers are taken modulo what there is.
+/// An edit of the notes; numbers are taken modulo the number of candidates.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     InsertParagraph,
@@ -37,7 +38,7 @@ enum Edit {
     SplitParagraph,
     RenameHeading,
     RenameFile,
-    /// Puts back a file as it was some time ago.
+    /// Restores a file from some time ago.
     RestoreFile,
 }
 
@@ -59,12 +60,12 @@ const EDITS: [Edit; 15] = [
     Edit::RestoreFile,
 ];
 
-/// Writes notes and changes them. Every text it makes is different from all others.
+/// Writes notes and edits them. Each text it makes differs from all others.
 struct Author {
     dice: Dice,
     n_made: usize,
     notes: Notes,
-    /// Files as they once were.
+    /// Former versions of files.
     former: Vec<(String, Vec<Section>)>,
 }
 
@@ -103,20 +104,20 @@ impl Author {
         format!("{}file-{}.md", self.dice.of(&["", "sub/", "sub/deep/"]), self.n_made)
     }
 
-    /// A file's path; none when there are no files.
+    /// Returns a file's path; `None` without files.
     fn some_path(&mut self) -> Option<String> {
         let paths: Vec<String> = self.notes.keys().cloned().collect();
         (!paths.is_empty()).then(|| self.dice.of(&paths).clone())
     }
 
-    /// A section's path and index.
+    /// Returns a section's path and index.
     fn some_section(&mut self) -> Option<(String, usize)> {
         let path = self.some_path()?;
         let n = self.notes[&path].len();
         (0 < n).then(|| (path, self.dice.below(n)))
     }
 
-    /// A paragraph's path and indices.
+    /// Returns a paragraph's path and indices.
     fn some_paragraph(&mut self) -> Option<(String, usize, usize)> {
         let (path, section) = self.some_section()?;
         let n = self.notes[&path][section].paragraphs.len();
@@ -127,7 +128,7 @@ impl Author {
         self.notes.get_mut(path).unwrap()
     }
 
-    /// Changes the notes; `None` when there was nothing to change.
+    /// Edits the notes; returns `None` when there was nothing to edit.
     fn edit(&mut self, edit: Edit) -> Option<()> {
         match edit {
             Edit::InsertParagraph => {
@@ -240,7 +241,7 @@ fn text_of(sections: &[Section]) -> String {
     text
 }
 
-/// What is known of a node from outside.
+/// The observable facts of a node.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
     id: String,
@@ -251,7 +252,7 @@ struct Known {
     history: BTreeSet<i64>,
 }
 
-/// The folder, with what was last written into it, and the memory that it becomes.
+/// The folder with its last written notes, and its memory.
 struct EditFixture {
     folder: Folder,
     memory: Memory,
@@ -268,7 +269,7 @@ impl EditFixture {
         EditFixture { folder, memory, on_disk: Notes::new(), n_writes: 0, n_nodes_heated: 0 }
     }
 
-    /// Makes the folder what the notes say, with dates that tell each writing from the one before.
+    /// Writes the notes into the folder, each time with another date.
     fn write(&mut self, notes: &Notes) {
         self.n_writes += 1;
         for path in self.on_disk.keys().filter(|it| !notes.contains_key(*it)) {
@@ -298,7 +299,7 @@ impl EditFixture {
         self.folder.database("m.db").query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Gives every node that has none yet a heat of its own.
+    /// Gives every node without one a heat of its own.
     fn heat(&mut self) {
         let conn = self.folder.database("m.db");
         conn.execute_batch("BEGIN").unwrap();
@@ -317,7 +318,7 @@ impl EditFixture {
         conn.execute_batch("COMMIT").unwrap();
     }
 
-    /// Every node by its text; none of the author's texts is there twice.
+    /// Returns every node by its text; all of the author's texts differ.
     fn nodes(&self) -> Result<BTreeMap<String, Known>, TestCaseError> {
         let conn = self.folder.database("m.db");
         let sql = "SELECT content, id, ifnull(temperature, 0.5), ifnull(pinned, 0),
@@ -344,7 +345,7 @@ impl EditFixture {
     }
 }
 
-/// The texts of the notes, without those that are there twice because a file was restored.
+/// Returns the texts of the notes, without those that a restored file repeats.
 fn texts(notes: &Notes) -> BTreeMap<&str, (&str, bool)> {
     let mut seen: BTreeMap<&str, (&str, bool, usize)> = BTreeMap::new();
     for (path, sections) in notes {
@@ -378,7 +379,7 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
         author.dice = Dice::new(seed);
         for &edit in &edits {
             let kept = author.notes.clone();
-            // A paragraph that is restored beside where it moved to would be there twice.
+            // A paragraph would occur twice if its file were restored beside the place it moved to.
             if author.edit(edit).is_none() || has_twice(&author.notes) {
                 author.notes = kept;
             }
@@ -405,7 +406,7 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
         prop_assert_eq!(fixture.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
         fixture.folder.assert_healthy("m.db");
 
-        // There and back again: the state is the one that it was.
+        // There and back again: the state is the former one.
         let there = fixture.cursor();
         prop_assert_eq!(is_changed, there != cursor);
         fixture.write(&before);
@@ -439,7 +440,7 @@ fn unchanged_text_stays_the_same_node_through_random_edits() {
     .unwrap();
 }
 
-/// Each kind of edit once, so that none depends on luck.
+/// Makes each kind of edit once, so that none depends on chance.
 #[test]
 fn unchanged_text_stays_the_same_node_through_every_edit() {
     let script = EDITS.into_iter().zip(40..).map(|(edit, seed)| (seed, vec![edit])).collect();
@@ -517,7 +518,7 @@ fn edits_cost_what_they_change() {
     folder.assert_healthy("m.db");
 }
 
-/// Most notes say something twice: `Fixed`, `Example`, `TODO`.
+/// Repeats texts as most notes do: `Fixed`, `Example`, `TODO`.
 #[test]
 fn texts_that_are_there_several_times_come_back_as_they_were() {
     let state = |folder: &Folder| {
@@ -541,7 +542,7 @@ fn texts_that_are_there_several_times_come_back_as_they_were() {
     }
 }
 
-/// A note whose bytes change while its size and date stay was not opened if nobody notices.
+/// Changes a note's bytes but not its size and date: only a compile that opens the note notices.
 #[test]
 fn a_second_compile_opens_no_note() {
     let folder = Folder::new();
@@ -557,13 +558,13 @@ fn a_second_compile_opens_no_note() {
     let said = folder.ok(["compile", "notes", "--db", "m.db"]);
     assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     assert_eq!(folder.facts("m.db")["snapshots"], 1);
-    // With another date it is looked at again, an older one included.
+    // With another date it is read again, even with an older one.
     folder.date("notes/7.md", 3);
     let said = folder.ok(["compile", "notes", "--db", "m.db"]);
     assert_eq!(said, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
 }
 
-/// The same file by any spelling of its path, and a folder within a folder, are compiled once.
+/// Compiles one file by every spelling of its path, and by a folder within the folder.
 #[test]
 fn a_file_is_one_file_however_it_is_named() {
     let folder = Folder::new()

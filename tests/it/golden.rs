@@ -1,5 +1,7 @@
-//! One small folder with a little of everything, and all that the memory makes of it: the tree,
-//! labels, types, formats, temperatures and edges that clients have always been given.
+//! Tests the whole memory of one small folder against a stored copy.
+//!
+//! The folder has a little of everything; the copy has the tree, labels, types, formats,
+//! temperatures and edges.
 
 use std::fmt::Write;
 
@@ -22,7 +24,7 @@ fn golden() -> Folder {
         .file("notes/.remindb/temperatures.json", r#"{"docs":{"*":0.7},"README.md":0.9}"#)
 }
 
-/// Every node in the order of the notes: depth, type and format, label, text, temperature.
+/// Returns every node in the order of the notes: depth, type and format, label, text, temperature.
 fn tree(db: &Connection) -> String {
     const SQL: &str = "
         WITH RECURSIVE below (key, depth, path) AS (
@@ -51,7 +53,7 @@ fn tree(db: &Connection) -> String {
     out
 }
 
-/// Every reference: what refers, how, and what it found.
+/// Returns every reference: its source, its text and its target.
 fn edges(db: &Connection) -> String {
     const SQL: &str = "
         SELECT printf('%s -> %s (%s, %s, w=%s)', source.content, coalesce(target.label, '?'),

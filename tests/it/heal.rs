@@ -1,5 +1,7 @@
-//! What was damaged or written to by others: the doctor repairs rows after a backup, and what can be read
-//! of a damaged file becomes a new one.
+//! Tests repairs by the doctor, and salvage from damaged files.
+//!
+//! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
+//! a new memory.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use super::support::{Folder, Ran};
 
 const PAGE_BYTES: usize = 4096;
 
-/// A memory of some hundred nodes, with a history, as one file.
+/// Returns a memory of some hundred nodes, with a history, as one file.
 fn memory() -> Folder {
     let folder = Folder::new();
     for nth in 0..16 {
@@ -27,7 +29,7 @@ fn memory() -> Folder {
     folder
 }
 
-/// Writes behind the program's back.
+/// Changes rows without the program.
 fn tamper(folder: &Folder, sql: &str) {
     let conn = folder.database("m.db");
     conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
@@ -39,7 +41,7 @@ fn backups(folder: &Folder) -> Vec<PathBuf> {
     names.iter().filter(|it| it.starts_with("m.db.bak.")).map(|it| folder.path(it)).collect()
 }
 
-/// Tampers, and gives the checks that fail, what came of repairing them, and the code.
+/// Tampers, and compares the failed checks, the outcome of their repairs, and the exit code.
 #[track_caller]
 fn check(sql: &str, expected: expect_test::Expect) {
     let folder = memory();
@@ -65,7 +67,7 @@ fn check(sql: &str, expected: expect_test::Expect) {
     assert!(ran.stderr.contains(".bak."), "{}", ran.stderr);
     let backup = folder.run([std::ffi::OsStr::new("doctor"), "--db".as_ref(), backup.as_os_str()]);
     assert_eq!(backup.stdout, looked.stdout, "the backup is what was there");
-    // What was repaired is a memory like any other.
+    // A repaired memory compiles like any other.
     folder.write("notes/new.md", "# Fresh\n");
     folder.ok(["compile", "notes", "--db", "m.db"]);
     folder.assert_healthy("m.db");
@@ -227,7 +229,7 @@ fn a_sound_memory_is_left_alone() {
     assert!(backups(&folder).is_empty());
 }
 
-/// Damages a copy of the file, salvages it, and gives what was said.
+/// Damages a copy of the file, salvages it, and returns the output.
 #[track_caller]
 fn salvage(folder: &Folder, damage: impl FnOnce(&mut Vec<u8>)) -> Ran {
     let mut bytes = fs::read(folder.path("m.db")).unwrap();
@@ -239,7 +241,7 @@ fn salvage(folder: &Folder, damage: impl FnOnce(&mut Vec<u8>)) -> Ran {
     ran
 }
 
-/// The page on which a table's rows begin that the needle is in.
+/// Returns the page with the needle's first occurrence.
 fn page_of(bytes: &[u8], needle: &str) -> usize {
     let found = bytes.windows(needle.len()).position(|it| it == needle.as_bytes());
     found.expect("the text is in the file") / PAGE_BYTES
@@ -258,7 +260,7 @@ fn rows_around_a_lost_page_are_salvaged() {
     folder.assert_healthy("new.db");
     let left = folder.facts("new.db")["nodes"].as_u64().unwrap();
     assert!(all - 40 < left && left < all, "{left} of {all}");
-    // The notes bring back what was lost.
+    // A compile of the notes restores the lost nodes.
     folder.ok(["compile", "notes", "--db", "new.db"]);
     assert_eq!(folder.facts("new.db")["nodes"], all);
 }

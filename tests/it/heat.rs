@@ -1,10 +1,10 @@
-//! Cold nodes, as a client is told of them.
+//! Tests the notifications of cold nodes, as a client gets them.
 
 use serde_json::{Value, json};
 
 use super::support::{Client, Folder};
 
-/// A memory that was attended for so long that everything in it is cold.
+/// Returns a memory attended for so long that everything in it is cold.
 fn cold() -> Folder {
     let notes = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
     let folder = Folder::new().file("notes/store.md", notes);
@@ -22,7 +22,7 @@ fn n_blocks(result: &Value) -> usize {
 fn a_modern_client_gets_a_cold_notice_once_across_restarts() {
     let folder = cold();
     let mut client = Client::modern(&folder, &["--db", "m.db"]);
-    // Half of the budget is too little for any note, and what is too little is no note.
+    // Half of the budget is too small for any note, and without room there is none.
     let short = client.call("MemoryTree", json!({"budget": 30})).result;
     assert_eq!(n_blocks(&short), 1, "{short}");
     let stats = client.call("MemoryStats", json!({})).result;
@@ -79,7 +79,7 @@ fn a_session_client_gets_cold_notices_when_it_wants_warnings() {
     client.end();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     client.ask("logging/setLevel", json!({"level": "warning"}));
-    // The next line is the reply, not a message.
+    // The next line is the reply, not a notification.
     client.text("MemoryStats", json!({}));
     client.end();
 }

@@ -1,5 +1,6 @@
-//! Folders that nobody would keep, and processes that die: what is odd costs itself, and nothing that
-//! was acknowledged is lost.
+//! Tests odd folders and killed processes.
+//!
+//! An odd file affects only itself, and no acknowledged write is lost.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, Ran, finish, signal};
 
-/// Large enough to tell a quadratic from a linear time, small enough for every day.
+/// Large enough to distinguish quadratic from linear time, small enough for every run.
 const LINE_BYTES: usize = 5 << 19;
 
-/// The nodes' texts, one after the other.
+/// Returns the nodes' texts, one after the other.
 fn texts(folder: &Folder) -> Vec<String> {
     let conn = folder.database("m.db");
     let mut query = conn.prepare("SELECT content FROM node ORDER BY key").unwrap();
@@ -26,7 +27,7 @@ fn compile(folder: &Folder) -> Ran {
     folder.run(["compile", "notes", "--db", "m.db"])
 }
 
-/// Compiles one note of a very long line, and gives the texts of its nodes.
+/// Compiles one note of a very long line, and returns the texts of its nodes.
 #[track_caller]
 fn texts_of(note: String) -> Vec<String> {
     let n_bytes = note.len();
@@ -141,7 +142,7 @@ fn non_files_are_named_and_skipped() {
     found.sort();
     assert_eq!(found, ["Good.", "Good.", "Inside."]);
     folder.assert_healthy("m.db");
-    // What it could not look at before, it can now.
+    // The compile can now read what it could not read before.
     fs::remove_file(notes.join("sparse.md")).unwrap();
     fs::write(notes.join("sparse.md"), "Small now.\n").unwrap();
     assert!(
@@ -274,7 +275,7 @@ fn bad_ignore_rules_cost_themselves() {
     "#]].assert_eq(&compile(&folder).transcript());
 }
 
-/// What is ignored from now on loses its nodes.
+/// Ignores a compiled file, whose nodes are removed.
 #[test]
 fn a_newly_ignored_file_loses_its_nodes() {
     let folder = Folder::new().file("notes/a.md", "Text a.\n").file("notes/b.md", "Text b.\n");
@@ -297,7 +298,7 @@ fn five_thousand_files_are_a_folder() {
     folder.assert_healthy("m.db");
 }
 
-/// Equal texts are told apart by counting them, which must not be done anew for each.
+/// Counts equal texts, which must not take quadratic time.
 #[test]
 fn twenty_thousand_equal_texts_are_ordinary() {
     const EQUALS: usize = 20_000;
@@ -313,7 +314,7 @@ fn twenty_thousand_equal_texts_are_ordinary() {
     folder.assert_healthy("m.db");
 }
 
-/// A folder that takes a while.
+/// Writes a folder that takes a while to compile.
 fn large(folder: &Folder) {
     for nth in 0..30 {
         let words = "more words ".repeat(20);
@@ -324,19 +325,19 @@ fn large(folder: &Folder) {
     }
 }
 
-/// What a memory holds: its fingerprint, and its number of nodes.
+/// Returns a memory's fingerprint and its number of nodes.
 fn state(folder: &Folder, db: &str) -> (Value, Value) {
     let facts = folder.facts(db);
     (facts["head"]["cursor_hash"].clone(), facts["nodes"].clone())
 }
 
-/// Starts a compile and kills it as soon as its log of writes has so many bytes.
+/// Starts a compile and kills it as soon as its write-ahead log has this many bytes.
 fn kill_while_it_writes(folder: &Folder, db: &str, n_bytes: u64) {
     let mut command = folder.command(["compile", "notes", "--db", db]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let wal = folder.path(format!("{db}-wal"));
     let of_process = format!("/proc/{}/cmdline", child.id());
-    // Of a process that has ended and was not waited for, the line is empty.
+    // The line of a process that has ended and was not waited for is empty.
     let is_running = || fs::read(&of_process).is_ok_and(|it| !it.is_empty());
     let has_written = || fs::metadata(&wal).is_ok_and(|it| n_bytes <= it.len());
     while !has_written() && is_running() {
@@ -346,7 +347,7 @@ fn kill_while_it_writes(folder: &Folder, db: &str, n_bytes: u64) {
     finish(child);
 }
 
-/// Has a server compile, and kills it as soon as it says that so many files are read.
+/// Compiles through a server, and kills it as soon as it reports this many files as read.
 fn kill_while_it_reads(folder: &Folder, db: &str, n_files: u64) {
     let notes = folder.path("notes");
     let args = ["--db", db, "--source", notes.to_str().unwrap()];
@@ -358,7 +359,7 @@ fn kill_while_it_reads(folder: &Folder, db: &str, n_files: u64) {
     loop {
         let line = client.line();
         let n_read = line["params"]["progress"].as_u64();
-        // The first compile may have done all of it.
+        // The compile may be complete by now.
         if line["id"] == id || n_read.is_some_and(|it| n_files <= it) {
             break;
         }
@@ -398,7 +399,7 @@ fn a_killed_compile_leaves_no_trace_and_the_next_one_completes() {
     assert!(0 < n_before, "no kill came before the end");
 }
 
-/// Also where there was no memory before.
+/// Kills the compile that creates the memory.
 #[test]
 fn a_new_memory_survives_a_kill() {
     let folder = Folder::new();
@@ -430,7 +431,8 @@ fn processes_that_compile_at_once_agree() {
     assert_eq!(folder.facts("m.db")["snapshots"], 1);
 }
 
-/// Two servers and a command line on one file: nothing is lost, and nobody hears that it is busy.
+/// Runs two servers and a command line on one file: nothing is lost, and none reports a busy
+/// database.
 #[test]
 fn servers_share_a_memory() {
     let folder = Folder::new().file("notes/a.md", "# A\n\nThe text of a.\n");

@@ -1,4 +1,4 @@
-//! Live updates: who subscribed is told of what changed, whoever changed it.
+//! Tests live updates: subscribed clients are notified of changes by any process.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn compiled() -> Folder {
     folder
 }
 
-/// A client that subscribed to resources.
+/// Starts a client that subscribes to resources.
 #[track_caller]
 fn subscriber(folder: &Folder, args: &[&str], names: &[&str]) -> Client {
     let mut client = Client::legacy(folder, args);
@@ -29,8 +29,8 @@ fn subscriber(folder: &Folder, args: &[&str], names: &[&str]) -> Client {
     client
 }
 
-/// Reads updates until all of these have come; another one is a mistake. The reply to `request` may
-/// come among them.
+/// Reads updates until all of these have come; any other one fails the test. The reply to `request`
+/// may come among them.
 #[track_caller]
 fn updates_beside(client: &Client, request: Option<u64>, names: &[&str]) {
     let mut missing: BTreeSet<&str> = names.iter().copied().collect();
@@ -53,14 +53,14 @@ fn updates(client: &Client, names: &[&str]) {
     updates_beside(client, None, names);
 }
 
-/// Calls a tool, which changes these.
+/// Calls a tool, and expects updates of these resources.
 #[track_caller]
 fn changes(client: &mut Client, tool: &str, arguments: &Value, names: &[&str]) {
     let id = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
     updates_beside(client, Some(id), names);
 }
 
-/// Nothing came but the reply to a `ping`.
+/// Asserts that no update comes before the reply to a `ping`.
 #[track_caller]
 fn is_quiet(client: &mut Client) {
     let id = client.request("ping", json!({}));
@@ -81,7 +81,7 @@ fn a_write_notifies_subscribers_of_another_server() {
     let (id, name) = (&id[..11], "nowhere yet");
     writing.text("MemoryRelate", json!({"source_id": id, "target_label": name}));
     updates(&watching, &["graph"]);
-    // The command line is one more process.
+    // The command line is another process.
     folder.write("notes/more.md", "# More\n");
     folder.ok(["compile", "notes", "--db", "m.db"]);
     updates(&watching, &["graph", "snapshots", "tree", "files"]);
@@ -131,7 +131,7 @@ fn reading_the_log_is_no_news_of_the_log() {
     let args = ["--db", "m.db", "--source", "c", "--verbose"];
     let mut client = subscriber(&folder, &args, &["logs", "files"]);
     client.ask("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
-    // What another process changes is told later than what the log was given before.
+    // Changes by other processes are noticed later than earlier messages of the log.
     let changes_elsewhere = |name: &str| {
         folder.write(format!("notes/{name}.md"), "# More\n");
         folder.ok(["compile", "notes", "--db", "m.db"]);

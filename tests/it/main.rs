@@ -1,55 +1,55 @@
-//! Tests through the public doors: one binary, one module a subject.
+//! Tests the program from outside: one binary, one module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "what a test cannot do is its failure")]
 
 /// The command line: both streams and the exit code.
 mod cli;
-/// Kills, rivals, full disks and torn files: what was acknowledged stays.
+/// Kills, rivals, full disks and torn files: acknowledged writes are kept.
 mod crash;
-/// What edits do to nodes, seen from outside: ids, heat, history, snapshots.
+/// Effects of edits on ids, heat, history and snapshots.
 mod edits;
-/// One small folder, and all that becomes of it.
+/// The whole memory of one small folder.
 mod golden;
-/// Repairs, and what can be read of a damaged file.
+/// Repairs, and salvage from a damaged file.
 mod heal;
-/// What goes cold, and who is told.
+/// Notifications of cold nodes.
 mod heat;
-/// Folders that nobody would keep, and processes that die.
+/// Odd folders and killed processes.
 mod hostile;
-/// Resources that change, and who is told.
+/// Updates of subscribed resources.
 mod live;
-/// The server over HTTP: its clients, and those who should not be.
+/// The server over HTTP: its clients, and refused ones.
 #[cfg(feature = "http")]
 mod mcp_http;
-/// The server, as its client sees it.
+/// The server over stdio.
 mod mcp_stdio;
 /// Typed memories: tools, refusals, orders.
 mod memories;
-/// Whole memories on the move: backup, restore, export, import.
+/// Transfers of whole memories: backup, restore, export, import.
 mod moving;
-/// A database of remindb 0.3 moves in.
+/// The import of a database of remindb 0.3.
 mod old;
-/// The schemas of the protocol.
+/// The protocol's published schemas.
 mod published;
-/// What the README and the manual say.
+/// The README and the manual, compared with the program.
 mod readme;
-/// What no door lets in: secrets.
+/// Secrets, which no way in stores.
 mod redaction;
-/// What is sent back, and how much of it.
+/// Texts and structured content of replies, and their budgets.
 mod replies;
-/// A folder that changes while it is served, and while it is not.
+/// Rescans of a folder that changes while it is served, and while it is not.
 mod rescan;
-/// Who used the memory, as it is written down, and what is not.
+/// The ledgers of sessions.
 mod sessions;
-/// Clients that learn of the memory, and forget it again.
+/// Setting up clients, and undoing it.
 mod setup;
-/// A folder, the program, and a client.
+/// Shared helpers: a folder, the program, and a client.
 mod support;
-/// The rules of the house.
+/// The house rules.
 mod tidy;
-/// What changed, going back, and leaving nothing behind.
+/// Deltas, rollbacks and dropped history.
 mod versions;
-/// A root's own folder `.remindb/`: settings, first temperatures, ignore rules.
+/// A root's own folder `.remindb/`: settings, initial temperatures, ignore rules.
 mod workspace;
-/// What an agent writes, and what files make of it.
+/// Agents' writes, and their meeting with the files' text.
 mod writes;

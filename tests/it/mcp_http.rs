@@ -1,4 +1,4 @@
-//! The server over HTTP: a real process and its port, an agent's day, and whoever should not get in.
+//! Tests the server over HTTP: a real process and its port, an agent's day, and refused clients.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -24,11 +24,11 @@ const TOKEN: &str = "a-token-that-nobody-guesses";
 struct Up {
     process: Client,
     address: SocketAddr,
-    /// Sent with every request, as whole lines.
+    /// Header lines sent with every request.
     fields: String,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 struct Answer {
     status: u16,
@@ -71,7 +71,7 @@ impl Up {
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(bytes).unwrap();
         let mut answer = Vec::new();
-        // A connection that is reset has said what it had to say.
+        // A connection that is reset has sent all that it had to send.
         let _ = stream.read_to_end(&mut answer);
         let text = String::from_utf8(answer).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -84,7 +84,7 @@ impl Up {
             true => String::new(),
             false => format!("Host: {}\r\n", self.address),
         };
-        // HTTP/1.0, whose streams have no chunks.
+        // HTTP/1.0 has no chunks in its streams.
         let text = format!(
             "{method} {path} HTTP/1.0\r\n{host}Content-Type: application/json\r\n\
              Content-Length: {}\r\n{}{fields}\r\n{body}",
@@ -99,7 +99,7 @@ impl Up {
         self.send("POST", "/mcp", fields, &body.to_string())
     }
 
-    /// Shakes hands; every request from here on belongs to the session.
+    /// Shakes hands; every later request belongs to the session.
     fn shake_hands(mut self) -> Up {
         let hello = self.post("", "initialize", &json!({"protocolVersion": "2025-11-25"}));
         assert_eq!(hello.status, 200, "{hello:?}");
@@ -110,7 +110,7 @@ impl Up {
         self
     }
 
-    /// Calls a tool in the session, or without one if there is none.
+    /// Calls a tool, in the session if there is one.
     #[track_caller]
     fn call(&self, name: &str, arguments: Value) -> Value {
         let mut params = json!({"name": name, "arguments": arguments});
@@ -126,13 +126,13 @@ impl Up {
         answer.json()["result"].clone()
     }
 
-    /// The same, for its text.
+    /// Calls a tool, and returns its text.
     #[track_caller]
     fn tool(&self, name: &str, arguments: Value) -> String {
         self.call(name, arguments)["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// Ends the server as a person would, and gives what it logged.
+    /// Ends the server as a person would, and returns its log.
     fn end(mut self) -> String {
         signal(self.process.pid(), "TERM");
         assert_eq!(self.process.wait().code(), Some(0));
@@ -140,7 +140,7 @@ impl Up {
     }
 }
 
-/// Orient, search, read, write, look at what changed, go back.
+/// Plays an agent's day: orient, search, read, write, read the delta, roll back.
 fn day(up: &Up) {
     let tree = up.tool("MemoryTree", json!({}));
     let (_, id) = tree.split_once("(id=").unwrap();
@@ -219,7 +219,7 @@ fn a_refused_request_changes_nothing() {
     let up = up.shake_hands();
     let stats = || {
         let stats = up.tool("MemoryStats", json!({}));
-        // How long ago the latest snapshot was made is nothing to compare.
+        // The age of the latest snapshot differs from run to run.
         stats.lines().filter(|it| !it.contains("latest:")).collect::<String>()
     };
     let before = stats();
@@ -259,7 +259,7 @@ fn a_token_opens_and_is_never_shown() {
         assert_eq!(refused.status, 401);
         assert_eq!(refused.field("www-authenticate"), Some("Bearer realm=\"remindb\""));
         assert_eq!(up.send("DELETE", "/mcp", fields, "").status, 401);
-        // What stands in a target is in everybody's logs.
+        // A request's target is in the logs of every proxy.
         let target = format!("/mcp?token={TOKEN}&access_token={TOKEN}");
         assert_eq!(up.send("DELETE", &target, fields, "").status, 401);
     }
@@ -311,7 +311,7 @@ fn a_port_for_others_needs_a_token() {
             = 2
         "#]],
     );
-    // A token that is no text is a bad token, and not none.
+    // A token that is not UTF-8 is a bad token, not a missing one.
     let mut command = folder.command(["serve", "--db", "m.db", "--transport", "http"]);
     command.args(["--listen", "0.0.0.0:0"]);
     command.env("REMINDB_TOKEN", OsStr::from_bytes(b"a-token-that-nobody-can-send\xff"));
@@ -357,7 +357,7 @@ fn only_what_is_allowed_is_compiled() {
     }
     let more = folder.path("more").display().to_string();
     assert!(up.tool("MemoryCompile", json!({"path": more})).starts_with("compiled: 1 added"));
-    // The link is inside of the folder, and where it leads is not.
+    // The link is inside of the folder, and its target is not.
     let whole = up.tool("MemoryCompile", json!({"path": "."}));
     assert!(whole.ends_with("file.md: a link that leaves the folder; not followed"), "{whole}");
     let found = up.tool("MemorySearch", json!({"query": "planted marker"}));
@@ -371,13 +371,13 @@ fn only_what_is_allowed_is_compiled() {
     );
 }
 
-/// What a normal client saw while others did what they could.
+/// A normal client's experience beside hostile ones.
 struct Storm {
     took: Vec<Duration>,
     peak_kib: u64,
 }
 
-/// Idle connections, slow writers, bombs, garbage and handshakes, and a client that works meanwhile.
+/// Runs a working client beside idle connections, slow writers, bombs, garbage and handshakes.
 fn storm(up: &Up, n_idle: usize, n_slow: usize, n_hello: usize, n_calls: usize) -> Storm {
     let address = up.address;
     let idle: Vec<TcpStream> = (0..n_idle).map(|_| TcpStream::connect(address).unwrap()).collect();
@@ -402,7 +402,7 @@ fn storm(up: &Up, n_idle: usize, n_slow: usize, n_hello: usize, n_calls: usize) 
                 for evil in
                     [bomb, format!("{head}{}", "A".repeat(100_000)), huge, "GET\n".repeat(999)]
                 {
-                    // Whoever is refused may not be able to write all of it.
+                    // A refused client may not be able to write all of it.
                     let mut stream = TcpStream::connect(address).unwrap();
                     let _ = stream.write_all(evil.as_bytes());
                 }
@@ -428,7 +428,7 @@ fn storm(up: &Up, n_idle: usize, n_slow: usize, n_hello: usize, n_calls: usize) 
     storm
 }
 
-/// The most memory that the server has held.
+/// Returns the server's peak memory.
 fn peak_kib(up: &Up) -> u64 {
     let status =
         fs::read_to_string(format!("/proc/{}/status", up.process.pid())).unwrap_or_default();
@@ -471,7 +471,7 @@ fn a_storm_keeps_nobody_out() {
     up.end();
 }
 
-/// `make storm`.
+/// The test of `make storm`.
 #[test]
 #[ignore = "takes a minute, and its figures are for people"]
 fn a_long_storm() {

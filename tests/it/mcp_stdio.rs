@@ -1,4 +1,4 @@
-//! The server as its client sees it: a real process, its pipes, and whatever comes down them.
+//! Tests the server over stdio: a real process, and whatever comes down its pipes.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ const TOOLS: [&str; 18] = [
     "MemoryWrite",
 ];
 
-/// Tokens of the list of tools, which every session pays for.
+/// Largest list of tools, in tokens; every session pays for it.
 const LIST_TOKENS_MAX: usize = 2_300;
-/// The same of `--tools core`.
+/// Largest list of tools with `--tools core`, in tokens.
 const CORE_TOKENS_MAX: usize = 800;
-/// The same of `--structured`.
+/// Largest list of tools with `--structured`, in tokens.
 const STRUCTURED_TOKENS_MAX: usize = 2_800;
-/// Tokens of what the server says about itself.
+/// Largest instructions of the server, in tokens.
 const INSTRUCTIONS_TOKENS_MAX: usize = 200;
 
 fn compiled() -> Folder {
@@ -45,7 +45,7 @@ fn compiled() -> Folder {
     folder
 }
 
-/// Calls every tool, each of which has to say something sensible.
+/// Calls every tool, each of which has to succeed with a sensible text.
 #[track_caller]
 fn call_all(client: &mut Client) {
     let tree = client.text("MemoryTree", json!({}));
@@ -164,7 +164,7 @@ fn the_list_of_tools_is_cheap() {
     client.end();
 }
 
-/// Notes with more nodes than an agent may remove unasked.
+/// Returns notes with more nodes than an agent may remove without a confirmation.
 fn crowded() -> (Folder, String) {
     let notes: String = (0..20).map(|it| format!("Paragraph {it}.\n\n")).collect();
     let folder = Folder::new().file("notes/store.md", format!("# Store\n\n{notes}"));
@@ -205,7 +205,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
         assert_eq!(reply["result"]["content"][0]["text"], expected);
         assert_eq!(reply["result"]["isError"], true);
     }
-    // In the other era, on the same connection: the question is the result, the answer a retry.
+    // In the modern era, on the same connection, the question is the result and the answer a retry.
     let mut forget = forget;
     forget["_meta"] = modern();
     forget["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
@@ -216,7 +216,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
         json!({"confirm": {"action": "accept", "content": {"confirm": true}}});
     let done = client.ask("tools/call", forget)["result"]["content"][0]["text"].clone();
     assert_eq!(done, format!("forgot node {id} (mode=cascade, 21 affected)"));
-    // And before history goes for good.
+    // Dropping history needs a confirmation, too.
     let mut rollback = json!({
         "name": "MemoryRollback",
         "arguments": {"snapshot_id": 1, "drop_after": true},
@@ -225,7 +225,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
     rollback["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
     let asked = client.ask("tools/call", rollback.clone())["result"].clone();
     assert_eq!(names(&asked["inputRequests"]), ["confirm"]);
-    // A client that shows no forms is not asked.
+    // A client that shows no forms gets no question.
     rollback["_meta"] = modern();
     let done = client.ask("tools/call", rollback)["result"].clone();
     let done = done["content"][0]["text"].as_str().unwrap();
@@ -233,7 +233,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
     client.end();
 }
 
-/// Nobody can answer any more when the input has ended, and the call does not wait for it.
+/// Ends the input, after which no answer can come; the call does not wait for one.
 #[test]
 fn the_end_of_input_is_no_agreement() {
     let (folder, id) = crowded();
@@ -277,14 +277,14 @@ fn a_person_picks_a_prompt() {
     }
 }
 
-/// Sorted names of an object's members.
+/// Returns the sorted names of an object's members.
 fn names(object: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
-/// What is no message gets one error each, and what follows is answered.
+/// Sends malformed lines: each gets one error, and the next line is answered.
 #[test]
 fn malformed_lines_cost_themselves_only() {
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -451,7 +451,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
     client.end();
 }
 
-/// No query of any kind is an error, least of all one of the database.
+/// Sends queries of every kind: none is an error, least of all one of the database.
 #[test]
 fn every_query_is_answered() {
     let folder = compiled().file(
@@ -515,7 +515,7 @@ fn every_query_is_answered() {
     client.end();
 }
 
-/// Whoever writes the replies must not wait for anybody who holds stdout until the end of input.
+/// Keeps the input open: the writer of replies must not wait for another holder of stdout.
 #[test]
 fn replies_come_while_the_input_stays_open() {
     let folder = compiled();
@@ -526,7 +526,7 @@ fn replies_come_while_the_input_stays_open() {
     client.end();
 }
 
-/// Many requests at once, each answered exactly once.
+/// Sends many requests at once, each of which is answered exactly once.
 #[test]
 fn requests_may_overtake_each_other_and_none_is_lost() {
     let folder = compiled();
@@ -548,7 +548,7 @@ fn requests_may_overtake_each_other_and_none_is_lost() {
     client.end();
 }
 
-/// So many files that compiling them takes longer than answering a ping.
+/// Writes so many files that compiling them takes longer than answering a ping.
 fn many(folder: &Folder, n_files: usize) {
     for nth in 0..n_files {
         let section = |n: usize| format!("## Part {n}\n\nText {n} of {nth}, *with* `code`.\n\n");
@@ -708,7 +708,7 @@ fn a_client_that_stops_listening_ends_the_server() {
     drop(child.stdout.take());
     let line = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string() + "\n";
     std::io::Write::write_all(&mut input, line.as_bytes()).unwrap();
-    // The input stays open: it is the output that ends it.
+    // The input stays open: the end of the output ends the server.
     let output = finish(child);
     assert_eq!(output.status.code(), Some(0));
     let log = String::from_utf8_lossy(&output.stderr);
@@ -759,7 +759,7 @@ fn no_word_of_a_page_is_in_the_log_of_what_reads_it() {
     }
 }
 
-/// The temperature that the tree shows of the node with that label.
+/// Returns the temperature that the tree shows of the node with a label.
 #[track_caller]
 fn temperature(tree: &str, label: &str) -> f64 {
     let line = tree.lines().find(|it| it.contains(label)).unwrap_or_else(|| panic!("{tree}"));
@@ -787,7 +787,8 @@ fn reading_warms_and_looking_does_not() {
     assert_eq!(warmth(&mut client), 1.0);
     client.text("MemoryFetch", json!({"anchor": id}));
     assert_eq!(warmth(&mut client), 1.0);
-    // Errors, the tree, statistics and compiles are no signal, and neither is the command line.
+    // Errors, the tree, statistics and compiles do not warm nodes, and neither does the command
+    // line.
     client.call("MemoryFetch", json!({"anchor": "nonsense"}));
     client.text("MemoryStats", json!({}));
     let other = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "One");

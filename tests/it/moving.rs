@@ -1,5 +1,6 @@
-//! Whole memories on the move, through the program: what arrives is what left, and what was there is
-//! never lost.
+//! Tests transfers of whole memories through the program.
+//!
+//! A transferred memory equals its source, and no existing one is ever lost.
 
 mod busy;
 mod forced;
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use super::support::{Client, Dice, Folder, Ran, finish};
 
-/// A folder with a memory of two snapshots, the second of which replaced text.
+/// Returns a folder with a memory of two snapshots, the second of which replaced text.
 fn memory() -> Folder {
     let folder = Folder::new().file("notes/a.md", "# Store\n\nOne writes, `many` read.\n\n- x\n");
     folder.ok(["compile", "notes", "--db", "m.db"]);
@@ -26,7 +27,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// What a run said, without times and numbers of states.
+/// Returns the output of a run, without times and fingerprints.
 fn said(ran: &Ran) -> String {
     let text = ran.transcript();
     let mut words: Vec<String> = Vec::new();
@@ -175,7 +176,7 @@ fn an_export_and_its_import_are_the_same_memory() {
     folder.assert_healthy("n.db");
     assert_eq!(folder.ok(["export", "--db", "n.db"]), folder.ok(["export", "-", "--db", "m.db"]));
     assert_eq!(folder.facts("n.db")["head"], folder.facts("m.db")["head"]);
-    // The file's rows came along: nothing is read again.
+    // The export has the rows of files: nothing is read again.
     folder.check(
         "compile notes --db n.db",
         expect![[r#"
@@ -196,7 +197,7 @@ fn an_import_goes_into_an_empty_memory_only() {
             = 2
         "#]],
     );
-    // A server that has nothing yet may have it open.
+    // A server of an empty memory may have it open.
     folder.write("empty/.keep", "");
     let empty = folder.path("empty").display().to_string();
     let mut server = Client::legacy(&folder, &["--db", "n.db", "--source", &empty]);
@@ -234,7 +235,7 @@ fn a_backup_while_others_write_is_one_state_of_them() {
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let writer = std::thread::Builder::new().spawn(move || {
         let mut n = 0;
-        // Two rows that are always changed together.
+        // The writer always changes both rows together.
         while stopped.try_recv().is_err() {
             n += 1;
             let sql = format!(
@@ -269,7 +270,7 @@ fn a_restore_that_is_killed_leaves_the_old_state_or_the_new() {
     for _ in 0..12 {
         let child = folder.command(["restore", "b.db", "--db", "m.db"]).spawn().unwrap();
         let pid = child.id();
-        // A stretch of work of no fixed time: the kill comes wherever it comes.
+        // Spins for a random time, so that the kill comes at any instant.
         let mut sum = 0_u64;
         for nth in 0..dice.below(20_000_000) as u64 {
             sum = std::hint::black_box(sum.wrapping_add(nth));
@@ -300,7 +301,7 @@ fn a_full_disk_is_an_error_and_leaves_the_old_state() {
         if args.starts_with("doctor") {
             folder.database("b.db").execute("UPDATE memory SET fingerprint = 5", []).unwrap();
         }
-        // In units of 512 or 1024 bytes: less than any of these files.
+        // The limit is in units of 512 or 1024 bytes: less than any of these files.
         let line = format!("ulimit -f 60; exec '{program}' {args}");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &line]).current_dir(folder.path("")).stdin(std::process::Stdio::null());

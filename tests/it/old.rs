@@ -1,5 +1,6 @@
-//! A database of remindb 0.3 moves in: everything that has a place here arrives, the rest is told, and
-//! the old file stays as it is.
+//! Tests the import of a database of remindb 0.3.
+//!
+//! Everything with an equivalent arrives, the rest is counted, and the old file stays as it is.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::support::{Folder, Ran};
 
-/// The tables that remindb 0.3.5 made.
+/// The tables of remindb 0.3.5.
 const SCHEMA: &str = "
     PRAGMA foreign_keys = OFF;
     PRAGMA journal_mode = WAL;
@@ -47,7 +48,8 @@ const SCHEMA: &str = "
         VALUES (new.rowid, new.label, new.content, new.node_type);
     END;";
 
-/// Id, parent, file, type, depth, label, content, temperature: what 0.3.5 makes of [`notes`].
+/// Id, parent, file, type, depth, label, content, temperature: the nodes that 0.3.5 makes of
+/// [`notes`].
 type OldNode =
     (&'static str, &'static str, &'static str, &'static str, i64, &'static str, &'static str, f64);
 
@@ -103,7 +105,7 @@ fn notes() -> Folder {
         )
 }
 
-/// The old database, still open: its latest writes are in its log only.
+/// Returns the old database, still open: its latest writes are only in its log.
 fn old(folder: &Folder) -> Connection {
     let conn = Connection::open(folder.path("old.db")).unwrap();
     conn.execute_batch(SCHEMA).unwrap();
@@ -152,7 +154,7 @@ fn old(folder: &Folder) -> Connection {
     conn
 }
 
-/// A query's rows, a line each.
+/// Returns a query's rows, a line each.
 fn rows(folder: &Folder, sql: &str) -> String {
     let conn = folder.database("m.db");
     let mut query = conn.prepare(sql).unwrap();
@@ -160,7 +162,7 @@ fn rows(folder: &Folder, sql: &str) -> String {
     lines.map(|it| it.unwrap() + "\n").collect()
 }
 
-/// What a run said, without the number of the state.
+/// Returns the output of a run, without the fingerprint.
 fn said(ran: &Ran) -> String {
     let text = ran.transcript();
     let (head, tail) = text.split_once("state ").unwrap();

@@ -1,8 +1,8 @@
-//! The published schemas of the protocol, and every message of the server held against them.
+//! Checks every message of the server against the protocol's published schemas.
 //!
-//! Only the keywords that the schemas use are known; another one fails the test, so that nothing is
-//! passed over. An error for a line without a readable id has the id null, and a fraction comes back
-//! as the id that it was, as JSON-RPC says; the schemas have no word for either.
+//! Only the keywords that the schemas use are known; any other fails the test, so that nothing is
+//! skipped. An error for a line without a readable id has the id null, and a fraction comes back as
+//! the id that it was, as JSON-RPC requires; the schemas provide for neither.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-/// What was asked on one connection, by the ids of the requests.
+/// The requests sent on one connection, by their ids.
 #[derive(Default)]
 pub(crate) struct Witness(HashMap<String, Value>);
 
@@ -22,14 +22,14 @@ impl Witness {
         }
     }
 
-    /// Holds a line of the server against the schema of its era.
+    /// Checks a line of the server against the schema of its era.
     #[track_caller]
     pub(crate) fn came(&self, message: &Value) {
         check(self.0.get(&message["id"].to_string()), message);
     }
 }
 
-/// Holds a message of the server, in reply to `request` if it is one, against the schema.
+/// Checks a message of the server, in reply to `request` if it is one, against the schema.
 #[track_caller]
 pub(crate) fn check(request: Option<&Value>, message: &Value) {
     let method = |it: &Value| it["method"].as_str().map(str::to_owned);
@@ -134,7 +134,7 @@ fn reference(definition: &str) -> Value {
     json!({"$ref": format!("#/$defs/{definition}")})
 }
 
-/// Adds to `problems` what keeps `value` from fitting `rule`.
+/// Adds to `problems` the reasons why `value` does not fit `rule`.
 fn fits(schema: &Value, rule: &Value, value: &Value, at: &str, problems: &mut Vec<String>) {
     let mut complain = |what: String| problems.push(format!("{at}: {what}"));
     let mut deeper: Vec<(&Value, &Value, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! No secret is stored or said, whatever it looks like, whatever it stands in, through every door.
+//! Tests that no secret is stored or shown, in any format and by any way in.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::support::{Client, Dice, Folder, Ran};
 
 type Make = fn(&mut Dice) -> Secret;
 
-/// Every kind, and a secret of it: what is written, and the words that must not be stored.
+/// Every kind, and a secret of it: its text, and the words that must not be stored.
 const KINDS: &[(&str, Make)] = &[
     ("aws_access_key", |dice| token("AKIA", &chars(dice, UPPER, 16))),
     ("gcp_oauth_client_secret", |dice| token("GOCSPX-", &chars(dice, ALNUM, 28))),
@@ -66,7 +66,7 @@ const KINDS: &[(&str, Make)] = &[
     (CUSTOM, |dice| token("TKT-", &chars(dice, DIGITS, 14))),
 ];
 
-/// The kind that the folders' own settings name.
+/// The kind that the folders' own settings add.
 const CUSTOM: &str = "ticket";
 
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -92,7 +92,7 @@ fn chars(dice: &mut Dice, of: &str, n: usize) -> String {
     (0..n).map(|_| char::from(*dice.of(of.as_bytes()))).collect()
 }
 
-/// A format: its ending, and how one text stands in a file of it.
+/// A format: its file extension, and a function that puts a text into such a file.
 type Write = fn(&str) -> String;
 
 const FORMATS: &[(&str, Write)] = &[
@@ -116,12 +116,12 @@ const FORMATS: &[(&str, Write)] = &[
     ("mdx", |text| format!("# Notes\n\n{text}\n\n<Card />\n")),
 ];
 
-/// What a door said, on whatever stream.
+/// The output of a run, of all streams.
 type Said = String;
 
 type Enter = fn(&Folder) -> Said;
 
-/// Everything through which a folder called `notes` can become the database `memory.db`.
+/// Every way in: each compiles or imports a folder `notes` into the database `memory.db`.
 const DOORS: &[(&str, Enter)] = &[
     ("compile", |folder| {
         settle(folder, "notes", &[]);
@@ -167,8 +167,9 @@ const DOORS: &[(&str, Enter)] = &[
     }),
 ];
 
-/// Dates the notes long ago, so that nobody seems to be writing them, and gives a folder settings
-/// with the custom kind, without some of the others.
+/// Dates the notes long ago, and writes settings with the custom kind.
+///
+/// The dates make the files look finished; `disabled` kinds are turned off.
 fn settle(folder: &Folder, root: &str, disabled: &[&str]) {
     for file in fs::read_dir(folder.path("notes")).into_iter().flatten() {
         let file = file.unwrap();
@@ -203,7 +204,7 @@ fn serve(folder: &Folder, root: &str) -> Client {
     client
 }
 
-/// A server of another folder, which has scanned once.
+/// Starts a server of another folder, and waits for its first scan.
 fn serve_all(folder: &Folder) -> Client {
     settle(folder, "all", &[]);
     folder.write("all/none.md", "none\n");
@@ -213,7 +214,7 @@ fn serve_all(folder: &Folder) -> Client {
     client
 }
 
-/// The rest of the log, to the server's end.
+/// Returns the rest of the log, to the server's end.
 fn all_said(client: &mut Client) -> Said {
     client.close();
     assert_eq!(client.wait().code(), Some(0));
@@ -229,7 +230,7 @@ fn said(ran: Ran) -> Said {
     ran.transcript()
 }
 
-/// A memory `old.db` that has all secrets, since its folder was trusted to store them.
+/// Makes a memory `old.db` with all secrets, since its folder was trusted to store them.
 fn careless(folder: &Folder) {
     let builtin: Vec<&str> =
         KINDS.iter().map(|(kind, _)| *kind).filter(|it| *it != CUSTOM).collect();
@@ -238,8 +239,7 @@ fn careless(folder: &Folder) {
     settle(folder, "notes", &[]);
 }
 
-/// Asserts that nothing of `words` is in the database of `folder`, in what was said, or in what the
-/// database can still be asked for.
+/// Asserts that no secret is in the database, in `said`, or in the database's answers.
 #[track_caller]
 fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &str) {
     let patterns: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
@@ -265,7 +265,7 @@ fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &s
     assert!(left.is_empty(), "shown after {door}: {left:#?}");
 }
 
-/// What the nodes of the file at `path` say, or those of agents where `path` is none.
+/// Returns the text of the nodes of the file at `path`, or of agents' nodes without one.
 fn said_by(folder: &Folder, path: Option<&str>) -> String {
     let conn = folder.database("memory.db");
     let mut query = conn
@@ -277,7 +277,7 @@ fn said_by(folder: &Folder, path: Option<&str>) -> String {
     query.query_row([path], |row| row.get::<_, Option<String>>(0)).unwrap().unwrap_or_default()
 }
 
-/// Every kind in every format, as the files of `notes`; the words that must not be stored.
+/// Writes every kind in every format into `notes`; returns the words that must not be stored.
 fn every_cell(folder: &Folder, dice: &mut Dice) -> Vec<(String, String)> {
     let mut words = Vec::new();
     for (kind, make) in KINDS {
@@ -297,7 +297,7 @@ fn every_kind_in_every_format_through_every_door() {
         let folder = Folder::new();
         let mut words = every_cell(&folder, &mut Dice::new(seed));
         let said = enter(&folder);
-        // An export tells nothing of settings.
+        // An export has no settings.
         let is_known = |cell: &str| *door != "import" || !cell.starts_with(CUSTOM);
         words.retain(|(_, cell)| is_known(cell));
         assert_gone(&folder, &said, &words, door);
@@ -313,14 +313,14 @@ fn every_kind_in_every_format_through_every_door() {
 
 type Arguments = fn(&str, &str) -> Value;
 
-/// What an agent writes, of whatever format the text is: the doors, by the arguments they take.
+/// Tools that store text, whatever its format, by their arguments.
 const WRITES: &[(&str, Arguments)] = &[
     ("MemoryWrite", |_, text| json!({"payload": text})),
     ("MemoryWrite", |anchor, text| json!({"payload": text, "anchor": anchor})),
     ("MemorySummarize", |anchor, text| json!({"node_id": anchor, "summary": text})),
 ];
 
-/// What an agent calls something.
+/// Tools by which an agent names something.
 const NAMES: &[(&str, Arguments)] = &[
     ("MemoryRelate", |anchor, text| json!({"source_id": anchor, "target_label": text})),
     (
@@ -330,7 +330,7 @@ const NAMES: &[(&str, Arguments)] = &[
     ("MemoryCompile", |_, text| json!({"path": "none.md", "message": text})),
 ];
 
-/// Where an agent asks for what is not there, by which argument.
+/// Tools and arguments by which an agent asks for something that does not exist.
 const ASKED: &[(&str, &str)] = &[
     ("MemoryFetch", "anchor"),
     ("MemorySearch", "query"),
@@ -366,7 +366,7 @@ fn every_kind_in_every_format_through_what_agents_write() {
             assert!(!reply.is_error, "{tool}, {kind}: {}", reply.text);
             said += &reply.result.to_string();
         }
-        // What is asked for may be said to whoever asked, and to nobody else.
+        // The reply may repeat the argument; the log and the database may not.
         for (tool, name) in ASKED {
             let secret = make(&mut dice);
             words.extend(secret.words.into_iter().map(|it| (it, format!("{kind} asked {tool}"))));
@@ -379,7 +379,7 @@ fn every_kind_in_every_format_through_what_agents_write() {
     assert_gone(&folder, &said, &words, "what agents write");
 }
 
-/// Where a secret hides, beside the plain text of a format: a file, and where the secret stands.
+/// Hiding places beside the plain text of a format: a file, and the secret's place in it.
 const PLACES: &[(&str, &str)] = &[
     ("href.html", "<p>a <a href=\"https://example.com/?k=§\">link</a></p>"),
     ("src.html", "<p>a <img src=\"pic.png?k=§\" alt=\"§\" title=\"§\"></p>"),
@@ -446,7 +446,7 @@ fn a_secret_is_found_wherever_it_hides() {
     };
     folder.write("notes/le.txt", wide(u16::to_le_bytes));
     folder.write("notes/be.txt", wide(u16::to_be_bytes));
-    // A secret on either side of where a long text is split into nodes.
+    // A secret on either side of the place where a long text is split into nodes.
     let mut long = String::new();
     for nth in 0..400 {
         long += &fill(&format!("{} § ", "word ".repeat(nth % 7)), "split");
@@ -489,7 +489,7 @@ fn messages_and_roots_are_scrubbed_too() {
 
 const OLD: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
-/// A memory with a secret in it, as one had that was made before secrets were known.
+/// Returns a memory with a secret in it, as one made before its detector has.
 fn old_memory() -> Folder {
     let folder = Folder::new().file("notes/a.md", "# Deploy\n\nUse SECRET.\n\nAnd so on.\n");
     folder.ok(["compile", "notes", "--db", "memory.db", "-m", "first"]);

@@ -1,5 +1,4 @@
-//! What is sent back: text alone, or all that it says as structured content, too; each form within
-//! its budget.
+//! Tests replies as text alone and with structured content, each within its budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Dice, Folder, Reply};
 
-/// Notes of every shape that makes counting hard.
+/// Writes notes of every shape that makes counting tokens hard.
 fn corpus(folder: &Folder) {
     let manual = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut n_real = 0;
@@ -91,7 +90,7 @@ fn corpus(folder: &Folder) {
     folder.write("notes/one.md", "# x\n");
 }
 
-/// Ids of all nodes of a compiled corpus, and one of none.
+/// Returns the ids of all nodes of a compiled corpus, and one of none.
 fn compiled(folder: &Folder) -> Vec<String> {
     corpus(folder);
     folder.ok(["compile", "notes", "--db", "m.db"]);
@@ -121,7 +120,7 @@ const QUERIES: [&str; 15] = [
     "a \u{0}",
 ];
 
-/// Any tool that reads, and arguments for it.
+/// Returns any tool that reads, and arguments for it.
 fn any_question(dice: &mut Dice, ids: &[String], budget: usize) -> (&'static str, Value) {
     let id = dice.of(ids).clone();
     match dice.below(8) {
@@ -155,7 +154,7 @@ fn any_question(dice: &mut Dice, ids: &[String], budget: usize) -> (&'static str
     }
 }
 
-/// Makes edges and a past of four snapshots.
+/// Makes edges and a history of four snapshots.
 fn live(client: &mut Client, dice: &mut Dice, ids: &[String]) {
     for nth in 0..60 {
         let (from, to) = (dice.of(ids), dice.of(ids));
@@ -166,14 +165,14 @@ fn live(client: &mut Client, dice: &mut Dice, ids: &[String]) {
     }
 }
 
-/// The promise is about what is sent, so it is the reply that is counted, by the encoding itself.
+/// Counts the tokens of whole replies, since the budget is a promise about what is sent.
 fn keep_their_budget(client: &mut Client, ids: &[String], n_wanted: usize) {
     let vocabulary = tiktoken_rs::cl100k_base().unwrap();
     let mut dice = Dice::new(7);
     live(client, &mut dice, ids);
     let (mut n_full, mut n_calls) = (0, 0);
     while n_calls < n_wanted {
-        // Small ones are where the frame counts, so half of them are small.
+        // The frame counts most in small budgets, so half of them are small.
         let budget = if dice.below(2) == 0 { 1 + dice.below(120) } else { 1 + dice.below(3_000) };
         let (tool, arguments) = any_question(&mut dice, ids, budget);
         let Reply { text, is_error, result } = client.call(tool, arguments.clone());
@@ -224,7 +223,7 @@ fn notes() -> Folder {
     folder
 }
 
-/// A call of each tool, in an order in which each has something to say.
+/// Calls each tool, in an order in which each has a result.
 fn every_tool(client: &mut Client) -> Vec<(&'static str, Value)> {
     let tree = client.text("MemoryTree", json!({}));
     let ids: Vec<&str> = tree.split("(id=").skip(1).map(|it| &it[..11]).collect();
@@ -255,7 +254,7 @@ fn every_tool(client: &mut Client) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The tools as they are listed, by their names.
+/// Returns the listed tools by their names.
 fn listed(client: &mut Client) -> BTreeMap<String, Value> {
     let list = client.ask("tools/list", json!({}))["result"]["tools"].clone();
     let tools = list.as_array().unwrap().iter();
@@ -415,7 +414,7 @@ impl Known {
         }
     }
 
-    /// Whether a line is there as it is, or each of its words is.
+    /// Returns whether a line or each of its words occurs.
     fn has_line(&self, line: &str) -> bool {
         let is_break = |it: char| it.is_whitespace() || "()[];,:\"`+#".contains(it);
         self.has(line.trim()) || line.split(is_break).all(|it| self.has_word(it))
@@ -432,7 +431,7 @@ impl Known {
         if let Some((name, value)) = word.split_once('=').filter(|(name, _)| FACTS.contains(name)) {
             return !name.is_empty() && self.has_word(value);
         }
-        // 0.55 is rounded, 2.1k cut off, and 3m the time since one that is there.
+        // 0.55 is rounded, 2.1k truncated, and 3m the time since one that occurs.
         let word = word.trim_start_matches(['<', '>', '=']);
         let (digits, unit) = word.split_at(word.trim_end_matches(char::is_alphabetic).len());
         let Ok(number) = digits.parse::<f64>() else { return false };
@@ -443,13 +442,13 @@ impl Known {
             "s" | "m" | "h" | "d" => return true,
             _ => return false,
         };
-        // A size is there in bytes.
+        // Sizes are in bytes.
         let is_it = |it: f64| from <= it && it <= to;
         self.numbers.iter().any(|&it| is_it(it) || is_it(it / 1024.0))
     }
 }
 
-/// Words of the text that say nothing by themselves.
+/// Words of the layout, without information of their own.
 const LAYOUT: &str = "--- … → -> ... no results changes empty tree related nodes node more hits hit \
                       tokens tok cut all of it needs about change not found over budget snapshot \
                       ago old new history for unchanged since where begins edge created removed \

@@ -1,5 +1,6 @@
-//! A folder that changes while it is served and while it is not: what the client is told, what is
-//! stored, and what is logged.
+//! Tests rescans of a folder that changes while it is served, and while it is not.
+//!
+//! They check the client's notifications, the stored nodes and the log.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,20 +14,20 @@ use super::support::{Client, Folder, signal};
 const ARGS: [&str; 7] =
     ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms", "--structured"];
 
-/// A server of the folder that has scanned once.
+/// Starts a server of the folder, and waits for its first scan.
 fn serve(folder: &Folder) -> Client {
     let client = Client::legacy(folder, &ARGS);
     client.logged("compiled: ");
     client
 }
 
-/// Writes a note that nobody seems to be writing any more.
+/// Writes a note that looks finished by its date.
 fn write(folder: &Folder, path: &str, text: impl AsRef<[u8]>) {
     folder.write(path, text);
     folder.date(path, 7);
 }
 
-/// The outline without ids.
+/// Returns the outline without ids.
 #[track_caller]
 fn outline(client: &mut Client) -> String {
     let tree = client.text("MemoryTree", json!({}));
@@ -34,7 +35,7 @@ fn outline(client: &mut Client) -> String {
     lines.join("\n")
 }
 
-/// The messages of the log up to the one that contains `what`.
+/// Returns the messages of the log up to the one that contains `what`.
 #[track_caller]
 fn messages(client: &Client, what: &str) -> Vec<String> {
     let mut messages = Vec::new();
@@ -109,7 +110,7 @@ fn an_odd_file_is_named_once_and_the_rest_compiled() {
     let is_shut = fs::read_dir(notes.join("shut")).is_err();
     let mut client = Client::legacy(&folder, &ARGS);
     let mut said = messages(&client, "compiled: ");
-    // Whoever may read everything has nothing to complain about.
+    // A user who may read everything gets no complaint.
     said.retain(|it| !it.contains("shut"));
     assert_eq!(is_shut, said.last().unwrap().contains(", 5 warnings"), "{said:?}");
     said.pop();
@@ -176,7 +177,7 @@ fn of_two_servers_one_scans() {
         while !outline(server).contains("Other words") {}
     }
     assert_eq!(folder.facts("m.db")["snapshots"], json!(2));
-    // Whoever it was that scanned: the other goes on, or one that starts.
+    // After either one's end, the other takes over, or a new one.
     signal(servers[0].pid(), "KILL");
     servers[0].wait();
     write(&folder, "notes/1.md", "# Note 1\n\nWords at last.\n");

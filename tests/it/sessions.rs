@@ -1,5 +1,7 @@
-//! Who used the memory, as it is written down beside the notes: nobody is lost or counted twice,
-//! whatever happens to the server, and nothing that was said is in it.
+//! Tests the ledgers of sessions beside the notes.
+//!
+//! No session is lost or counted twice, whatever happens to the server, and no ledger has any
+//! content of the conversation.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +24,7 @@ fn folder() -> Folder {
     Folder::new().file("notes/.remindb/config.json", CONFIG).file("notes/a.md", "# Bees\n\nBuzz.\n")
 }
 
-/// A server whose client says that it is `info`.
+/// Starts a server whose client introduces itself as `info`.
 fn connect(folder: &Folder, info: Value) -> Client {
     let mut client = Client::start(folder, &ARGS);
     let hello = json!({"protocolVersion": "2025-11-25", "clientInfo": info});
@@ -35,7 +37,7 @@ fn desk() -> Value {
     json!({"name": "Desk App", "title": "Desk", "version": "1.2"})
 }
 
-/// The files of a folder below `.remindb`, by name.
+/// Returns the files of a folder below `.remindb`, by name.
 fn files(folder: &Folder, name: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.path("notes/.remindb").join(name)).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
@@ -48,7 +50,7 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()
 }
 
-/// The last line about each session of the only client.
+/// Returns the last line about each session of the only client.
 fn sessions(folder: &Folder) -> HashMap<String, Value> {
     let ledgers: Vec<PathBuf> = files(folder, "sessions");
     let ledgers: Vec<&PathBuf> =
@@ -83,13 +85,13 @@ fn a_session_is_written_down_when_it_begins_and_when_it_ends() {
 fn a_killed_server_costs_no_client_and_none_is_counted_twice() {
     let folder = folder();
     for n in 1..=6 {
-        // Known to be there as soon as it was answered.
+        // The line is written before the first answer.
         let mut client = connect(&folder, desk());
         for _ in 0..n {
             client.request("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
         }
         client.kill();
-        // Whatever was being written, the next one finds a history that can be read.
+        // Whatever was being written, the next server finds a readable history.
         assert_eq!(sessions(&folder).len(), n);
         let ledger = &files(&folder, "sessions")[0];
         let mut text = fs::read(ledger).unwrap();
@@ -146,7 +148,7 @@ fn each_call_is_in_the_log_of_its_session() {
     .assert_eq(&records.join("\n"));
 }
 
-/// Every file below a folder.
+/// Collects every file below a folder.
 fn all_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -157,7 +159,7 @@ fn all_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Sends requests in which names, ids and URIs are made up.
+/// Sends requests with made-up names, ids and URIs.
 fn make_things_up(client: &mut Client) {
     client.ask("tools/call", json!({"name": "toolmark", "arguments": {}}));
     client.ask("methodmark", json!({}));
@@ -180,7 +182,7 @@ fn make_things_up(client: &mut Client) {
 #[test]
 fn no_log_holds_any_content() {
     let folder = folder();
-    // Put together here, so that nobody takes them for real ones.
+    // Assembled here, so that scanners do not take them for real ones.
     let secrets = [format!("ghp_{}", "a1B2".repeat(9)), format!("AKIA{}", "Q7Z3".repeat(4))];
     let info = json!({
         "name": format!("Desk {}", secrets[0]),

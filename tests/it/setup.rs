@@ -1,4 +1,4 @@
-//! Clients that are set up: what is written where, and that nothing is left of it afterwards.
+//! Tests setting up clients: the files written, and their complete removal.
 //!
 //! `DIR` is the test's own folder, with the user's home in `home` and a project in `project`.
 
@@ -37,7 +37,7 @@ fn setup(folder: &Folder, args: &str) -> Ran {
     Ran::of(folder, &mut command(folder, args))
 }
 
-/// Runs it, which has to go well.
+/// Runs the command, which has to succeed.
 #[track_caller]
 fn ok(folder: &Folder, args: &str) -> String {
     let ran = setup(folder, args);
@@ -45,7 +45,7 @@ fn ok(folder: &Folder, args: &str) -> String {
     ran.stdout
 }
 
-/// Runs it, which has to be refused and to change nothing.
+/// Runs the command, which has to be refused and to change nothing.
 #[track_caller]
 fn check_refused(folder: &Folder, args: &str, expected: Expect) {
     let before = everything(folder);
@@ -55,7 +55,7 @@ fn check_refused(folder: &Folder, args: &str, expected: Expect) {
     assert_eq!(everything(folder), before);
 }
 
-/// Every file with its text and mode, every folder and every link, by path.
+/// Returns every file with its text and mode, every folder and every link, by path.
 fn everything(folder: &Folder) -> BTreeMap<String, String> {
     fn walk(base: &Path, at: &Path, all: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(at).unwrap() {
@@ -86,7 +86,7 @@ fn text(folder: &Folder, path: &str) -> String {
         .replace(program, "PROGRAM")
 }
 
-/// The copies of a file, oldest first.
+/// Returns the copies of a file, oldest first.
 fn copies(folder: &Folder, path: &str) -> Vec<String> {
     let all = everything(folder);
     let is_copy = |it: &&String| it.starts_with(path) && it.ends_with(".backup");
@@ -124,7 +124,7 @@ fn a_project_gets_a_server_and_two_skills() {
     assert!(skill.starts_with("---\nname: remindb-read\ndescription: "), "{skill}");
 }
 
-/// The settings that a client gets, and what is said of the permissions in them.
+/// Compares a client's settings, and the output about the permissions in them.
 #[track_caller]
 fn check_allowed(args: &str, path: &str, expected: Expect) {
     let folder = world();
@@ -334,7 +334,7 @@ fn permissions_go_from_settings_that_were_changed_since() {
         };
         let now = fs::read_to_string(folder.path(&path)).unwrap();
         folder.write(&path, edited(&now));
-        // Setting up once more must not make the edit look like something of ours.
+        // Another setup must not make the edit look like one of ours.
         ok(&folder, &format!("{client} --db other.db"));
         ok(&folder, &format!("{client} --remove"));
         let left = fs::read_to_string(folder.path(&path)).unwrap();
@@ -455,7 +455,7 @@ fn later_edits_survive_the_removal() {
     edit("project/.cursor/mcp.json");
     edit("project/.mcp.json");
     folder.write("project/.cursor/skills/remindb-read/SKILL.md", "my own now\n");
-    // Setting up once more must not make the edit look like something of ours.
+    // Another setup must not make the edit look like one of ours.
     ok(&folder, "claude-code --db other.db");
     let said = ok(&folder, "cursor --remove");
     assert!(said.contains("somebody changed it since"), "{said}");

@@ -1,7 +1,7 @@
-//! What the tests share: a folder of notes, the program run in it, and a client of its server.
+//! Shared helpers: a folder of notes, the program run in it, and a client of its server.
 //!
-//! Nothing here sleeps: every wait is for a line, an end of a stream or an end of a process, and gives
-//! up with a message after [`TIMEOUT`].
+//! Nothing here sleeps: every wait is for a line, an end of a stream or an end of a process, and
+//! gives up with a message after [`TIMEOUT`].
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,10 +18,10 @@ use tempfile::TempDir;
 
 use super::published::Witness;
 
-/// Longer than anything here should take, however busy the machine is.
+/// Longer than any wait should take, however busy the machine is.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -51,7 +51,7 @@ impl Folder {
         self.0.path().canonicalize().unwrap().join(path)
     }
 
-    /// Everything in the folder, relative, in order of names.
+    /// Returns everything in the folder, relative, in order of names.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.0.path())
             .unwrap()
@@ -61,7 +61,8 @@ impl Folder {
         names
     }
 
-    /// The program, to be run in this folder, with nothing set that could change what it does.
+    /// Returns a command of the program in this folder, without variables that change its
+    /// behaviour.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_remindb"));
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
@@ -88,7 +89,7 @@ impl Folder {
         Ran::of(self, &mut self.command(args))
     }
 
-    /// Runs the program, which has to end well, and gives what it printed.
+    /// Runs the program, which has to succeed, and returns its output.
     #[track_caller]
     pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let ran = self.run(args);
@@ -96,19 +97,19 @@ impl Folder {
         ran.stdout
     }
 
-    /// Compares both streams and the code of a run, whose words stand in one line.
+    /// Compares the transcript of a run; spaces separate the arguments.
     #[track_caller]
     pub(crate) fn check(&self, args: &str, expected: Expect) {
         expected.assert_eq(&self.run(args.split_whitespace()).transcript());
     }
 
-    /// The database, to look at and to prepare; the program must not be running.
+    /// Opens the database for inspection and preparation; the program must not be running.
     pub(crate) fn database(&self, path: &str) -> Connection {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         Connection::open_with_flags(self.path(path), flags).unwrap()
     }
 
-    /// The facts that `inspect --json` prints.
+    /// Returns the facts that `inspect --json` prints.
     #[track_caller]
     pub(crate) fn facts(&self, db: &str) -> Value {
         serde_json::from_str(&self.ok(["inspect", "--json", "--db", db])).unwrap()
@@ -122,7 +123,7 @@ impl Folder {
     }
 }
 
-/// What a run of the program left.
+/// The output and exit code of a run.
 pub(crate) struct Ran {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -131,7 +132,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Runs a command of a folder; paths below the folder begin with `DIR` in what comes back.
+    /// Runs a command of a folder; paths below the folder begin with `DIR` in its output.
     pub(crate) fn of(folder: &Folder, command: &mut Command) -> Ran {
         let Output { status, stdout, stderr } = finish(command.spawn().unwrap());
         let here = folder.path("").to_string_lossy().trim_end_matches('/').to_owned();
@@ -139,7 +140,7 @@ impl Ran {
         Ran { stdout: plain(stdout), stderr: plain(stderr), code: status.code() }
     }
 
-    /// Stdout, then stderr behind `! `, then the code behind `= `.
+    /// Returns stdout, then stderr after `! `, then the code after `= `.
     pub(crate) fn transcript(&self) -> String {
         let mut out = self.stdout.clone();
         if !out.is_empty() && !out.ends_with('\n') {
@@ -195,7 +196,7 @@ fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// `_meta` of a request in the modern era.
+/// Returns `_meta` of a request in the modern era.
 pub(crate) fn modern() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -217,7 +218,7 @@ pub(crate) struct Client {
     witness: Witness,
 }
 
-/// What a tool answered.
+/// A tool's reply.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) text: String,
@@ -227,12 +228,12 @@ pub(crate) struct Reply {
 }
 
 impl Client {
-    /// Starts the server and says nothing.
+    /// Starts the server and sends nothing.
     pub(crate) fn start(folder: &Folder, args: &[&str]) -> Client {
         Client::of(&mut folder.command(["serve"].iter().chain(args)))
     }
 
-    /// The same, started by another command.
+    /// Starts the server by another command and sends nothing.
     pub(crate) fn of(command: &mut Command) -> Client {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let replies = lines_of(child.stdout.take().unwrap());
@@ -264,7 +265,7 @@ impl Client {
         self
     }
 
-    /// Starts the server; each request says that it is modern.
+    /// Starts the server; each request names the modern version.
     pub(crate) fn modern(folder: &Folder, args: &[&str]) -> Client {
         let mut client = Client::start(folder, args);
         client.meta = Some(modern());
@@ -278,7 +279,7 @@ impl Client {
         input.write_all(line.as_ref()).and_then(|()| input.write_all(b"\n")).unwrap();
     }
 
-    /// The next line that comes, whatever it is.
+    /// Returns the next line.
     #[track_caller]
     pub(crate) fn line(&self) -> Value {
         let line = self.replies.recv_timeout(TIMEOUT).expect("a line should have come");
@@ -287,12 +288,12 @@ impl Client {
         message
     }
 
-    /// The next line, if it comes soon enough.
+    /// Returns the next line, if it comes soon enough.
     pub(crate) fn line_within(&self, wait: Duration) -> Option<Value> {
         self.replies.recv_timeout(wait).ok().map(|it| serde_json::from_str(&it).unwrap())
     }
 
-    /// Kills the server, and gives what it had said; the last line may have been cut off.
+    /// Kills the server, and returns its remaining lines; the last one may be truncated.
     pub(crate) fn kill(mut self) -> Vec<Value> {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
@@ -300,7 +301,7 @@ impl Client {
         self.replies.iter().map_while(|it| serde_json::from_str(&it).ok()).collect()
     }
 
-    /// Sends a request, and gives its id.
+    /// Sends a request, and returns its id.
     pub(crate) fn request(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;
         if let Some(meta) = &self.meta {
@@ -313,7 +314,7 @@ impl Client {
         id
     }
 
-    /// The reply to a request; what comes before it is let go.
+    /// Returns the reply to a request; skips the lines before it.
     #[track_caller]
     pub(crate) fn reply(&self, id: u64) -> Value {
         loop {
@@ -324,7 +325,7 @@ impl Client {
         }
     }
 
-    /// Asks and waits for the reply.
+    /// Sends a request, and returns the reply.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
@@ -341,14 +342,14 @@ impl Client {
         Reply { text, is_error: result["isError"] == json!(true), result }
     }
 
-    /// Calls a tool that is not there, for the error.
+    /// Calls a tool that does not exist, and returns the error.
     #[track_caller]
     pub(crate) fn call_refused(&mut self, tool: &str) -> String {
         let reply = self.ask("tools/call", json!({"name": tool, "arguments": {}}));
         reply["error"]["message"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
     }
 
-    /// Calls a tool that has to succeed, for its text.
+    /// Calls a tool that has to succeed, and returns its text.
     #[track_caller]
     pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
         let reply = self.call(tool, arguments);
@@ -368,7 +369,7 @@ impl Client {
         }
     }
 
-    /// The next line of the log; none when the server has ended and all of it was read.
+    /// Returns the next line of the log; `None` after the server's end and its last line.
     pub(crate) fn log_line(&self) -> Option<String> {
         self.log.recv_timeout(TIMEOUT).ok()
     }
@@ -392,7 +393,7 @@ impl Client {
         in_time(&ended, pid)
     }
 
-    /// Closes the input and asserts that the server ends well with nothing more to say.
+    /// Closes the input and asserts that the server succeeds without further output.
     #[track_caller]
     pub(crate) fn end(mut self) {
         self.close();
@@ -405,14 +406,14 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It may be gone already.
+            // The process may have ended already.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// Random numbers that are the same in every run.
+/// A random number generator with a fixed seed.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -420,7 +421,7 @@ impl Dice {
         Dice(seed)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -1,21 +1,22 @@
-//! The rules of the house, as tests: rooms and their order, circles, reserved names, lengths, headers.
+//! Tests the house rules: rooms and their order, cycles, reserved names, lengths, headers.
 //!
 //! Each rule is a function from sources to complaints; `planted` shows that it can fail.
 
-/// Which file imports which.
+/// Imports between files.
 mod imports;
 /// Each rule against a source that breaks it.
 mod planted;
 /// Files, as the rules read them.
 mod source;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use imports::Imports;
 use source::Source;
 
-/// The rooms below `src/`, in order: a room imports only rooms that stand before it.
+/// The rooms below `src/`, in order: a room imports only earlier ones.
 const ROOMS: &[&str] = &[
     "text",
     "model",
@@ -32,11 +33,11 @@ const ROOMS: &[&str] = &[
     "fuzzing",
 ];
 
-/// Rooms that import less than their place would let them.
+/// Rooms that import less than their place permits.
 const APART: &[(&str, &[&str])] = &[("mcp", &["text", "model"]), ("query", NO_MAINTENANCE)];
 const NO_MAINTENANCE: &[&str] = &["text", "model", "ingest", "settings", "store"];
 
-/// Names that only some rooms may write.
+/// Names that only some rooms may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store", "maintenance"]),
     ("std::fs", &["ingest", "store", "maintenance", "server", "cli"]),
@@ -46,7 +47,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("SystemTime", &["model"]),
 ];
 
-/// Files behind the resources, from the rows of the table down to the connections.
+/// Files that serve resources, from the rows of the table down to the connections.
 const PASSIVE: &[&str] = &[
     "surface/resources.rs",
     "surface/resources/memories.rs",
@@ -70,7 +71,7 @@ const PASSIVE: &[&str] = &[
     "store/readers.rs",
 ];
 
-/// Names of what changes something, warms a node, takes a lease or keeps others waiting.
+/// Names of functions that change the memory, warm a node, take a lease or block other threads.
 const ACTIVE: &[&str] = &[
     "Writer",
     "Batch",
@@ -218,6 +219,65 @@ fn long_ones(sources: &[Source]) -> Vec<String> {
         }
     }
     complaints
+}
+
+#[test]
+fn first_sentences_name_the_thing() {
+    check(headless_comments);
+}
+
+/// Words that begin a clause without a head.
+const HEADLESS: &[&str] =
+    &["What", "Whatever", "Whoever", "Who", "Whom", "Whose", "Whichever", "Those", "Which", "Why"];
+
+fn headless_comments(sources: &[Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|it| !it.is_test()) {
+        let mut is_first = true;
+        for (number, line) in source.lines() {
+            let line = line.trim_start();
+            let comment = ["//! ", "/// "].iter().find_map(|mark| line.strip_prefix(mark));
+            let opener = comment.and_then(|it| it.split([' ', ',']).next()).unwrap_or("");
+            let is_headless =
+                HEADLESS.contains(&opener) || comment.is_some_and(|it| it.starts_with("The same "));
+            if is_first && is_headless {
+                let path = &source.path;
+                complaints.push(format!("{path}:{number}: `{opener} …` names nothing"));
+            }
+            is_first = !line.starts_with("//!") && !line.starts_with("///");
+        }
+    }
+    complaints
+}
+
+#[test]
+fn public_names_are_used_once() {
+    check(public_names_used_twice);
+}
+
+fn public_names_used_twice(sources: &[Source]) -> Vec<String> {
+    let mut places = BTreeMap::<&str, Vec<String>>::new();
+    // A fuzz target has the name of what it feeds.
+    for source in sources.iter().filter(|it| !it.is_test() && it.room() != "fuzzing") {
+        for (number, line) in source.code() {
+            let Some(rest) = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub ")) else {
+                continue;
+            };
+            let mut words = rest.split(|it: char| !it.is_alphanumeric() && it != '_');
+            let is_item = |it: &&str| {
+                ["fn", "struct", "enum", "trait", "type", "const", "static"].contains(it)
+            };
+            if words.next().as_ref().is_some_and(is_item)
+                && let Some(name) = words.find(|it| !is_item(it))
+            {
+                places.entry(name).or_default().push(format!("{}:{number}", source.path));
+            }
+        }
+    }
+    let twice = places.into_iter().filter(|(_, places)| 1 < places.len());
+    twice
+        .map(|(name, places)| format!("`{name}` names two things: {}", places.join(", ")))
+        .collect()
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The past through the real server and the command line: an agent that comes back, one that goes
-//! back, and a file that is searched byte by byte for what was dropped.
+//! Tests the history through the real server and the command line.
+//!
+//! An agent reads what changed and rolls back, and dropped texts leave no byte in the file.
 
 use std::fs;
 
@@ -81,7 +82,7 @@ fn an_agent_catches_up_in_one_call_and_goes_back() {
     let facts = json!({"target": 1, "snapshot": 4, "nodes": 3, "dropped": null,
         "was_head": false, "unscrubbed": false});
     assert_eq!(rolled["structuredContent"], facts);
-    // What the files say is not compiled into it again.
+    // The compile does not restore the files' text.
     client.text("MemoryCompile", json!({"path": "."}));
     check(&mut client, "MemoryDelta", json!({"since_snapshot": 4}), expect!["no changes"]);
     check(

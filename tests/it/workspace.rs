@@ -1,3 +1,5 @@
+//! Tests a root's own folder `.remindb/`: settings, initial temperatures, ignore rules.
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
@@ -16,12 +18,12 @@ const CUSTOM: &str =
     r#"{"redaction": {"custom": [{"kind": "ticket", "pattern": "TICKET-\\d+-\\w+"}]}}"#;
 const PERMISSIVE: &str = r#"{"redaction": {"disable_builtin_kinds": ["npm_token"]}}"#;
 
-/// Notes with one secret of a built-in kind and one that only settings know.
+/// Returns notes with one secret of a built-in kind and one of a kind that only settings define.
 fn notes() -> Folder {
     Folder::new().file("notes/a.md", format!("# Keys\n\nUse {NPM} and {TICKET} here.\n"))
 }
 
-/// What the program says of a folder with these settings.
+/// Compares the program's output about a folder with these settings.
 #[track_caller]
 fn check_settings(config: impl AsRef<[u8]>, expected: &str) {
     let folder = notes().file(CONFIG, config);
@@ -37,7 +39,7 @@ fn check_settings(config: impl AsRef<[u8]>, expected: &str) {
     }
 }
 
-/// Whether any file of the database has the text in it.
+/// Returns whether any file of the database contains the text.
 fn is_stored(folder: &Folder, text: &str) -> bool {
     let all: Vec<u8> = ["memory.db", "memory.db-wal"]
         .iter()
@@ -50,7 +52,7 @@ fn compile(folder: &Folder, more: &[&str]) -> Ran {
     folder.run(["compile", "notes", "--db", "memory.db"].iter().chain(more))
 }
 
-/// Temperatures of nodes by their label.
+/// Returns the temperatures of nodes by their label.
 fn temperatures(folder: &Folder) -> Vec<(String, f64)> {
     let database = folder.database("memory.db");
     let sql = "SELECT label, ifnull(temperature, 0.5)
@@ -177,7 +179,7 @@ fn only_a_trusted_folder_lets_secrets_in() {
     assert_eq!(compile(&folder, &["--trust-workspace"]).stderr, "");
     assert!(is_stored(&folder, NPM));
 
-    // However quiet the folder wants the server to be.
+    // However quiet the folder's settings make the server.
     let quiet = PERMISSIVE.replacen('{', r#"{"server": {"logging": {"level": "error"}}, "#, 1);
     let folder = notes().file(CONFIG, quiet);
     let client = Client::modern(&folder, &["--source", "notes", "--db", "memory.db"]);
@@ -208,7 +210,7 @@ fn a_secret_of_ones_own_kind_is_replaced_at_every_door() {
     client.end();
     assert!(!is_stored(&folder, TICKET));
 
-    // A folder that was compiled before is asked, too, though the server is not kept for it.
+    // A folder compiled before counts, too, though the server does not rescan it.
     let folder = notes().file(CONFIG, CUSTOM).file("other/c.md", "Other.\n");
     compile(&folder, &[]);
     let mut client = Client::legacy(&folder, &["--source", "other", "--db", "memory.db"]);
@@ -239,12 +241,12 @@ fn budgets_hold_where_the_call_names_none() {
     let short = client.text("MemoryFetchBatch", json!({"node_ids": [id]}));
     assert!(short.len() < 400, "{short}");
 
-    // The next compile looks at the settings, too.
+    // The next compile reads the settings, too.
     folder.write(CONFIG, r#"{"budgets": {"search": 900}}"#);
     client.text("MemoryCompile", json!({"path": "."}));
     let query = json!({"query": "budgets", "detail": "full"});
     assert!(1000 < client.text("MemorySearch", query).len());
-    // What is bad is said once, and what was good stays.
+    // A fault is reported once, and the last good settings stay.
     folder.write(CONFIG, "{");
     client.text("MemoryCompile", json!({"path": "."}));
     client.logged("the last good settings stay");
@@ -261,7 +263,7 @@ fn access_boost_is_a_setting() {
     client.text("MemoryFetch", json!({"anchor": id}));
     client.end();
     let hottest = temperatures(&folder).iter().map(|it| it.1).fold(0.0, f64::max);
-    // Found is a fifth of read.
+    // A search hit warms a fifth as much as a fetch.
     assert!((0.97..0.981).contains(&hottest), "{hottest}");
 }
 

@@ -1,5 +1,7 @@
-//! An agent writes through the real server: what it said is there after a recompile, a restart and
-//! a compile at the start, and none of it costs the file its say.
+//! Tests an agent's writes through the real server.
+//!
+//! They survive a recompile, a restart and a compile at the start, and later changes of the file
+//! still count.
 
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ fn notes() -> Folder {
     folder
 }
 
-/// A server of the notes that has compiled them.
+/// Starts a server of the notes that has compiled them.
 #[track_caller]
 fn served(folder: &Folder) -> Client {
     let client = Client::legacy(folder, &["--db", "m.db", "--source", "notes", "--structured"]);
@@ -70,7 +72,7 @@ fn agent_text_survives_recompiles_and_restarts() {
     assert_eq!(head(&mut client), before);
     client.end();
 
-    // The other paragraph of the file changes while no server is up.
+    // The other paragraph of the file changes while no server runs.
     edit(&folder, 1, "# Deploy", "# Deploy\n\nNew on top.");
     for _ in 0..2 {
         let mut client = served(&folder);

@@ -1,9 +1,9 @@
-//! The clients that `setup` knows, and for whom it sets one up, as they are typed.
+//! The names of clients and scopes that `setup` takes.
 
-/// For whom a client is set up.
+/// The scope of a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Whoever works in the current folder.
+    /// The current folder, for everybody who works in it.
     Project,
     /// One person, in every project.
     User,
@@ -33,7 +33,7 @@ pub(crate) enum Client {
     VsCode,
 }
 
-/// Every client by the name that is typed.
+/// Every client by its name on the command line.
 pub(crate) const CLIENTS: &[(&str, Client)] = &[
     ("claude-code", Client::ClaudeCode),
     ("codex", Client::Codex),

@@ -1,4 +1,4 @@
-//! What a command line asks for, one type a command.
+//! Parsed commands: one type for each.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::client::{Client, Scope};
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
 
-/// What to do.
+/// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Compile(CompileArgs),
@@ -51,11 +51,11 @@ pub(crate) struct ServeArgs {
     pub(crate) transport: Option<Transport>,
     pub(crate) listen: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
-    /// Names that the server answers to, besides its own.
+    /// Further host names that the server accepts.
     pub(crate) hosts: Vec<String>,
-    /// Pages that may use it.
+    /// Origins of web pages that may use it.
     pub(crate) origins: Vec<String>,
-    /// What may be compiled, besides the source folder.
+    /// Further paths that may be compiled.
     pub(crate) allowed: Vec<PathBuf>,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
@@ -109,7 +109,7 @@ pub(crate) struct RedactArgs {
 pub(crate) struct GcArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) keep: Option<u32>,
-    /// Age from which on a snapshot goes, in ms.
+    /// Least age in ms of snapshots to delete.
     pub(crate) older_than_ms: Option<i64>,
     pub(crate) is_dry_run: bool,
     pub(crate) is_json: bool,
@@ -131,7 +131,7 @@ pub(crate) struct RestoreArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExportArgs {
     pub(crate) db: Option<PathBuf>,
-    /// `None` for standard output.
+    /// The file; `None` for standard output.
     pub(crate) dest: Option<PathBuf>,
     pub(crate) is_force: bool,
 }
@@ -142,10 +142,10 @@ pub(crate) struct ImportArgs {
     pub(crate) db: Option<PathBuf>,
 }
 
-/// What to import.
+/// The source of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ImportSource {
-    /// What `export` wrote.
+    /// A file by `export`.
     Lines(PathBuf),
     /// A database of remindb 0.3.
     Old(PathBuf),

@@ -1,4 +1,4 @@
-//! One parser a command: its flags and values become the command's arguments.
+//! Parsers: one for each command, from flags and values to its arguments.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -324,7 +324,7 @@ pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Help(topic.map(|it| it.string()).transpose()?))
 }
 
-/// Answers what no arm of a parser took: the help of the command, or why it is refused.
+/// Handles arguments that a parser did not take: returns help or an error.
 fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
     let what = match arg {
         Short('h') | Long("help") => return Ok(Command::Help(Some(name.to_owned()))),

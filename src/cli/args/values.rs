@@ -1,4 +1,4 @@
-//! What stands behind a flag or a command, read and refused.
+//! Values of flags and commands: parsed or refused.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn interval(flag: &str, value: OsString) -> Result<Duration, UsageErr
     positive_duration(&value.string()?).map_err(|why| UsageError(format!("`--{flag}` {why}")))
 }
 
-/// `90m`, `12h`, `30d`, `8w`, in ms.
+/// Parses `90m`, `12h`, `30d`, `8w` to ms.
 pub(super) fn span_ms(value: &OsString) -> Result<i64, UsageError> {
     let typed = value.to_string_lossy();
     let unit_ms = |unit: &str| match unit {
@@ -87,7 +87,7 @@ pub(super) fn shell_named(name: &OsString) -> Result<Shell, UsageError> {
     }
 }
 
-/// `; did you mean …?` when one of the names begins like what was typed (three characters).
+/// Returns `; did you mean …?` when one of the names begins like the input (three characters).
 pub(super) fn suggestion(typed: &str, names: &[&str]) -> String {
     let shared = |name: &str| name.chars().zip(typed.chars()).take_while(|(a, b)| a == b).count();
     match names.iter().max_by_key(|it| shared(it)) {

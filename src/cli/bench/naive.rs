@@ -1,4 +1,4 @@
-//! What an agent without a memory sends for: lists of files, lines with words, whole files.
+//! The naive side of the benchmark: lists of files, matching lines, whole files.
 
 use std::cmp::Reverse;
 
@@ -12,20 +12,20 @@ pub(super) struct NoteFile {
 }
 
 impl NoteFile {
-    /// Tokens of reading it.
+    /// Returns the tokens of its text.
     pub(super) fn tokens(&self) -> u32 {
         tokens::count(&self.text)
     }
 }
 
-/// Tokens of the list of all files.
+/// Returns the tokens of the list of all files.
 pub(super) fn listing(notes: &[NoteFile]) -> u32 {
     tokens::count(&notes.iter().map(|it| format!("./{}\n", it.path)).collect::<String>())
 }
 
-/// Tokens until the answer was sent: every line with a word of the question, as `grep` shows it,
-/// and the files with most of the words, whole, up to the one that `has` the answer. `None` when no
-/// such file has it.
+/// Returns the tokens of a search by `grep`. It sends every line with a word of the question, then
+/// the whole files with most of the words, up to one that `has` the answer; `None` when no such
+/// file has it.
 pub(super) fn search(
     notes: &[NoteFile],
     words: &[String],

@@ -1,6 +1,6 @@
-//! A port: its address, its token, and the names by which it is known.
+//! HTTP options: the address, the token, and the allowed hosts.
 //!
-//! A port that other machines reach is opened only with a token. The token comes from a file or the
+//! An address that other machines can reach requires a token. The token comes from a file or the
 //! environment and never from the command line, which every process can read.
 
 use std::fs::File;
@@ -21,15 +21,15 @@ use crate::settings::config::Config;
 
 pub(in crate::cli) use crate::server::http::HttpOptions;
 
-/// Bytes of a file with a token.
+/// Bytes of a token file.
 const TOKEN_BYTES_MAX: u64 = 4096;
 
-/// Where it will listen.
+/// Returns the address to listen on.
 pub(in crate::cli) fn address(options: &HttpOptions) -> String {
     options.address.to_string()
 }
 
-/// Serves until a message comes on `interrupts`; tells `announce` where.
+/// Serves until a message arrives on `interrupts`; passes the actual address to `announce`.
 pub(in crate::cli) fn run<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run<S: Handler>(
     http::serve_http(server, clock, background, options, |it| announce(it.to_string()), interrupts)
 }
 
-/// How to listen.
+/// Reads the HTTP options from flags, settings and the environment.
 pub(super) fn options(args: &ServeArgs, config: &Config) -> Result<HttpOptions, CommandError> {
     let listen = args.listen.clone().or_else(|| config.server.listen.clone());
     let address = match listen.or_else(|| set("REMINDB_LISTEN")) {

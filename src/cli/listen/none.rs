@@ -1,4 +1,4 @@
-//! A build without HTTP: nobody can ask for it, and whoever does is told so.
+//! HTTP options of a build without HTTP: requesting it is an error.
 
 use std::io;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::model::clock::Clock;
 use crate::server::{Background, ServeEnd};
 use crate::settings::config::Config;
 
-/// There are none.
+/// Options that cannot exist.
 #[derive(Clone, Debug)]
 pub(in crate::cli) enum HttpOptions {}
 
-/// Where it would listen.
+/// Returns the address; never called.
 pub(in crate::cli) fn address(options: &HttpOptions) -> String {
     match *options {}
 }
 
-/// Never runs.
+/// Serves; never called.
 pub(in crate::cli) fn run<S: Handler>(
     _: &Arc<Server<S>>,
     _: &Clock,
@@ -34,7 +34,7 @@ pub(in crate::cli) fn run<S: Handler>(
     match options {}
 }
 
-/// Says what to do instead.
+/// Returns an error that names the alternatives.
 pub(super) fn options(_: &ServeArgs, _: &Config) -> Result<HttpOptions, CommandError> {
     Err(because("this build has no HTTP; serve on the standard streams, or build it with `http`"))
 }

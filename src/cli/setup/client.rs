@@ -1,4 +1,4 @@
-//! The clients that can be set up: where each reads its servers and its skills, and in which form.
+//! Supported clients: the places and formats of their servers, permissions and skills.
 //!
 //! They are documented at
 //!
@@ -27,12 +27,12 @@ use crate::cli::args::{CLIENTS, Client, Scope};
 /// The server's name in every client's settings.
 pub(super) const SERVER: &str = "remindb";
 
-/// The folders of the world around, as the environment names them.
+/// The folders of the project and the user, by the environment.
 #[derive(Clone, Debug)]
 pub(super) struct Folders {
     pub(super) project: PathBuf,
     pub(super) home: PathBuf,
-    /// Of settings: `~/.config`, unless the environment names another.
+    /// The settings folder: `~/.config`, unless the environment names another.
     pub(super) config: PathBuf,
     /// `CLAUDE_CONFIG_DIR`.
     pub(super) claude: Option<PathBuf>,
@@ -41,22 +41,22 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// The folder of Claude Code's own settings.
+    /// Returns the folder of Claude Code's own settings.
     fn claude_settings(&self) -> PathBuf {
         self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 }
 
-/// Names of the tools that the server offers.
+/// The names of the tools that the server offers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
-    /// Those that only read, or whose effect can be undone.
+    /// Tools that only read, or whose effect can be undone.
     pub(super) allowed: Vec<&'static str>,
-    /// The others.
+    /// All other tools.
     pub(super) asked: Vec<&'static str>,
 }
 
-/// What the server is started with.
+/// The command line that starts the server.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
     pub(super) program: String,
@@ -77,7 +77,7 @@ impl Client {
         CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
 
-    /// Files that may hold the servers: the first that exists does, else the first.
+    /// Returns the files that may hold the servers: the first that exists is used, else the first.
     pub(super) fn settings(self, scope: Scope, at: &Folders) -> Vec<PathBuf> {
         let Folders { project, home, config, .. } = at;
         let vscode = if cfg!(target_os = "macos") {
@@ -107,7 +107,7 @@ impl Client {
         }
     }
 
-    /// The folder that has a folder for each skill.
+    /// Returns the folder that has a folder for each skill.
     pub(super) fn skills(self, scope: Scope, at: &Folders) -> PathBuf {
         let Folders { project, home, config, .. } = at;
         let claude = at.claude_settings();
@@ -129,7 +129,7 @@ impl Client {
         }
     }
 
-    /// How the settings are written.
+    /// Returns the format of the settings.
     pub(super) fn notation(self) -> SettingsFormat {
         let (dialect, container) = match self {
             Client::Codex => return SettingsFormat::Toml,
@@ -139,12 +139,12 @@ impl Client {
             Client::OpenCode => (Dialect::Relaxed, "mcp"),
             Client::VsCode => (Dialect::Relaxed, "servers"),
         };
-        // OpenCode reads both, but from 2 on nothing beside `servers` where that is there.
+        // OpenCode reads both places; from version 2 on only `servers`, where that exists.
         let inner = (self == Client::OpenCode).then_some("servers");
         SettingsFormat::Json(ServersPath { dialect, container, inner })
     }
 
-    /// The server as this client names it.
+    /// Returns the server's entry in the settings of this client.
     pub(super) fn entry(self, launch: Launch) -> Entry {
         let Launch { program, args } = launch;
         let fields: Vec<(&'static str, Value)> = match self {
@@ -162,8 +162,8 @@ impl Client {
         Entry { name: SERVER, fields }
     }
 
-    /// Permissions to use the tools without asking, but for those that a client goes on asking for:
-    /// the settings that hold them, where these are not those of the server, and the permissions.
+    /// Returns permissions to use the allowed tools without asking. The path is that of their
+    /// settings file, if it is not that of the server.
     pub(super) fn grants(
         self,
         scope: Scope,
@@ -199,18 +199,18 @@ impl Client {
             Client::QwenCode => {
                 vec![trust, Grant::items(&["permissions", "ask"], named("mcp__remindb__", asked))]
             }
-            // It asks for nothing unless told to.
+            // OpenCode asks for nothing by default.
             Client::OpenCode => named("remindb_", asked)
                 .iter()
                 .map(|it| Grant::value(&["permission", it], json!("ask")))
                 .collect(),
-            // They keep no such settings in a file that is theirs to share.
+            // They keep no such settings in a file.
             Client::Cursor | Client::VsCode => Vec::new(),
         };
         (elsewhere, grants.into_iter().filter(|it| !it.is_empty()).collect())
     }
 
-    /// What a person has to do then.
+    /// Returns the next step for the user.
     pub(super) fn advice(self, scope: Scope) -> &'static str {
         match (self, scope) {
             (Client::ClaudeCode, Scope::Project) => {

@@ -1,10 +1,10 @@
-//! Edits of somebody's settings, whatever they are written in.
+//! Edits of a user's settings, in any supported format.
 
 use super::entry::{Entry, Grant, Put, Refusal};
 use super::json::{self, ServersPath};
 use super::toml;
 
-/// The notation of a settings file.
+/// The format of a settings file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SettingsFormat {
     Json(ServersPath),
@@ -12,7 +12,7 @@ pub(super) enum SettingsFormat {
 }
 
 impl SettingsFormat {
-    /// `text` with the server in it; the same text when it is there as it should be.
+    /// Adds the server to `text`; an up-to-date one is left unchanged.
     pub(super) fn put(self, text: &str, entry: &Entry) -> Result<Put, Refusal> {
         match self {
             SettingsFormat::Json(place) => json::put(text, place, entry),
@@ -20,7 +20,7 @@ impl SettingsFormat {
         }
     }
 
-    /// `text` without the server, or with the one that was there before.
+    /// Removes the server from `text`, or restores the former entry.
     pub(super) fn take(
         self,
         text: &str,
@@ -34,7 +34,7 @@ impl SettingsFormat {
         }
     }
 
-    /// `text` with the permissions in it, and those of them that were not there before.
+    /// Adds the permissions to `text`; returns those that are new.
     pub(super) fn grant(
         self,
         text: &str,
@@ -46,7 +46,7 @@ impl SettingsFormat {
         }
     }
 
-    /// `text` without the permissions.
+    /// Removes the permissions from `text`.
     pub(super) fn revoke(self, text: &str, grants: &[Grant]) -> Result<String, Refusal> {
         match self {
             SettingsFormat::Json(place) => json::revoke(text, place.dialect, grants),
@@ -54,7 +54,7 @@ impl SettingsFormat {
         }
     }
 
-    /// Whether nothing is left in `text` that anybody wrote.
+    /// Returns whether `text` has no content left.
     pub(super) fn is_blank(self, text: &str) -> bool {
         match self {
             SettingsFormat::Json(place) => json::is_blank(text, place.dialect),
@@ -62,7 +62,7 @@ impl SettingsFormat {
         }
     }
 
-    /// The server alone, to be pasted by hand.
+    /// Returns the server alone, to be pasted by hand.
     pub(super) fn snippet(self, entry: &Entry) -> String {
         self.put("", entry).map(|it| it.text).unwrap_or_default()
     }

@@ -1,22 +1,22 @@
-//! Edits of settings as values: the server, permissions, and why an edit is refused.
+//! Values of setting edits: the server, permissions, and refusals.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The server as a client's settings name it.
+/// The server's entry in a client's settings.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
-/// Settings with the server in them.
+/// Settings with the server added.
 #[derive(Debug)]
 pub(super) struct Put {
     pub(super) text: String,
-    /// The entry of that name that was there before, as written.
+    /// The former entry of that name, as written.
     pub(super) entry: Option<String>,
-    /// Whether the object that holds servers was made for it.
+    /// Whether the object of servers was created for it.
     pub(super) is_container_new: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Put {
 pub(super) struct Grant {
     pub(super) at: Vec<String>,
     pub(super) gives: Gives,
-    /// Objects and lists on the path that were made for it.
+    /// Number of objects and lists on the path that were created for it.
     #[serde(default)]
     pub(super) n_made: usize,
 }
@@ -34,18 +34,18 @@ pub(super) struct Grant {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Gives {
-    /// Elements of a list of texts, beside those that are there.
+    /// Elements added to a list of texts.
     Items(Vec<String>),
-    /// The value of a key that nobody set.
+    /// The value of a key that was not set.
     Value(Value),
 }
 
-/// Why settings are not edited.
+/// The reason why settings are not edited.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// They are not what the client reads.
+    /// The settings are invalid for the client.
     Broken { at: usize, what: String },
-    /// They are fine, but somebody has to look.
+    /// The settings are valid, but the user has to decide.
     Other(String),
     /// The edit would change more than it should.
     Unsure,
@@ -56,7 +56,7 @@ impl Refusal {
         Refusal::Broken { at, what: what.into() }
     }
 
-    /// An entry of our name that starts no program.
+    /// Returns the refusal for an entry of that name without a command.
     pub(super) fn stranger(name: &str) -> Refusal {
         Refusal::Other(format!(
             "its `{name}` has no `command`, so that somebody else made it; rename or remove it"
@@ -73,7 +73,7 @@ impl Grant {
         Grant { at: owned(at), gives: Gives::Value(value), n_made: 0 }
     }
 
-    /// The part of it that `wanted` has, too.
+    /// Returns the part of it that `wanted` has, too.
     fn within(&self, wanted: &[Grant]) -> Option<Grant> {
         let wanted = wanted.iter().find(|it| it.at == self.at)?;
         let gives = match (&self.gives, &wanted.gives) {
@@ -86,14 +86,14 @@ impl Grant {
         Some(Grant { gives, ..self.clone() })
     }
 
-    /// The part of it that `kept` does not have.
+    /// Returns the part of it that `kept` does not have.
     fn without(&self, kept: &[Grant]) -> Option<Grant> {
         let Some(kept) = self.within(kept) else { return Some(self.clone()) };
         match (&self.gives, &kept.gives) {
             (Gives::Items(items), Gives::Items(kept)) => {
                 let rest = items.iter().filter(|it| !kept.contains(it)).cloned();
                 let rest: Vec<String> = rest.collect();
-                // The list stays, for what is kept in it.
+                // The list stays, since other items remain in it.
                 let n_made = if kept.is_empty() { self.n_made } else { 0 };
                 let gives = Gives::Items(rest.clone());
                 (!rest.is_empty()).then(|| Grant { gives, n_made, ..self.clone() })
@@ -106,7 +106,7 @@ impl Grant {
         matches!(&self.gives, Gives::Items(items) if items.is_empty())
     }
 
-    /// Adds another grant in the same place.
+    /// Merges another grant for the same path.
     fn join(&mut self, other: &Grant) {
         self.n_made = self.n_made.max(other.n_made);
         if let (Gives::Items(items), Gives::Items(others)) = (&mut self.gives, &other.gives) {
@@ -117,7 +117,7 @@ impl Grant {
     }
 }
 
-/// Parts `given` into what goes on being `wanted`, and what does not.
+/// Splits `given` into grants that are still `wanted`, and obsolete ones.
 pub(super) fn parted(given: &[Grant], wanted: &[Grant]) -> (Vec<Grant>, Vec<Grant>) {
     let kept = given.iter().filter_map(|it| it.within(wanted)).filter(|it| !it.is_empty());
     let kept: Vec<Grant> = kept.collect();
@@ -125,7 +125,7 @@ pub(super) fn parted(given: &[Grant], wanted: &[Grant]) -> (Vec<Grant>, Vec<Gran
     (kept, gone)
 }
 
-/// All grants of both, one a place.
+/// Merges two lists of grants, one grant per path.
 pub(super) fn joined(mut grants: Vec<Grant>, new: Vec<Grant>) -> Vec<Grant> {
     for it in new {
         match grants.iter_mut().find(|known| known.at == it.at) {

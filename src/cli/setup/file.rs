@@ -1,4 +1,4 @@
-//! Files of other people: read whole, written whole, links followed only where that is safe.
+//! Safe edits of users' files: read whole, replaced whole, links followed only if safe.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -10,26 +10,26 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::cli::CommandError;
 
-/// No settings are larger.
+/// Bytes of a settings file.
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Copies of one file within one second.
 const COPIES_MAX: usize = 100;
 
-/// Who may read a file that is new.
+/// The readers of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileAccess {
-    /// Whoever the user's mask lets.
+    /// Everybody whom the user's mask allows.
     Usual,
     Owner,
 }
 
-/// A file as it is.
+/// The present state of a file.
 #[derive(Clone, Debug)]
 pub(super) struct FileState {
-    /// Where it is, links resolved.
+    /// Its path, with links resolved.
     pub(super) path: PathBuf,
-    /// What it says; nothing when it does not exist.
+    /// Its text; `None` when it does not exist.
     pub(super) text: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn hash(text: &str) -> String {
     format!("{:016x}", xxh64(text.as_bytes(), 0))
 }
 
-/// Reads a file that may not exist. One that leads out of `inside` is not followed.
+/// Reads a file that may not exist. A link out of `inside` is refused.
 pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, CommandError> {
     let real = resolve(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => refused("follow", path, "it is a link that leads nowhere"),
@@ -73,11 +73,11 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, Comm
     }
 }
 
-/// The path with links resolved, as far as it exists.
+/// Resolves links in the existing part of a path.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut missing = Vec::new();
     let mut at = path;
-    // A link that leads nowhere exists here, and is an error when it is resolved.
+    // A dangling link exists here, and is an error when it is resolved.
     while fs::symlink_metadata(at).is_err_and(|it| it.kind() == io::ErrorKind::NotFound) {
         let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { break };
         missing.push(name);
@@ -88,7 +88,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// An error when the file may not be written.
+/// Fails when the file is read-only.
 pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
     match fs::metadata(path) {
         Ok(meta) if meta.permissions().readonly() => {
@@ -98,14 +98,14 @@ pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
     }
 }
 
-/// Makes a folder and those above it, and gives those that were not there, the outermost first.
+/// Creates a folder and its parents; returns those created, outermost first.
 pub(super) fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let missing = missing_folders(folder);
     fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
     Ok(missing)
 }
 
-/// The folders that [`make_folders`] would make.
+/// Returns the folders that [`make_folders`] would create.
 pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     let missing = folder.ancestors().take_while(|it| fs::symlink_metadata(it).is_err());
     let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
@@ -113,7 +113,7 @@ pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Writes a copy of a file beside it, under a name that is not taken, and gives that.
+/// Copies a file beside itself under an unused name; returns the path.
 pub(super) fn copy(path: &Path, text: &str, stamp: &str) -> Result<PathBuf, CommandError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for nth in 1..=COPIES_MAX {
@@ -132,7 +132,7 @@ pub(super) fn copy(path: &Path, text: &str, stamp: &str) -> Result<PathBuf, Comm
     Err(refused("copy", path, "too many copies of it are there"))
 }
 
-/// Replaces a file by `new` in one step, if it still says `old`; it keeps its mode.
+/// Replaces a file by `new` in one step, if its text is still `old`; it keeps its mode.
 pub(super) fn replace(
     path: &Path,
     old: Option<&str>,
@@ -153,13 +153,13 @@ pub(super) fn replace(
         .and_then(|()| check_same(path, old))
         .and_then(|()| fs::rename(&draft, path).map_err(|error| failed("write", path, &error)));
     if done.is_err() {
-        // The draft is ours, and of no use to anybody.
+        // The draft is ours, and useless from here on.
         let _ = fs::remove_file(&draft);
     }
     done
 }
 
-/// Removes a file, if it still says `old`.
+/// Removes a file, if its text is still `old`.
 pub(super) fn remove(path: &Path, old: &str) -> Result<(), CommandError> {
     check_same(path, Some(old))?;
     fs::remove_file(path).map_err(|error| failed("remove", path, &error))
@@ -189,7 +189,7 @@ fn fill(
     mode: Option<Permissions>,
 ) -> Result<(), CommandError> {
     let filled = match mode {
-        // Before there is anything to read in it.
+        // Set before the file has any content.
         Some(mode) => file.set_permissions(mode),
         None => Ok(()),
     };

@@ -1,8 +1,7 @@
-//! Edits of JSON settings as text: one server or some permissions come or go, and every other byte
-//! stays.
+//! Edits of JSON settings as text: adds or removes a server or permissions, byte-exact elsewhere.
 //!
-//! `jsonc-parser` says where each value stands; the edits are made here, since those of its tree
-//! lose a comment beside what is removed and lay out lines anew.
+//! `jsonc-parser` gives the positions of values; the edits are made here, since those of its tree
+//! lose a comment beside a removed value and reformat lines.
 
 use std::ops::Range;
 
@@ -17,11 +16,11 @@ pub(super) struct ServersPath {
     pub(super) dialect: Dialect,
     /// The key of the object that holds servers by name.
     pub(super) container: &'static str,
-    /// The key of an object in that one which, where there is one, holds them instead.
+    /// The key of a nested object that holds them instead, where it exists.
     pub(super) inner: Option<&'static str>,
 }
 
-/// `text` with the entry in it; fields that the entry has beside ours stay.
+/// Adds the entry to `text`; additional fields of an existing entry stay.
 pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, Refusal> {
     let text = filled(text);
     let root = read(text, place.dialect)?;
@@ -47,7 +46,7 @@ pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, 
     Ok(Put { text, entry: Some(before), is_container_new: false })
 }
 
-/// Sets one field of an entry that exists.
+/// Sets one field of an existing entry.
 fn put_field(
     text: &str,
     place: ServersPath,
@@ -65,7 +64,8 @@ fn put_field(
     })
 }
 
-/// `text` without the entry, or with what it was before; with an object that was made for it, too.
+/// Removes the entry from `text`, or restores the former one. An object created for it is removed,
+/// too.
 pub(super) fn take(
     text: &str,
     place: ServersPath,
@@ -90,7 +90,7 @@ pub(super) fn take(
     prune(&text, place.dialect, &[place.container.to_owned()])
 }
 
-/// `text` with the permissions in it, and those of them that were not there before.
+/// Adds the permissions to `text`; returns those that are new.
 pub(super) fn grant(
     text: &str,
     dialect: Dialect,
@@ -126,7 +126,7 @@ fn grant_one(
         };
         match (&grant.gives, rest) {
             (Gives::Items(items), []) => return add(text, dialect, grant, items),
-            // Somebody decided already, here or for all that is below.
+            // The user has decided already, for this key or for all below it.
             (Gives::Value(_), []) => break,
             (Gives::Value(_), _) if found.item.kind != Kind::Object => break,
             _ => (at, owner) = (&found.item, key),
@@ -162,7 +162,7 @@ fn add(
     Ok((text, part))
 }
 
-/// `text` without the permissions, and without what was made for them and is empty now.
+/// Removes the permissions from `text`, and the emptied objects and lists created for them.
 pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<String, Refusal> {
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
@@ -204,7 +204,7 @@ fn revoke_one(
     })
 }
 
-/// Removes an object or a list with nothing in it, not even a comment.
+/// Removes an object or a list that is empty, without even a comment.
 fn prune(text: &str, dialect: Dialect, path: &[String]) -> Result<String, Refusal> {
     let Some((last, above)) = path.split_last() else { return Ok(text.to_owned()) };
     let root = read(text, dialect)?;
@@ -215,7 +215,7 @@ fn prune(text: &str, dialect: Dialect, path: &[String]) -> Result<String, Refusa
     })
 }
 
-/// Whether nothing is left that anybody wrote.
+/// Returns whether the settings have no content left.
 pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
     scan::scan(text, dialect).is_ok_and(|root| {
         let around = [&text[..root.span.start], &text[root.span.end..]];
@@ -223,12 +223,12 @@ pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
     })
 }
 
-/// An object or a list with nothing in it, not even a comment.
+/// Returns whether an object or a list is empty, without even a comment.
 fn is_bare(text: &str, item: &JsonItem) -> bool {
     item.kind != Kind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
 }
 
-/// Settings that say nothing are an empty object.
+/// Treats blank settings as an empty object.
 fn filled(text: &str) -> &str {
     if text.trim().is_empty() { "{}\n" } else { text }
 }
@@ -241,7 +241,7 @@ fn read(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
     }
 }
 
-/// The object that holds the servers, and how deep in the file it is. A server that is there stays
+/// Returns the object that holds the servers, and its depth in the file. An existing server stays
 /// where it is.
 fn servers<'a>(
     root: &'a JsonItem,
@@ -257,14 +257,14 @@ fn servers<'a>(
         }
         _ => None,
     };
-    // A server may be called like the object.
+    // A server may have the name of the object.
     let is_holder = |it: &&Member| {
         it.item.kind == Kind::Object && it.item.members.iter().all(|field| field.key != "type")
     };
     Ok(Some(inner.filter(is_holder).map_or((outer, 1), |inner| (inner, 2))))
 }
 
-/// The value at the end of a path of keys, and how deep in the file it is.
+/// Returns the value at the end of a path of keys, and its depth in the file.
 fn find<'a>(root: &'a JsonItem, path: &[String]) -> Result<Option<(&'a JsonItem, usize)>, Refusal> {
     let mut at = root;
     for key in path {
@@ -279,7 +279,7 @@ fn find<'a>(root: &'a JsonItem, path: &[String]) -> Result<Option<(&'a JsonItem,
     Ok(Some((at, path.len())))
 }
 
-/// The member of that name, which must not be there twice.
+/// Returns the member of that name; a repeated one is an error.
 fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
     if item.kind != Kind::Object {
         return Err(Refusal::broken(item.span.start, format!("`{owner}` is not an object")));
@@ -300,7 +300,7 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
     [&text[..span.start], by, &text[span.end..]].concat()
 }
 
-/// Adds a member at the end of an object, or without a key an element at the end of a list.
+/// Adds a member at the end of an object; without a key, an element at the end of a list.
 fn insert(
     text: &str,
     holder: &JsonItem,
@@ -343,7 +343,7 @@ fn insert(
     out
 }
 
-/// Removes what starts at `at`, with its line if it has one of its own.
+/// Removes the member that starts at `at`, with its line if it has one of its own.
 fn cut(text: &str, holder: &JsonItem, at: usize) -> String {
     let members = &holder.members;
     let Some(nth) = members.iter().position(|it| it.at == at) else {
@@ -383,13 +383,13 @@ fn cut(text: &str, holder: &JsonItem, at: usize) -> String {
     head + &text[end..]
 }
 
-/// The white space before `at`, if nothing else stands before it in its line.
+/// Returns the white space before `at`, if nothing else precedes it in its line.
 fn own_line(text: &str, at: usize) -> Option<&str> {
     let (_, line) = text[..at].rsplit_once('\n')?;
     line.trim().is_empty().then_some(line)
 }
 
-/// A value in one line.
+/// Formats a value in one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => {
@@ -400,7 +400,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// How a file is laid out.
+/// The layout of a file.
 struct JsonStyle {
     unit: String,
     newline: &'static str,
@@ -417,13 +417,13 @@ impl JsonStyle {
         JsonStyle { unit: unit.unwrap_or("  ").to_owned(), newline }
     }
 
-    /// An object over several lines, its braces at `depth`.
+    /// Formats an object over several lines, its braces at `depth`.
     fn object(&self, members: &[(&str, String)], depth: usize) -> String {
         let lines = members.iter().map(|(key, value)| format!("{}: {value}", Value::from(*key)));
         self.lines(["{", "}"], lines.collect(), depth)
     }
 
-    /// Parts over several lines, with `around` them at `depth`.
+    /// Formats parts over several lines, with `around` them at `depth`.
     fn lines(&self, [open, close]: [&str; 2], parts: Vec<String>, depth: usize) -> String {
         let (newline, outer) = (self.newline, self.unit.repeat(depth));
         let inner = self.unit.repeat(depth + 1);
@@ -437,7 +437,7 @@ impl JsonStyle {
         self.object(&fields, depth)
     }
 
-    /// The value of a permission below keys that are not there yet.
+    /// Formats the value of a permission below keys that do not exist yet.
     fn nested(&self, keys: &[String], gives: &Gives, depth: usize) -> String {
         match (keys.split_first(), gives) {
             (Some((key, rest)), _) => {

@@ -1,5 +1,5 @@
-//! What setup did and where, so that it can be undone exactly: one small file in the user's state
-//! folder, which is there only as long as it says something.
+//! The setup ledger: records the changes of setup, to undo them exactly. It is a small file in the
+//! user's state folder, which exists only while it has records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use super::file::{self, FileAccess, FileState};
 use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
 
-/// What the file says.
+/// The content of the ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SetupLedger {
     setups: Vec<SetupRecord>,
-    /// Folders that were made and go with the last setup.
+    /// Folders that were created and are removed with the last setup.
     #[serde(default)]
     folders: Vec<PathBuf>,
 }
 
-/// One client that was set up.
+/// The setup of one client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SetupRecord {
     client: String,
@@ -29,40 +29,40 @@ pub(super) struct SetupRecord {
     #[serde(default)]
     project: Option<PathBuf>,
     pub(super) files: Vec<WrittenFile>,
-    /// Folders that were made for it.
+    /// Folders that were created for it.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
 }
 
-/// One file that was written.
+/// A file that setup wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenFile {
     pub(super) path: PathBuf,
-    /// What was there before; nothing when the file was made.
+    /// The former content; `None` when setup created the file.
     pub(super) before: Option<PriorCopy>,
-    /// The hash of what was written.
+    /// The hash of the written content.
     pub(super) after: String,
-    /// The entry of the same name that was there before.
+    /// The former entry of the same name.
     #[serde(default)]
     pub(super) entry: Option<String>,
     #[serde(default)]
     pub(super) is_container_new: bool,
-    /// Permissions that were not there before.
+    /// Permissions that setup added.
     #[serde(default)]
     pub(super) grants: Vec<Grant>,
-    /// Whether somebody edited the file between two setups, so that what was before is outdated.
+    /// Whether the file was edited between two setups, so that the former content is outdated.
     #[serde(default)]
     pub(super) is_edited: bool,
 }
 
-/// A copy of what was there.
+/// A copy of a file's former content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PriorCopy {
     pub(super) copy: PathBuf,
     pub(super) hash: String,
 }
 
-/// The ledger as it is on the disk.
+/// The ledger and its file.
 pub(super) struct LedgerFile {
     file: FileState,
     pub(super) ledger: SetupLedger,
@@ -90,17 +90,17 @@ impl SetupRecord {
 }
 
 impl SetupLedger {
-    /// Folders to be removed once nobody is set up any more.
+    /// Adds folders to be removed with the last setup.
     pub(super) fn keep(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
         self.folders.extend(folders.into_iter().filter(|it| it.exists()));
     }
 
-    /// The setup of the same client in the same place.
+    /// Returns the setup of the same client in the same place.
     pub(super) fn like(&self, setup: &SetupRecord) -> Option<&SetupRecord> {
         self.setups.iter().find(|it| it.is_like(setup))
     }
 
-    /// Puts a setup in the place of the one like it; none of a setup without files stays.
+    /// Replaces the setup of the same client in the same place; one without files is dropped.
     pub(super) fn set(&mut self, setup: SetupRecord) {
         self.setups.retain(|it| !it.is_like(&setup));
         if !setup.files.is_empty() {
@@ -124,7 +124,7 @@ impl LedgerFile {
         Ok(LedgerFile { file, ledger })
     }
 
-    /// Writes what the ledger says now, and removes it when that is nothing.
+    /// Writes the ledger, or removes it when it has no records.
     pub(super) fn save(&mut self) -> Result<(), CommandError> {
         let path = &self.file.path;
         let old = self.file.text.as_deref();
@@ -139,19 +139,19 @@ impl LedgerFile {
         let made = file::make_folders(path.parent().unwrap_or(path))?;
         self.ledger.folders.extend(made);
         let text = serde_json::to_string_pretty(&self.ledger)? + "\n";
-        // An entry that was there before may have had a secret in it.
+        // A former entry may contain a secret.
         file::replace(path, old, &text, FileAccess::Owner)?;
         self.file.text = Some(text);
         Ok(())
     }
 }
 
-/// Removes folders that are empty, the innermost first.
+/// Removes empty folders, innermost first.
 pub(super) fn remove_folders(folders: &[PathBuf]) {
     let mut folders: Vec<&PathBuf> = folders.iter().collect();
     folders.sort_by_key(|it| std::cmp::Reverse(it.components().count()));
     for folder in folders {
-        // What somebody put something into stays.
+        // A folder with other content stays.
         let _ = fs::remove_dir(folder);
     }
 }

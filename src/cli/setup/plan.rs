@@ -1,7 +1,7 @@
-//! What is to be written, decided before anything is: one step a file.
+//! Plans of file changes: one step per file, decided before anything is written.
 //!
-//! A step that replaces words of somebody else has a copy made of them first. Undoing restores a
-//! file byte for byte where nobody changed it since; where somebody did, only the server goes.
+//! A step that replaces a user's text copies it first. Undoing restores an unchanged file byte for
+//! byte; from an edited one, only the server is removed.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,20 @@ use super::ledger::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
 use crate::text;
 
-/// What happens to one file.
+/// The change of one file.
 #[derive(Debug)]
 pub(super) struct FileStep {
     pub(super) path: PathBuf,
     pub(super) old: Option<String>,
-    /// Nothing, when the file goes.
+    /// The new text; `None` removes the file.
     pub(super) new: Option<String>,
-    /// Whether what is there has to be copied before it is replaced.
+    /// Whether the file has to be copied before it is replaced.
     pub(super) needs_copy: bool,
-    /// The copy that is of no use any more.
+    /// A copy that is no longer needed.
     pub(super) spent: Option<PathBuf>,
-    /// What the ledger says of the file then.
+    /// The record of the file for the ledger.
     pub(super) record: Option<WrittenFile>,
-    /// Why nothing is done, where one would expect something.
+    /// The reason why nothing changes, where a change is expected.
     pub(super) why: Option<&'static str>,
 }
 
@@ -35,20 +35,20 @@ impl FileStep {
         FileStep { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
     }
 
-    /// Whether the file will be another one.
+    /// Returns whether the file changes.
     pub(super) fn is_change(&self) -> bool {
         self.old != self.new
     }
 }
 
-/// What comes into a settings file.
+/// The content to add to a settings file.
 pub(super) struct Wanted<'a> {
     /// The server, if it belongs there.
     pub(super) entry: Option<&'a Entry>,
     pub(super) grants: &'a [Grant],
 }
 
-/// What else a settings file had to say of the server, and what it says now.
+/// The former entry of the server in a settings file, and the permissions granted now.
 #[derive(Default)]
 struct PriorEntry {
     entry: Option<String>,
@@ -56,7 +56,7 @@ struct PriorEntry {
     grants: Vec<Grant>,
 }
 
-/// The server and permissions come into a settings file.
+/// Plans adding the server and permissions to a settings file.
 pub(super) fn add(
     found: FileState,
     notation: SettingsFormat,
@@ -95,7 +95,7 @@ fn edit(
     Ok((text, had))
 }
 
-/// A skill becomes a file.
+/// Plans writing a skill.
 pub(super) fn add_skill(
     found: FileState,
     skill: &str,
@@ -117,7 +117,7 @@ fn written(
     let now = found.text.as_deref().map(file::hash);
     let after = file::hash(&new);
     let (record, needs_copy) = match record {
-        // What is there is what setup wrote, or what was there before: both are safe.
+        // The present text is by setup or is the former one: both are safe.
         Some(record)
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
@@ -155,7 +155,7 @@ fn written(
     })
 }
 
-/// The server and permissions go from a settings file.
+/// Plans removing the server and permissions from a settings file.
 pub(super) fn remove(
     found: FileState,
     notation: SettingsFormat,
@@ -198,7 +198,7 @@ fn unedit(
     notation.take(&text, name, record.entry.as_deref(), record.is_container_new)
 }
 
-/// A skill goes, unless somebody made it his own.
+/// Plans removing a skill, unless it was edited.
 pub(super) fn remove_skill(
     found: FileState,
     record: &WrittenFile,
@@ -215,7 +215,7 @@ pub(super) fn remove_skill(
     })
 }
 
-/// The step back to what was there before, where nobody changed the file since.
+/// Plans restoring the former content, if the file is unchanged since.
 fn restored(
     found: FileState,
     record: &WrittenFile,

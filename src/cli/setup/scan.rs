@@ -1,4 +1,4 @@
-//! Positions in JSON settings: where each member of an object and each element of a list stands.
+//! Positions in JSON settings: the spans of members and elements.
 //!
 //! `jsonc-parser` reads the text, with or without comments, and checks all of it.
 
@@ -13,23 +13,23 @@ use super::entry::Refusal;
 
 const BOM: &str = "\u{feff}";
 
-/// The part of JSON that a client's reader accepts.
+/// The dialect of JSON that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// JSON.
     Strict,
     /// JSON with comments.
     Comments,
-    /// JSON with comments, and with a comma behind the last member.
+    /// JSON with comments and trailing commas.
     Relaxed,
 }
 
-/// A value: where it stands, and what is in it.
+/// A value: its span, and its members.
 #[derive(Debug)]
 pub(super) struct JsonItem {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
-    /// Members of an object, elements of a list.
+    /// Members of an object, or elements of a list.
     pub(super) members: Vec<Member>,
 }
 
@@ -41,19 +41,19 @@ pub(super) enum Kind {
     Plain,
 }
 
-/// One member of an object, or one element of a list.
+/// A member of an object, or an element of a list.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Empty for an element.
+    /// The key; empty for an element.
     pub(super) key: String,
-    /// Where it starts.
+    /// The offset of its first byte.
     pub(super) at: usize,
     pub(super) item: JsonItem,
-    /// Where the comma behind it stands.
+    /// The offset of the comma after it.
     pub(super) comma: Option<usize>,
 }
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub(super) fn scan(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
     let plain = text.strip_prefix(BOM).unwrap_or(text);
     let start = text.len() - plain.len();
@@ -73,7 +73,7 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
 }
 
 struct JsonScanner {
-    /// Bytes before the text that was parsed.
+    /// Bytes before the parsed text.
     start: usize,
     commas: Vec<usize>,
 }

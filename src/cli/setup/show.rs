@@ -1,4 +1,4 @@
-//! What setup did or would do, as lines or as JSON.
+//! The report of setup, as lines or as JSON.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::cli::{CommandError, Context};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
 
-/// Characters shown of a line; settings may stand in a single one.
+/// Characters shown of a line; settings may be a single long line.
 const LINE_CHARS_MAX: usize = 200;
 
 /// A step that was taken, or would be.
 pub(super) struct StepResult {
     pub(super) step: FileStep,
-    /// Where what was there before is now.
+    /// The copy of the former content.
     pub(super) copy: Option<PathBuf>,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct StepResult {
 pub(super) struct StepReport<'a> {
     pub(super) args: &'a args::SetupArgs,
     pub(super) done: &'a [StepResult],
-    /// The tools that the client was allowed to use, if it was; and those that it asks for.
+    /// The tools allowed without asking, and the others; `None` without permissions.
     pub(super) tools: Option<&'a Tools>,
-    /// What a person does next.
+    /// The next step for the user.
     pub(super) advice: Option<&'static str>,
 }
 
@@ -105,7 +105,7 @@ impl StepReport<'_> {
     }
 }
 
-/// The line on permissions: which there are, and how they are taken back.
+/// Formats the line about permissions, and the command to take them back.
 fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
     let (verb, client) = (if args.is_dry_run { "would allow" } else { "allowed" }, args.client);
     let scope = match args.scope {
@@ -124,7 +124,7 @@ fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
     )
 }
 
-/// What was done, and what would be.
+/// Returns the verbs for a step done and a step planned.
 fn verbs(step: &FileStep) -> (&'static str, &'static str) {
     match (&step.old, &step.new) {
         (old, new) if old == new => ("left", "leave"),

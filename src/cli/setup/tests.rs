@@ -1,4 +1,4 @@
-//! Edits of settings: what setup adds, and that everything else stays as it was written.
+//! Tests for edits of settings: they add the entries, and leave everything else as written.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -25,7 +25,8 @@ fn entry(memory: &str) -> Entry {
     Entry { name: "remindb", fields: vec![("command", json!("/bin/remindb")), ("args", args)] }
 }
 
-/// What comes of settings; that a second time changes nothing, and taking it out does change back.
+/// Checks adding the server to settings: repeating it changes nothing, and removing it restores
+/// them.
 #[track_caller]
 fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
     let put = notation.put(settings, &entry("/m.db")).unwrap();
@@ -136,7 +137,7 @@ fn servers_one_level_deeper_are_joined_there() {
             }
         "#]],
     );
-    // One that is there stays where it is.
+    // An existing one stays where it is.
     check(
         NESTED,
         "{\n  \"mcp\": {\n    \"servers\": {},\n    \"remindb\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
@@ -331,7 +332,7 @@ fn grants() -> Vec<Grant> {
     ]
 }
 
-/// What comes of permissions; that a second time gives none, and revoking them changes back.
+/// Checks granting permissions: repeating it grants none, and revoking restores the settings.
 #[track_caller]
 fn check_granted(notation: SettingsFormat, settings: &str, grants: &[Grant], expected: Expect) {
     let (text, given) = notation.grant(settings, grants).unwrap();
@@ -444,7 +445,7 @@ fn a_permission_where_no_list_is_is_refused() {
     assert_eq!(refusal.unwrap_err(), Refusal::Broken { at: 26, what });
 }
 
-/// Settings that people could have: objects with comments anywhere.
+/// Generates plausible settings: objects with comments anywhere.
 fn settings() -> impl Strategy<Value = String> {
     let gap = prop_oneof![
         3 => Just(""), 2 => Just(" "), 2 => Just("\n  "), 1 => Just("// c, }\n"), 1 => Just("/* { */"),
@@ -467,7 +468,7 @@ fn settings() -> impl Strategy<Value = String> {
     })
 }
 
-/// Settings in TOML that people could have: each part at most once.
+/// Generates plausible TOML settings: each part at most once.
 fn tables() -> impl Strategy<Value = String> {
     const PARTS: &[&str] = &[
         "# a comment\n",
@@ -485,7 +486,7 @@ fn tables() -> impl Strategy<Value = String> {
     let parts = prop::sample::subsequence(PARTS, 0..PARTS.len());
     (parts, any::<bool>()).prop_map(|(parts, is_crlf)| {
         let text = parts.concat();
-        // The environment of a server that nobody starts is refused.
+        // The environment of a server without a command is refused.
         let is_whole =
             text.contains("[mcp_servers.remindb] # mine") || !text.contains("remindb.env");
         let text = if is_whole { text } else { text.replace("remindb.env", "b.env") };
@@ -493,7 +494,7 @@ fn tables() -> impl Strategy<Value = String> {
     })
 }
 
-/// The value without comments and last commas, and how many comments there were.
+/// Returns the value without comments and trailing commas, and the number of comments.
 fn meaning(text: &str) -> (Value, usize) {
     let n_comments = text.matches("// c, }").count() + text.matches("/* { */").count();
     let mut plain = text.replace("// c, }", "").replace("/* { */", "");

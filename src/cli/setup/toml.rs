@@ -1,7 +1,7 @@
-//! Edits of TOML settings: one server or some permissions come or go, and the rest stays.
+//! Edits of TOML settings: adds or removes a server or permissions, and keeps the rest.
 //!
-//! `toml_edit` keeps a document as it was written, except for its line ends, which are put back
-//! here. A text that it does not give back as it is, is not edited.
+//! `toml_edit` keeps a document as it was written, except for its line ends, which are restored
+//! here. A text that does not survive a round trip is not edited.
 
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -13,7 +13,7 @@ const CONTAINER: &str = "mcp_servers";
 
 const BOM: &str = "\u{feff}";
 
-/// `text` with the entry in it; fields that the entry has beside ours stay.
+/// Adds the entry to `text`; additional fields of an existing entry stay.
 pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
     let mut document = Document::read(text)?;
     let servers = document.servers_or_new()?;
@@ -44,7 +44,7 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
     Ok(Put { text: document.text(), entry: Some(before), is_container_new: false })
 }
 
-/// `text` without the table of that name, or with what it was before.
+/// Removes the table of that name from `text`, or restores the former one.
 pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, Refusal> {
     let mut document = Document::read(text)?;
     let Some(servers) = document.servers()? else { return Ok(text.to_owned()) };
@@ -60,13 +60,13 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
     if servers.is_empty() && document.table.get(CONTAINER).is_some_and(is_implicit) {
         document.table.remove(CONTAINER);
     }
-    // They are of somebody else: the next place that holds comments is the end.
+    // These comments belong to the user: the next place that holds comments is the end.
     let trailing = document.table.trailing().as_str().unwrap_or_default();
     document.table.set_trailing(comments + trailing);
     Ok(document.text())
 }
 
-/// `text` with the permissions in it, and those of them that were not there before.
+/// Adds the permissions to `text`; returns those that are new.
 pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>), Refusal> {
     let mut document = Document::read(text)?;
     let mut given = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
     Ok((text, given))
 }
 
-/// `text` without the permissions, and without what was made for them and is empty now.
+/// Removes the permissions from `text`, and the emptied tables created for them.
 pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, Refusal> {
     let mut document = Document::read(text)?;
     for grant in grants.iter().rev() {
@@ -126,7 +126,7 @@ fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &Gives, n_made: &mu
     }
 }
 
-/// A text as tables.
+/// A TOML document with its byte order mark and line ends.
 struct Document {
     table: DocumentMut,
     bom: &'static str,
@@ -154,7 +154,7 @@ impl Document {
         let text = self.table.to_string();
         let text = match self.newline {
             "\n" => text,
-            // A string of several lines keeps its own.
+            // A multi-line string keeps its own.
             newline => text.replace(newline, "\n").replace('\n', newline),
         };
         [self.bom, &text].concat()
@@ -191,7 +191,7 @@ fn insert(at: &mut dyn TableLike, key: &str, table: Table) {
     at.insert(key, item);
 }
 
-/// Gives a table what it was before, each part of it in its place.
+/// Restores the former state of a table, each part in its place.
 fn restore(entry: &mut Item, old: Item) {
     let old = match (entry.as_table_mut(), old) {
         (Some(table), Item::Table(old)) => {
@@ -209,7 +209,7 @@ fn restore(entry: &mut Item, old: Item) {
     *entry = old;
 }
 
-/// The text of a server's table alone.
+/// Returns the text of a server's table alone.
 fn alone(name: &str, entry: &Item) -> String {
     let mut servers = Table::new();
     servers.set_implicit(true);
@@ -219,7 +219,7 @@ fn alone(name: &str, entry: &Item) -> String {
     document.to_string()
 }
 
-/// The comments above a table and those below it, with the empty lines before them.
+/// Returns the comments above a table and those below it, with the empty lines before them.
 fn comments_above(item: &Item) -> String {
     let Some(table) = item.as_table() else { return String::new() };
     let own = table.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default();
@@ -247,7 +247,7 @@ fn is_same(value: &Value, json: &Json) -> bool {
     }
 }
 
-/// A JSON value as TOML, which has no null.
+/// Converts a JSON value to TOML, which has no null.
 fn toml(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(""),

@@ -1,7 +1,7 @@
-//! Repairs what the checks name, each in a transaction of its own.
+//! Repairs the faults that the checks find, each in a transaction of its own.
 //!
-//! A repair makes rows agree with each other; it invents no text. What it changes in the state is
-//! told by a snapshot of its own, so that the fingerprints of the history stay what they were.
+//! A repair makes rows consistent with each other; it invents no text. Its changes of the state get
+//! a snapshot of their own, so that the fingerprints of the history stay as they are.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,15 +17,15 @@ use crate::store::commit::commit;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
 
-/// Rounds of taking away what refers to nothing; each can leave another such row.
+/// Rounds of removing dangling references; each can leave further ones.
 const ROUNDS_MAX: usize = 16;
 
-/// What the snapshot of a repair says.
+/// The message of a repair's snapshot.
 const MESSAGE: &str = "doctor: repaired";
 
 type Fix = fn(&Connection, Millis) -> Result<(), StoreError>;
 
-/// The repairs, in their order: each finds what those before it left.
+/// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, Fix)] = &[
     ("fts5_sync", rebuild_index),
     ("integrity_check", rebuild_indexes),
@@ -43,7 +43,7 @@ const FIXES: &[(&str, Fix)] = &[
     ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
 ];
 
-/// Tries every repair whose check fails; gives what came of each.
+/// Tries the repair of every failed check, and returns the outcome of each.
 pub(crate) fn repair_failed(
     conn: &Connection,
     path: &Path,
@@ -89,13 +89,13 @@ fn adopt_orphans(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     execute(conn, ADOPT, "make orphans roots")
 }
 
-/// Makes one node of each circle a root: that with the lowest key.
+/// Breaks each cycle by making its node with the lowest key a root.
 fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const PARENTS: &str = "SELECT key, parent FROM node WHERE parent IS NOT NULL";
     const CUT: &str = "UPDATE node SET parent = NULL WHERE key = ?1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let parents: BTreeMap<i64, i64> = conn.rows(PARENTS, [], read, "read the parents")?;
-    // By node: the walk that came by first.
+    // The walk that visited each node first.
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
     for &start in parents.keys() {
         let mut at = start;
@@ -105,7 +105,7 @@ fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
             seen.insert(at, start);
             at = parent;
         }
-        // A walk that meets itself went in a circle.
+        // A walk that meets itself has found a cycle.
         if parents.contains_key(&at) && seen.get(&at) == Some(&start) {
             let mut lowest = at;
             let mut next = parents[&at];
@@ -136,7 +136,7 @@ fn drop_diffs(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     execute(conn, DROP, "drop changes of no snapshot")
 }
 
-/// A reference to nothing becomes none where it may be, and takes its row away where not.
+/// Clears dangling references to rows, or deletes their rows where the schema requires a value.
 fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const DANGLING: &str = "
         SELECT DISTINCT found.\"table\", key.\"from\", key.\"table\", ifnull(key.\"to\", 'rowid'),
@@ -149,13 +149,13 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         let (table, from): (String, String) = (row.get(0)?, row.get(1)?);
         let (other, to): (String, String) = (row.get(2)?, row.get(3)?);
         let dangles = format!("{from} IS NOT NULL AND {from} NOT IN (SELECT {to} FROM {other})");
-        // Names of the schema.
+        // The names are the schema's.
         Ok(match is_needed {
             true => format!("DELETE FROM {table} WHERE {dangles}"),
             false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
         })
     };
-    // What refers to a row that goes is the next round's.
+    // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
         let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "look for dangling rows")?;
@@ -169,7 +169,7 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives what no program could have written a form that can be read.
+/// Replaces malformed values by valid ones.
 fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const NODES: &str = "
         SELECT key, id, node_type, format, content, content_hash,
@@ -235,7 +235,7 @@ fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     execute(conn, BOUND, "bound temperatures")
 }
 
-/// The text is what there is; the hash follows it.
+/// Recomputes the hashes of texts; the text counts.
 fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     const BLOBS: &str = "SELECT hash, content FROM blob";
     const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
@@ -259,7 +259,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
+/// Stores the fingerprint of the rows. If HEAD's differs, a snapshot follows it.
 pub(crate) fn rewrite_fingerprint(
     conn: &Connection,
     message: &str,

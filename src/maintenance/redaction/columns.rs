@@ -1,8 +1,8 @@
-//! Every column of text that the schema has, and what redaction does with it.
+//! Lists the schema's columns of text, and how redaction treats each.
 //!
-//! Those of nodes and of their versions come from the table of a node's columns. The list is
-//! compared with the schema by a test, so that a new column of text is decided upon before anything
-//! can be stored in it.
+//! The table of a node's columns yields those of nodes and of their versions. A test compares the
+//! list with the schema, so that every new column of text gets its treatment before anything is
+//! stored in it.
 
 use crate::store::columns::{self, ColumnContent};
 
@@ -18,7 +18,7 @@ const fn column(table: &'static str, name: &'static str, holds: ColumnContent) -
     TextColumn { table, name, holds }
 }
 
-/// All of them.
+/// Returns all of them.
 pub(super) fn all() -> Vec<TextColumn> {
     let nodes = columns::columns().iter();
     let now = nodes.clone().map(|it| column("node", it.name, it.holds));
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<TextColumn> {
     texts.chain(OTHERS.iter().copied()).collect()
 }
 
-/// Those of neither nodes nor their versions.
+/// Columns of neither nodes nor their versions.
 const OTHERS: &[TextColumn] = &[
     column("root", "path", ColumnContent::Bound),
     column("file", "path", ColumnContent::Bound),

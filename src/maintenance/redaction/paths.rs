@@ -1,5 +1,5 @@
-//! Where things stand: paths of roots and files, now and in the history, and the breadcrumbs that
-//! begin with them.
+//! Scrubs paths of roots and files, now and in the history, and the breadcrumbs that begin with
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::model::breadcrumb;
 use crate::store::{ErrorStep, Prepared, StoreError};
 
 impl RedactionWork<'_> {
-    /// Scrubs the paths of roots and files. Returns the keys of files that have another one now.
+    /// Scrubs the paths of roots and files. Returns the keys of the renamed files.
     pub(super) fn paths(&mut self) -> Result<Vec<i64>, StoreError> {
         self.roots()?;
         self.compile_roots()?;
@@ -27,7 +27,7 @@ impl RedactionWork<'_> {
         Ok(())
     }
 
-    /// Snapshots name their root as it was called then.
+    /// Scrubs the root paths in snapshots, which name their root as of then.
     fn compile_roots(&mut self) -> Result<(), StoreError> {
         const SET: &str = "UPDATE snapshot SET compile_root = ?2 WHERE compile_root = ?1";
         let paths = self.distinct("SELECT DISTINCT compile_root FROM snapshot")?;
@@ -68,7 +68,7 @@ impl RedactionWork<'_> {
         Ok(changed)
     }
 
-    /// The paths that change, old and new. Two that become the same are told apart by a number.
+    /// Returns the paths that change, old and new. Numbers distinguish paths that become equal.
     fn scrub_paths(&mut self, paths: Vec<String>) -> Vec<(String, String)> {
         let mut taken: BTreeSet<String> = paths.iter().cloned().collect();
         let mut changed = Vec::new();
@@ -85,7 +85,7 @@ impl RedactionWork<'_> {
         changed
     }
 
-    /// Makes the breadcrumbs anew below nodes and files that are called otherwise now.
+    /// Updates the breadcrumbs below renamed nodes and files.
     pub(super) fn breadcrumbs(
         &mut self,
         relabelled: Vec<i64>,
@@ -126,7 +126,7 @@ impl RedactionWork<'_> {
         Ok(())
     }
 
-    /// Whether it changed.
+    /// Sets a node's breadcrumb, and returns whether it changed.
     fn set_breadcrumb(
         &mut self,
         key: i64,

@@ -1,9 +1,8 @@
-//! Whether a secret is left: in any row by the rules that find secrets, in any byte by the secrets
-//! themselves.
+//! Proves that no secret is left, in any row or any byte of the file.
 //!
-//! The index holds words in small letters, without the marks between them; so these are looked for,
-//! too. Words that also stand in the memory where no rule takes them for a secret prove nothing and
-//! are only counted.
+//! The detectors examine the rows; the bytes are searched for the secrets themselves. The index
+//! holds words in lower case without punctuation, so the search covers that form, too. A secret
+//! whose text also occurs where no detector takes it for one proves nothing and is only counted.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,24 +18,24 @@ use crate::model::fields;
 use crate::store::columns::ColumnContent;
 use crate::store::{ErrorStep, StoreError};
 
-/// Bytes of what is looked for, at least: shorter ones are found by chance.
+/// Shortest text that is searched for, in bytes: shorter ones occur by chance.
 const SECRET_BYTES_MIN: usize = 6;
 
-/// Bytes of a word of the index that is looked for.
+/// Shortest word of the index that is searched for, in bytes.
 const WORD_BYTES_MIN: usize = 8;
 
-/// Bytes of a secret that are looked for: the beginning of a long one is enough.
+/// Bytes of a secret that are searched for: the beginning of a long one is enough.
 const SECRET_BYTES_MAX: usize = 256;
 
 /// Bytes of a file that are read at once.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
-/// What must not be found in the file.
+/// The texts that the file must not contain.
 pub(super) struct SecretNeedles {
     texts: Vec<String>,
-    /// The kind of each, and whether it is all of the secret.
+    /// The kind of each, and whether it is the whole secret.
     kinds: Vec<(String, bool)>,
-    /// Whether it stands in the memory as ordinary words.
+    /// Whether each occurs in the memory as ordinary text.
     is_live: Vec<bool>,
     automaton: Option<AhoCorasick>,
 }
@@ -69,7 +68,7 @@ impl SecretNeedles {
         }
     }
 
-    /// Notes which of them are in `bytes`.
+    /// Marks those that occur in `bytes`.
     fn search(&self, bytes: &[u8], is_found: &mut [bool]) {
         let Some(automaton) = &self.automaton else { return };
         for at in automaton.find_overlapping_iter(bytes) {
@@ -78,7 +77,7 @@ impl SecretNeedles {
     }
 }
 
-/// Looks at every column of text and compares the index with the text.
+/// Examines every column of text, and compares the index with the text.
 pub(super) fn examine_rows(
     conn: &Connection,
     redactor: &Redactor,
@@ -86,8 +85,7 @@ pub(super) fn examine_rows(
     redaction: &mut RedactionReport,
 ) -> Result<(), StoreError> {
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
-    // The comparison of the index takes the lock of a write, which nobody gets who has read before
-    // another wrote.
+    // The comparison takes the write lock, which SQLite refuses to a reader of an outdated state.
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
         .doing("begin to look at the result")?;
     for column in columns::all() {
@@ -123,7 +121,7 @@ pub(super) fn examine_rows(
     Ok(())
 }
 
-/// Looks at every byte of the file and of what SQLite keeps beside it.
+/// Searches every byte of the database, its log and the log's index.
 pub(super) fn examine_bytes(path: &Path, needles: &SecretNeedles, redaction: &mut RedactionReport) {
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -153,7 +151,7 @@ fn look_into(file: &Path, needles: &SecretNeedles, is_found: &mut [bool]) -> io:
     let mut file = File::open(file)?;
     let mut bytes = Vec::with_capacity(CHUNK_BYTES + SECRET_BYTES_MAX);
     loop {
-        // What may be the beginning of a match is looked at again with what follows.
+        // The end may be the beginning of a match, so it is searched again with the next chunk.
         let kept = bytes.len().saturating_sub(SECRET_BYTES_MAX * 2);
         bytes.drain(..kept);
         let n_bytes = file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;

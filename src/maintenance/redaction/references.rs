@@ -1,5 +1,4 @@
-//! What refers to texts: references by hand keep their target and lose their secrets, all others
-//! are read again from what the texts say now.
+//! Scrubs references: manual ones keep their target, all others are parsed anew.
 
 use rusqlite::{Row, params};
 
@@ -7,18 +6,19 @@ use super::RedactionWork;
 use crate::model::links::name::fold_name;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 
-/// The words of a reference: label, path, id, heading, alias.
+/// The texts of a reference: label, path, id, heading, alias.
 type ReferenceWords = [Option<String>; 5];
 
 impl RedactionWork<'_> {
-    /// Scrubs references by hand; then reads all references and names again, if any text is new.
+    /// Scrubs manual references; then parses all references and names again, if any text changed.
     pub(super) fn references(&mut self) -> Result<(), StoreError> {
         const BY_HAND: &str = "
             SELECT id, label, path, id_hint, heading, alias
               FROM reference
              WHERE origin = 'manual'
              ORDER BY id";
-        // One that led somewhere still does, also where words that told two nodes apart are gone.
+        // A resolved reference keeps its target, even if the words that distinguished two nodes are
+        // gone.
         const SET: &str = "
             UPDATE reference
                SET label = ?2, path = ?3,
@@ -38,13 +38,13 @@ impl RedactionWork<'_> {
         if is_any_new { links::read_again(self.tx) } else { Ok(()) }
     }
 
-    /// A name by which something is meant: as what it means is called now.
+    /// Returns a reference's name without secrets, or the new label of the node that it names.
     fn scrub_name(&mut self, name: String) -> String {
         let name = self.relabelled.get(&fold_name(&name)).cloned().unwrap_or(name);
         self.scrub(&name).map_or(name, |(scrubbed, _)| scrubbed)
     }
 
-    /// Notes that a node is called otherwise now.
+    /// Notes a node's new label.
     pub(super) fn relabel(&mut self, old: &str, new: &str) {
         self.relabelled.insert(fold_name(old), new.to_owned());
     }

@@ -1,3 +1,5 @@
+//! Tests redaction of memories with secrets.
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,12 +17,12 @@ use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::settings::workspace::Workspace;
 use crate::store::Writer;
 
-/// Secrets as a memory of a careless past has them; none is real.
+/// Made-up secrets, as a memory from before their detectors has them.
 const KEY: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 const TOKEN: &str = "ghp_a8Zk3LmQ0pXr7VtYb2NcW5dEf9GhJ4sKu1Ti";
 const PASSWORD: &str = "tr0ub4dor&3";
 
-/// A folder and its memory; [`Old::compile`] stores whatever the files say, secrets and all.
+/// A folder and its memory; [`Old::compile`] stores the files' text, secrets included.
 struct Old {
     dir: tempfile::TempDir,
 }
@@ -90,7 +92,7 @@ impl Old {
         assert_eq!(walked, kept.collect::<Result<Vec<(i64, String)>, _>>().unwrap());
     }
 
-    /// What the rows of a query say, a row a line.
+    /// Returns the rows of a query, a row a line.
     fn rows(&self, sql: &str) -> String {
         let conn = Connection::open(self.db()).unwrap();
         let mut query = conn.prepare(sql).unwrap();
@@ -120,7 +122,7 @@ const ALL_TEXT: &str = "
            node.content_hash, source_hash, label, trail, grams, content
       FROM node LEFT JOIN file ON file.id = node.file ORDER BY key";
 
-/// Notes with a secret in every place that can hold one.
+/// Returns notes with a secret in every place that can hold one.
 fn careless() -> Old {
     let old = Old::new();
     old.write("deploy.md", format!("# Deploy {KEY}\n\nUse it.\n\n- {TOKEN}\n- plain\n"))
@@ -177,7 +179,7 @@ fn ids_stay_and_the_files_say_nothing_new() {
     assert_eq!(old.rows("SELECT id FROM node ORDER BY key"), ids);
     let report = old.compile_with(Redactor::builtin(), "third");
     assert_eq!(report.to_string(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
-    // A file that is written to is read again; only the new words are new.
+    // A changed file is read again; only the new text changes nodes.
     let text = format!("# Deploy {TOKEN}\n\nUse it.\n\n- {KEY}\n- one more\n");
     let report = old.write("deploy.md", text).compile_with(Redactor::builtin(), "fourth");
     assert_eq!(report.snapshot, Some(3));

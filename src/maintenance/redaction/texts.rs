@@ -1,4 +1,4 @@
-//! Texts and what follows from them: hashes, labels, pairs of characters, numbers of tokens.
+//! Scrubs texts and updates the columns computed from them: hashes, labels, bigrams, token counts.
 
 use rusqlite::{Row, ToSql, params};
 
@@ -8,7 +8,7 @@ use crate::store::columns::{ColumnContent, Sql};
 use crate::store::{Attributes, ErrorStep, Prepared, StoreError};
 use crate::text::{bigrams, tokens};
 
-/// What of a node can hold a secret.
+/// The texts of a node that can contain a secret.
 struct NodeTexts {
     key: i64,
     content: String,
@@ -36,7 +36,7 @@ impl NodeTexts {
 }
 
 impl RedactionWork<'_> {
-    /// Scrubs the nodes. Returns the keys of those that have another label now.
+    /// Scrubs the nodes. Returns the keys of those with a new label.
     pub(super) fn nodes(&mut self) -> Result<Vec<i64>, StoreError> {
         static NODES: Sql = Sql::new(
             "
@@ -118,7 +118,7 @@ impl RedactionWork<'_> {
         self.tx.run(SET.text(), &row[..], "scrub a node").map(drop)
     }
 
-    /// Notes that a text became `content`; returns its hash and number of tokens.
+    /// Notes a text's new content; returns its hash and number of tokens.
     fn text_moved(&mut self, old: String, content: &str, found: Vec<FoundSecret>) -> (String, u32) {
         let moved = self.moved.entry(old).or_insert_with(|| RehashedText {
             hash: ContentHash::of(content).to_string(),
@@ -128,7 +128,7 @@ impl RedactionWork<'_> {
         (moved.hash.clone(), moved.tokens)
     }
 
-    /// Scrubs the texts that are no longer current.
+    /// Scrubs the texts of earlier versions.
     pub(super) fn blobs(&mut self) -> Result<(), StoreError> {
         const BLOBS: &str = "SELECT hash, content FROM blob";
         const FORGET: &str = "DELETE FROM blob WHERE hash = ?1";
@@ -154,7 +154,7 @@ impl RedactionWork<'_> {
         Ok(())
     }
 
-    /// Scrubs the labels of the history, each by what was found in its text.
+    /// Scrubs the labels of the history, each by the secrets found in its text.
     pub(super) fn old_labels(&mut self) -> Result<(), StoreError> {
         const LABELS: &str = "
             SELECT DISTINCT old_hash, old_label
@@ -177,7 +177,7 @@ impl RedactionWork<'_> {
         Ok(())
     }
 
-    /// Whatever names a text by its hash names the scrubbed text from here on.
+    /// Replaces former hashes by those of the scrubbed texts wherever they occur.
     pub(super) fn follow_hashes(&mut self) -> Result<(), StoreError> {
         const NOTE: &str = "INSERT INTO moved (old, new, tokens) VALUES (?1, ?2, ?3)";
         const VERSIONS: &str = "

@@ -1,11 +1,11 @@
-//! Files that appear whole or not at all: filled under another name, then given theirs.
+//! Writes files that appear whole or not at all: filled under another name, then renamed.
 //!
-//! Only a regular file is ever replaced. A symbolic link stays, and leads to what is new; a pipe or
-//! a device is no place for a draft.
+//! Only a regular file is ever replaced. A symbolic link stays, and leads to the new file; a pipe
+//! or a device cannot have a draft.
 //!
-//! A draft stands in the folder of its destination, so that naming it is one step of the file
-//! system, and only its owner can read it. One that gets no name is removed; what a kill leaves, as
-//! `.NAME.N.draft`, is used again by the next draft of that name.
+//! A draft is in the folder of its destination, so that renaming it is one step of the file system,
+//! and only its owner can read it. A draft without a name in the end is removed; one left by a
+//! kill, as `.NAME.N.draft`, is used again by the next draft of that name.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -19,30 +19,30 @@ use super::{MoveError, OnFile, with_suffix};
 use crate::store::rename::rename_new;
 use crate::store::{ErrorStep, StoreError, connection, schema};
 
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite keeps beside a database.
 const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
 
 /// Names tried before giving up; each one taken is a draft of another process.
 const NAMES_MAX: usize = 1000;
 
-/// What to do when the destination exists.
+/// The behaviour when the destination exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IfThere {
     Refuse,
     Replace,
 }
 
-/// A file without its name.
+/// A draft that has not got its name yet.
 pub(crate) struct AtomicFile {
     path: PathBuf,
     dest: PathBuf,
     if_there: IfThere,
-    /// Held as long as the draft has no name, so that nobody takes it for a left one.
+    /// Held until the draft has its name, so that no other process takes it for an abandoned one.
     _lock: File,
 }
 
 impl AtomicFile {
-    /// An empty file beside `dest`; an error when `dest` could not become what is drafted.
+    /// Creates an empty draft beside `dest`; fails if `dest` cannot be replaced.
     pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFile, MoveError> {
         refuse(dest, if_there)?;
         let dest = &behind_links(dest)?;
@@ -65,13 +65,15 @@ impl AtomicFile {
         &self.path
     }
 
-    /// The draft to be written to as a plain file.
+    /// Opens the draft as a plain file for writing.
     pub(crate) fn file(&self) -> Result<File, MoveError> {
         private().truncate(true).open(&self.path).on("write", &self.path)
     }
 
-    /// The draft as an empty memory, to be filled quickly: nobody else sees it, and what was not
-    /// finished is thrown away, so neither a journal nor the disk is waited for.
+    /// Opens the draft as an empty memory that can be filled quickly.
+    ///
+    /// No other process sees it, and an unfinished one is thrown away, so it needs neither a
+    /// journal on disk nor syncs.
     pub(super) fn database(&self) -> Result<Connection, StoreError> {
         schema::check_sqlite()?;
         let mut conn = connection::open_existing(&self.path, "open a new database")?;
@@ -84,19 +86,19 @@ impl AtomicFile {
         Ok(conn)
     }
 
-    /// Gives the draft its name, when all of it is on the disk.
+    /// Syncs the draft to the disk and renames it.
     pub(crate) fn publish(self) -> Result<(), MoveError> {
         let dest = self.dest.clone();
         self.publish_as(&dest)
     }
 
-    /// As [`AtomicFile::publish`], under another name in the same folder.
+    /// Publishes as [`AtomicFile::publish`], under another name in the same folder.
     pub(super) fn publish_as(self, dest: &Path) -> Result<(), MoveError> {
         refuse(dest, self.if_there)?;
         File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
         match self.if_there {
             IfThere::Replace => fs::rename(&self.path, dest).on("write", dest)?,
-            // Renaming plainly would replace what a rival just made.
+            // A plain rename would replace a file that a rival has just made.
             IfThere::Refuse => match rename_new(&self.path, dest) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     return Err(taken(dest));
@@ -107,7 +109,7 @@ impl AtomicFile {
         sync_folder(dest)
     }
 
-    /// The same draft, which may replace what is there.
+    /// Returns this draft with the permission to replace an existing file.
     pub(super) fn replacing(mut self) -> AtomicFile {
         self.if_there = IfThere::Replace;
         self
@@ -116,18 +118,18 @@ impl AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        // What is not there need not be removed.
+        // A published draft is no longer there.
         let _ = fs::remove_file(&self.path);
         drop_companions(&self.path);
     }
 }
 
-/// Whether `dest` takes what is written into it and keeps no file of it: a pipe, a device.
+/// Returns whether `dest` is a pipe or a device, which keeps no file.
 pub(crate) fn is_stream(dest: &Path) -> bool {
     fs::metadata(dest).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
-/// The file that a path leads to, which is the path itself where no symbolic link is.
+/// Returns the file that a path leads to: the path itself unless it is a symbolic link.
 pub(super) fn behind_links(path: &Path) -> Result<PathBuf, MoveError> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
@@ -146,17 +148,17 @@ fn drop_companions(path: &Path) {
     }
 }
 
-/// Makes an empty file, or takes one that a killed process left; `None` if somebody works on it.
+/// Creates an empty file, or takes an abandoned one; `None` if another process works on it.
 fn take(path: &Path) -> io::Result<Option<File>> {
     let file = private().create(true).truncate(false).open(path)?;
     match file.try_lock() {
         Ok(()) => (),
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // Where files cannot be locked, only a new one is surely nobody's.
+        // Where files cannot be locked, only an empty one surely belongs to no other process.
         Err(TryLockError::Error(_)) if file.metadata()?.len() == 0 => return Ok(Some(file)),
         Err(TryLockError::Error(_)) => return Ok(None),
     }
-    // Its owner may have published it since it was opened here: then it must not be touched.
+    // Its owner may have published it since it was opened here; then it must stay untouched.
     if !is_same(&file, path) {
         return Ok(None);
     }
@@ -181,7 +183,7 @@ fn is_same(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// A folder's entry lasts when the folder is on the disk, too.
+/// Syncs the file's folder, so that the entry in it lasts.
 pub(super) fn sync_folder(file: &Path) -> Result<(), MoveError> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -196,7 +198,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Refuses a destination that would be lost or would become a mix.
+/// Refuses a destination whose content would be lost or mixed with the new one.
 fn refuse(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
     if dest.is_dir() {
         let what = format!("`{}` is a folder; name a file in it", dest.display());

@@ -1,4 +1,4 @@
-//! A memory copied page by page through SQLite while others read and write it.
+//! Copies a memory page by page through SQLite while others read and write it.
 //!
 //! The copy is one state of the memory: that of the moment when copying began.
 
@@ -15,17 +15,17 @@ use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
 /// Pages between two reports of progress.
 const STEP_PAGES: i32 = 4096;
 
-/// A copy that was made and looked at.
+/// The outcome of a backup, whose copy was examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackupReport {
     pub(crate) n_nodes: u64,
-    /// Of the state, computed from the copy.
+    /// Fingerprint of the state, computed from the copy.
     pub(crate) fingerprint: ContentHash,
-    /// Whether the memory had noted that same fingerprint.
+    /// Whether it equals the fingerprint that the memory has stored.
     pub(crate) is_as_noted: bool,
 }
 
-/// Copies the memory at `db` to `dest`, where nothing is until all of it is.
+/// Copies the memory at `db` to `dest`, which appears only when complete.
 pub(crate) fn backup(
     db: &Path,
     dest: &Path,
@@ -41,7 +41,7 @@ pub(crate) fn backup(
     Ok(backed)
 }
 
-/// Copies the memory at `db` to `dest`, whatever is wrong with it: what a repair begins with.
+/// Copies the memory at `db` to `dest`, faults included, before a repair.
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = connection::open_to_examine(db)?;
     let state = connection::begin_read(&from, "begin a backup")?;
@@ -49,7 +49,7 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let mut copy = connection::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
     one_file(&copy)?;
-    // What cannot be computed of one cannot be computed of the other.
+    // A fault that prevents the one computation prevents the other.
     if doctor::compute_state_fingerprint(&copy).ok()
         != doctor::compute_state_fingerprint(&state).ok()
     {
@@ -60,7 +60,7 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     draft.publish()
 }
 
-/// Copies what `from` sees into the empty file `to`, and compares the two.
+/// Copies the state that `from` sees into the empty file `to`, and compares the two.
 pub(super) fn copy(
     from: &Connection,
     to: &Path,
@@ -101,7 +101,7 @@ pub(super) fn copy_pages(
     Ok(())
 }
 
-/// Copies some pages; `false` when that was the last.
+/// Copies some pages; returns false when that was the last.
 pub(super) fn step(
     backup: &Backup<'_, '_>,
     n_pages: i32,
@@ -114,20 +114,21 @@ pub(super) fn step(
     match result {
         StepResult::Done => Ok(false),
         StepResult::More => Ok(true),
-        // The waiting time of the connection is over.
+        // The connection's waiting time is over.
         _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None))
             .doing("copy pages"),
     }
 }
 
-/// Makes a database one file, with nothing beside it.
+/// Makes a database a single file without a log beside it.
 pub(super) fn one_file(conn: &Connection) -> Result<(), StoreError> {
     conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
         .doing("write the log back into the file")
 }
 
-/// Opens a memory of whatever schema version to be copied, changing nothing around it: one that
-/// stands where nothing can be written is read as it lies there.
+/// Opens a memory of any schema version for copying, without a change around it.
+///
+/// In a read-only place it is opened as an immutable file.
 pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     match connection::open_to_examine(path) {
         Err(StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. })
@@ -143,7 +144,7 @@ pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// `path` as a URI that promises SQLite that nobody writes.
+/// Returns `path` as a URI that promises SQLite that no process writes.
 fn immutable(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -156,7 +157,7 @@ fn immutable(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// Refuses to write a file over the one that it is made from.
+/// Refuses to overwrite the source of a transfer.
 pub(super) fn refuse_same(from: &Path, to: &Path) -> Result<(), MoveError> {
     let full = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
     if full(from).is_some() && full(from) == full(to) {

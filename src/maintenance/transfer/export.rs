@@ -1,4 +1,4 @@
-//! A memory as JSON Lines: a header, one line a row, an end.
+//! Exports a memory as JSON Lines: a header, one line for each row, an end.
 //!
 //! ```text
 //! {"remindb":"export","format":1,"schema":6,"sequence":{"snapshot":2}}
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A row's line names its table and has its columns by name, those without a value left out. Rows
-//! stand by table, then by key, so that equal memories have equal exports. What is exported is one
-//! state, read row by row in a bounded memory.
+//! are sorted by table, then by key, so that equal memories have equal exports. The export is one
+//! state of the memory, read row by row with a bounded use of RAM.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,13 +22,13 @@ use super::tables::TableSchema;
 use super::{MoveError, ProgressFn};
 use crate::store::{ErrorStep, Prepared, StoreError, connection, schema};
 
-/// The version of the lines' form, not of the schema.
+/// The version of the format of the lines, not of the schema.
 pub(super) const FORMAT: i64 = 1;
 
 /// Rows between two reports of progress.
 const STEP_ROWS: u64 = 1000;
 
-/// Writes the memory at `db` to `out`; gives the number of rows.
+/// Writes the memory at `db` to `out`; returns the number of rows.
 pub(crate) fn export(
     db: &Path,
     out: &mut dyn Write,
@@ -39,7 +39,7 @@ pub(crate) fn export(
     let tables = TableSchema::all(&state)?;
     let mut n_all = 0;
     for table in &tables {
-        // A name of our own table.
+        // `table.name` is from the list in `tables`.
         let sql = format!("SELECT count(*) FROM {}", table.name);
         let n: i64 = state.query_row(&sql, [], |row| row.get(0)).doing("count rows")?;
         n_all += n.cast_unsigned();
@@ -74,7 +74,7 @@ fn written(result: io::Result<()>) -> Result<(), MoveError> {
     result.map_err(MoveError::Output)
 }
 
-/// The highest number that each table has given out, so that none is given out twice.
+/// Returns the highest number that each table has given out, so that an import gives none twice.
 fn sequence(conn: &Connection) -> Result<Map<String, Value>, StoreError> {
     const SEQUENCE: &str = "SELECT name, seq FROM sqlite_sequence ORDER BY name";
     let read = |row: &Row<'_>| Ok((row.get(0)?, Value::from(row.get::<_, i64>(1)?)));

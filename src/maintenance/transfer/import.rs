@@ -1,8 +1,8 @@
-//! An export becomes a memory: all of it, or none.
+//! Imports an export into a new memory, completely or not at all.
 //!
-//! The rows go into a database that nobody sees yet. It gets its name when the doctor found nothing
-//! wrong with it, so that whatever a file says, no memory is made that does not hold together.
-//! Secrets that this build knows become markers on the way in.
+//! The rows go into a draft that no other process sees. It gets its name once the doctor has found
+//! nothing wrong with it, so that no file, whatever it contains, makes an inconsistent memory.
+//! Secrets that this build detects become markers on the way in.
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -27,27 +27,27 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 /// Lines between two reports of progress.
 const STEP_LINES: u64 = 1000;
 
-/// What was imported.
+/// Counts of the imported rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImportReport {
     pub(crate) n_rows: u64,
     pub(crate) n_nodes: u64,
     /// Secrets that became markers.
     pub(crate) n_secrets: u64,
-    /// Of the state.
+    /// Fingerprint of the state.
     pub(crate) fingerprint: ContentHash,
 }
 
-/// What an import reads.
+/// The input of an import.
 pub(crate) struct ImportLines<'a> {
-    /// As a person calls it.
+    /// The name of the input in messages.
     pub(crate) name: &'a str,
     pub(crate) input: &'a mut dyn BufRead,
-    /// 0 when nobody knows.
+    /// Size of the input; 0 when unknown.
     pub(crate) n_bytes: u64,
 }
 
-/// Makes the memory at `db`, where none is or an empty one, what the lines say.
+/// Imports the lines into the memory at `db`, which must be missing or empty.
 pub(crate) fn import(
     lines: ImportLines<'_>,
     db: &Path,
@@ -61,7 +61,7 @@ pub(crate) fn import(
     let mut conn = draft.database()?;
     let tx = conn.transaction().doing("begin an import")?;
     for table in MOVED {
-        // A name of our own table. The schema comes with rows of its own.
+        // `table` is from the list in `tables`. The schema comes with rows of its own.
         tx.execute(&format!("DELETE FROM {table}"), []).doing("begin an import")?;
     }
     let mut cleaner = RowRedactor::new(redactor);
@@ -83,10 +83,10 @@ pub(crate) fn import(
     Ok(ImportReport { n_rows, n_nodes, n_secrets: cleaner.n_secrets, fingerprint })
 }
 
-/// The way through the lines.
+/// The import in progress.
 struct ImportReader<'a> {
     lines: ImportLines<'a>,
-    /// The line that is being read, counted from 1.
+    /// The number of the line being read, counted from 1.
     at: u64,
     n_bytes: u64,
 }
@@ -129,7 +129,7 @@ impl ImportReader<'_> {
             if name == "end" {
                 self.end(&row, n_rows)?;
                 if schema < schema::newest() {
-                    // What is noted of references came later, and follows from the texts.
+                    // References are younger than this export, and follow from the texts.
                     links::read_again(conn)?;
                 }
                 return Ok(n_rows);
@@ -153,7 +153,7 @@ impl ImportReader<'_> {
         }
     }
 
-    /// The next line as an object; `None` at the end of the file.
+    /// Returns the next line as an object; `None` at the end of the file.
     fn next(&mut self) -> Result<Option<Map<String, Value>>, MoveError> {
         let mut line = Vec::new();
         let mut part = (&mut *self.lines.input).take(LINE_BYTES_MAX);
@@ -177,7 +177,7 @@ impl ImportReader<'_> {
         }
     }
 
-    /// Looks at the header, and notes the sequences; gives the schema.
+    /// Checks the header and sets the sequences; returns the schema version.
     fn header(&self, conn: &Connection, header: &Map<String, Value>) -> Result<i64, MoveError> {
         const ADD: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
         if header.get("remindb").and_then(Value::as_str) != Some("export") {

@@ -1,9 +1,9 @@
-//! A backup becomes the memory, after a copy of what is there was set aside.
+//! Restores a backup as the memory, after a safety copy of the present one.
 //!
 //! A sound memory is replaced in one transaction of SQLite, so that servers that have it open read
-//! the old state or the new one, and go on with the new. The safety copy is made when nobody else
-//! can write any more, so that every write that was acknowledged is in it.
-//! A damaged file is moved aside whole, since SQLite cannot write to it.
+//! the old state or the new one, and go on with the new. The safety copy is made under the write
+//! lock, so that it has every acknowledged write. A damaged file is moved aside whole, since SQLite
+//! cannot write to it.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,20 +18,20 @@ use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
 
-/// Pages of a step while everybody else waits.
+/// Pages of a step while all other connections wait.
 const STEP_PAGES: i32 = 4096;
 
-/// What became of the memory.
+/// The outcome of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RestoreReport {
     pub(crate) state: BackupReport,
-    /// Where that is kept which was there before; `None` when nothing was.
+    /// Path of the safety copy; `None` when there was no memory before.
     pub(crate) safety: Option<PathBuf>,
-    /// Why what was there could only be moved aside as it was.
+    /// The damage because of which the old file was moved aside as it was.
     pub(crate) damage: Option<String>,
 }
 
-/// Makes the memory at `db` what `source` is. `stamp` names the safety copy.
+/// Restores `source` as the memory at `db`. `stamp` is part of the safety copy's name.
 pub(crate) fn restore(
     source: &Path,
     db: &Path,
@@ -62,14 +62,14 @@ pub(crate) fn restore(
     Ok(RestoreReport { state, safety, damage })
 }
 
-/// Brings a draft to the newest schema, and makes it one file.
+/// Migrates a draft, and makes it a single file.
 fn finish(draft: &AtomicFile) -> Result<(), StoreError> {
     drop(Writer::open(draft.path(), IfMissing::Refuse)?);
     let conn = connection::open_existing(draft.path(), "open the copy")?;
     pages::one_file(&conn)
 }
 
-/// Puts a finished draft in the place of `db`; gives the safety copy and what was wrong with it.
+/// Replaces `db` by a finished draft; returns the safety copy and the damage of the old file.
 fn install(
     draft: AtomicFile,
     db: &Path,
@@ -83,10 +83,11 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
-            let copy = AtomicFile::of(&safety, IfThere::Refuse)?;
+            // Without the time in its name, a draft that a kill left is used again.
+            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfThere::Refuse)?;
             let keep = || {
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
-                copy.publish()
+                copy.publish_as(&safety)
             };
             replace(&draft, db, keep, progress)?;
             return Ok((Some(safety), None));
@@ -105,7 +106,7 @@ fn install(
     Ok((Some(aside), Some(damage)))
 }
 
-/// Whether SQLite reads every page of what is there.
+/// Checks that SQLite can read every page of the database.
 fn is_usable(db: &Path) -> Result<(), StoreError> {
     let conn = connection::open_to_examine(db)?;
     let found: String = conn
@@ -118,15 +119,15 @@ fn is_usable(db: &Path) -> Result<(), StoreError> {
     Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("look at what is there")
 }
 
-/// Whether the head of a file that SQLite cannot read says that it was a memory.
+/// Returns whether the header of an unreadable file marks it as a memory.
 fn is_ours(db: &Path) -> bool {
     let mut head = [0; 72];
     let read = File::open(db).and_then(|mut it| it.read_exact(&mut head));
     read.is_ok() && head[68..] == (schema::APPLICATION_ID as u32).to_be_bytes()
 }
 
-/// Replaces what is there in one transaction. `ready` is called when nobody else can write any
-/// more and everybody still reads the old state.
+/// Replaces the memory in one transaction. It calls `ready` under the write lock, while all readers
+/// still see the old state.
 fn replace(
     draft: &AtomicFile,
     db: &Path,
@@ -146,18 +147,18 @@ fn replace(
     Ok(file_identity.confirm(&to)?)
 }
 
-/// A draft that will stand where `db` is. Companions of what is there are no obstacle to it.
+/// Creates a draft that will replace `db`, whose log and other companions may exist.
 pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, MoveError> {
     AtomicFile::of(&with_suffix(db, ".new"), IfThere::Refuse)
 }
 
-/// Refuses a database that has anything in it.
+/// Refuses a database that is not empty.
 pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
     const ROWS: &str = "
         SELECT (SELECT count(*) FROM node),
                (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM root)";
     check_path(db, IfMissing::Create)?;
-    // A file of no bytes is an empty database to SQLite.
+    // SQLite takes a file of no bytes for an empty database.
     if !fs::metadata(db).is_ok_and(|it| 0 < it.len()) {
         return Ok(());
     }
@@ -175,7 +176,7 @@ pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
     Err(MoveError::Refused(what))
 }
 
-/// Puts a finished draft where no database is, or an empty one.
+/// Publishes a finished draft where there is no database or an empty one.
 pub(super) fn install_draft(
     draft: AtomicFile,
     db: &Path,
@@ -187,7 +188,8 @@ pub(super) fn install_draft(
     }
 }
 
-/// Moves a damaged file and its log aside. It keeps its name, too, until it is replaced.
+/// Links a damaged file and its log to another name. It keeps its own name, too, until it is
+/// replaced.
 fn set_aside(db: &Path, aside: &Path) -> Result<(), MoveError> {
     fs::hard_link(db, aside).or_else(|_| fs::copy(db, aside).map(drop)).on("set aside", db)?;
     for suffix in ["-wal", "-shm", "-journal"] {

@@ -1,9 +1,9 @@
-//! What can still be read of a damaged database becomes a new memory.
+//! Salvages the readable rows of a damaged database into a new memory.
 //!
-//! A private copy is read, row by row by key. Where a page cannot be read, reading goes on behind
-//! it: from the other end, then from ever smaller pieces of what lies between. Rows that then refer
-//! to nothing are mended as the doctor does, and everything that was computed from lost rows is
-//! computed anew. A missing text stays missing; nothing is invented.
+//! A private copy is read row by row, by key. After an unreadable page, reading continues from the
+//! other end of the table, then in ever smaller pieces of the gap between. Dangling rows are
+//! repaired as the doctor does, and everything computed from lost rows is computed anew. A missing
+//! text stays missing; nothing is invented.
 
 mod gaps;
 mod graft;
@@ -23,19 +23,19 @@ use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, IfMissing, StoreError, check_path, connection, links};
 
-/// Rounds of repairs; one can uncover what another one mends.
+/// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
 
-/// What was read, and what was not.
+/// Counts of the rows read, and the losses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SalvageReport {
     pub(crate) n_nodes: u64,
     pub(crate) fingerprint: ContentHash,
-    /// What is lost or was mended, a line each.
+    /// Lost or repaired rows, a line each.
     pub(crate) losses: Vec<String>,
 }
 
-/// Makes a memory at `out`, where nothing is, of what can be read of `damaged`.
+/// Creates a memory at `out`, where no file is, from the readable rows of `damaged`.
 pub(crate) fn salvage(
     damaged: &Path,
     out: &Path,
@@ -87,10 +87,11 @@ pub(crate) fn salvage(
     Ok(SalvageReport { n_nodes, fingerprint, losses })
 }
 
-/// Opens the copy to read whatever its schema still names, past every check that can be passed by.
+/// Opens the copy without the checks that SQLite can skip, to read every table its schema still
+/// has.
 fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
     let conn = connection::open_existing(copy, "open the damaged database")?;
-    // A file that was cut off is refused otherwise, and so is a schema with one bad line.
+    // SQLite refuses a truncated file otherwise, and so it does a schema with one bad line.
     conn.pragma_update(None, "writable_schema", "ON").doing("open the damaged database")?;
     let n_tables: rusqlite::Result<i64> =
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
@@ -108,7 +109,7 @@ fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
     }
 }
 
-/// Reads every table; gives the rows read by table, and adds what was lost.
+/// Reads every table; returns the rows read by table, and adds the losses.
 fn read_all(
     from: &Connection,
     to: &Connection,
@@ -118,7 +119,7 @@ fn read_all(
     let mut n_read = BTreeMap::new();
     for (nth, table) in (0..).zip(TableSchema::all(to)?) {
         progress(nth, MOVED.len() as u64);
-        // The schema's own rows would be in the way of those that are read.
+        // The schema's own rows would conflict with the salvaged ones.
         to.execute(&format!("DELETE FROM {}", table.name), []).doing("begin to salvage")?;
         let there = match table.as_in(from) {
             Ok(there) if !there.columns.is_empty() => there,
@@ -133,7 +134,7 @@ fn read_all(
         let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
             match insert.execute(params_from_iter(cells)) {
                 Ok(n_added) => n += n_added as u64,
-                // A row whose bytes make no sense.
+                // A row with invalid bytes.
                 Err(_) => n_bad += 1,
             }
         });
@@ -148,7 +149,7 @@ fn read_all(
     Ok(n_read)
 }
 
-/// Makes what was read agree with itself; tells what that took.
+/// Makes the salvaged rows consistent; returns what was lost or changed.
 fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, MoveError> {
     const NO_TEXT: &str = "
         SELECT count(*)
@@ -177,7 +178,7 @@ fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<Stri
     .filter(|it: &Result<(u64, &str), StoreError>| !matches!(it, Ok((0, _))))
     .map(|it| it.map(|(n, what)| format!("{n} {what}")))
     .collect::<Result<_, _>>()?;
-    // Files whose words may be missing are read again by the next compile.
+    // Files whose text may be missing are read again by the next compile.
     conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
     for _ in 0..ROUNDS_MAX {
         if doctor::repair_failed(conn, path, now).is_empty() {

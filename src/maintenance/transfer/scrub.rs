@@ -1,9 +1,9 @@
-//! Rows on their way in lose the secrets that this build knows.
+//! Redacts imported rows: secrets that this build detects become markers.
 //!
-//! A text that changes has another hash, so everything that names it by its hash follows: the
-//! node, the history, the files' side. So does what it refers to. What was computed from the old
-//! text is computed anew, and the state gets a snapshot of its own, since its fingerprint is none
-//! of the history's.
+//! A changed text has another hash, so every column that names it by its hash is updated: of the
+//! node, of the history, of the base text. So are its references. Columns computed from the old
+//! text are computed anew, and the state gets a snapshot of its own, since no snapshot of the
+//! history has its fingerprint.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,22 @@ use crate::store::columns::{Column, ColumnContent, columns};
 use crate::store::{ErrorStep, StoreError, links};
 use crate::text::{self, bigrams, tokens};
 
-/// What the snapshot says that follows from cleaning.
+/// The message of the snapshot after redaction.
 const MESSAGE: &str = "import: secrets were replaced by markers";
 
-/// Finds secrets, and remembers which texts changed.
+/// Replaces secrets, and records the texts that changed.
 pub(super) struct RowRedactor<'a> {
     redactor: &'a Redactor,
     pub(super) n_secrets: u64,
-    /// Hashes of texts that changed, with what they are now.
+    /// New hashes of changed texts, by the old ones.
     hashes: BTreeMap<String, String>,
 }
 
-/// Whether a row is still to be added.
+/// Whether a row must still be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowFate {
     Missing,
-    /// Without its secret the text is one that is there.
+    /// Its redacted text equals one that exists already.
     Present,
 }
 
@@ -44,7 +44,7 @@ impl<'a> RowRedactor<'a> {
         RowRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
     }
 
-    /// Replaces what is secret in a text; `true` if anything was.
+    /// Replaces the secrets in a text; returns whether there were any.
     pub(super) fn scrub(&mut self, text: &mut String) -> bool {
         let scrubbed = self.redactor.scrub(text);
         if scrubbed.hits.is_empty() {
@@ -70,7 +70,7 @@ impl<'a> RowRedactor<'a> {
         is_changed
     }
 
-    /// Cleans every text of a row.
+    /// Redacts every text of a row.
     pub(super) fn redact_row(
         &mut self,
         table: &str,
@@ -117,7 +117,7 @@ impl<'a> RowRedactor<'a> {
         Ok(RowFate::Missing)
     }
 
-    /// Lets everything follow that named a text by its old hash.
+    /// Updates every row that names a changed text by its old hash.
     pub(super) fn settle(&self, conn: &Connection, now: Millis) -> Result<(), StoreError> {
         const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
         const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
@@ -133,7 +133,7 @@ impl<'a> RowRedactor<'a> {
         for table in TableSchema::all(conn)? {
             let hashes = table.columns.iter().filter(|it| it.name.ends_with("_hash"));
             for column in hashes {
-                // Names of our own schema.
+                // Tables and columns are names of the schema.
                 let sql = format!(
                     "UPDATE {0}
                         SET {1} = (SELECT new FROM cleaned WHERE old = {1})

@@ -1,4 +1,4 @@
-//! Which tables a memory is made of, and which are made from those.
+//! Lists the tables that transfers copy, and those that are derived from them.
 //!
 //! A new table of the schema is one line here; a test fails until it has one.
 
@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 
 use crate::store::{Prepared, StoreError};
 
-/// Tables that move, in the order in which their rows are written out: none refers to a later one.
+/// Tables that are transferred, in the order of export: none refers to a later one.
 pub(super) const MOVED: &[&str] = &[
     "memory",
     "root",
@@ -24,11 +24,11 @@ pub(super) const MOVED: &[&str] = &[
     "blob",
 ];
 
-/// Tables that do not: what is in them follows from the others, or means nothing elsewhere.
+/// Tables that are not: their rows follow from others, or mean nothing elsewhere.
 #[cfg(test)]
 pub(super) const DERIVED: &[&str] = &["node_fts", "lease", "pulse", "facet", "facet_made"];
 
-/// A table of the schema, as this database has it.
+/// A table's schema in one database.
 pub(super) struct TableSchema {
     pub(super) name: &'static str,
     pub(super) columns: Vec<TableColumn>,
@@ -37,13 +37,13 @@ pub(super) struct TableSchema {
 /// A column of a table.
 pub(super) struct TableColumn {
     pub(super) name: String,
-    /// What stands for a value that is not given, as SQL.
+    /// The column's default value, as SQL.
     default: Option<String>,
-    /// Where it stands in the primary key, counted from 1; 0 outside.
+    /// Position in the primary key, counted from 1; 0 outside.
     key_idx: i64,
 }
 
-/// What to do with a row whose key is taken.
+/// The treatment of a row whose key exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnConflict {
     Fail,
@@ -51,12 +51,12 @@ pub(super) enum OnConflict {
 }
 
 impl TableSchema {
-    /// Every table that moves.
+    /// Returns every table that is transferred.
     pub(super) fn all(conn: &Connection) -> Result<Vec<TableSchema>, StoreError> {
         MOVED.iter().map(|name| TableSchema::read(conn, name)).collect()
     }
 
-    /// The same table as another database has it: those of its columns that are known here.
+    /// Returns the table as another database has it, with the columns known here.
     pub(super) fn as_in(&self, conn: &Connection) -> Result<TableSchema, StoreError> {
         let mut there = TableSchema::read(conn, self.name)?;
         there.columns.retain(|it| self.columns.iter().any(|known| known.name == it.name));
@@ -72,13 +72,13 @@ impl TableSchema {
         Ok(TableSchema { name, columns: conn.rows(COLUMNS, [name], read, "read the schema")? })
     }
 
-    /// Reads every row, by key. The one place that makes SQL of the schema: names only.
+    /// Returns a statement that reads every row, by key. Only names of the schema become SQL.
     pub(super) fn select(&self) -> String {
         let TableSchema { name, .. } = self;
         format!("SELECT {} FROM {name} ORDER BY {}", self.names(), self.key().join(", "))
     }
 
-    /// Adds a row of all columns; a value that is not given is the column's default.
+    /// Returns a statement that adds a row; a missing value becomes the column's default.
     pub(super) fn insert(&self, on_conflict: OnConflict) -> String {
         let values: Vec<String> = (1..)
             .zip(&self.columns)
@@ -95,7 +95,7 @@ impl TableSchema {
         format!("{verb} INTO {name} ({}) VALUES ({})", self.names(), values.join(", "))
     }
 
-    /// The columns of the primary key, first to last.
+    /// Returns the columns of the primary key, first to last.
     pub(super) fn key(&self) -> Vec<&str> {
         let mut key: Vec<&TableColumn> = self.columns.iter().filter(|it| 0 < it.key_idx).collect();
         key.sort_by_key(|it| it.key_idx);

@@ -1,3 +1,5 @@
+//! Tests the list of tables, and refused imports.
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -34,7 +36,7 @@ fn every_table_of_the_schema_moves_or_follows_from_those_that_do() {
     assert_eq!(found, known, "`moving/tables.rs` needs a line for each table");
 }
 
-/// Imports lines that nobody exported; all of them are refused, and nothing is made.
+/// Imports made-up lines; all of them are refused, and no memory is made.
 #[track_caller]
 fn check(lines: &[&str], expected: expect_test::Expect) {
     let (dir, path) = folder();

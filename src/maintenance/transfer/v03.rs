@@ -1,9 +1,9 @@
-//! A database of remindb 0.3 becomes a memory.
+//! Imports a database of remindb 0.3 into a new memory.
 //!
 //! The old file is never opened: a private copy of it and of its log is, so that nothing changes in
-//! or around it. Nodes keep their ids and heat, agents' words stay the agents', and files become
-//! rows that a later compile of the same folder reads and aligns. The history keeps its texts. What
-//! has no equal here is counted and told, in [`OldImport::notes`].
+//! or around it. Nodes keep their ids and heat, agents' texts become overlays or agents' nodes, and
+//! files become rows that a later compile of the same folder reads and aligns. The history keeps
+//! its texts. What has no equivalent here is counted in [`OldImport::notes`].
 
 mod files;
 mod history;
@@ -26,10 +26,10 @@ use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
 
-/// Times that a file is copied again because somebody wrote to it meanwhile.
+/// Copies attempted while another process writes to the file.
 const TRIES_MAX: usize = 5;
 
-/// What was taken over, and what was not.
+/// Counts of the imported rows, and of those that were not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OldImport {
     pub(crate) n_nodes: u64,
@@ -40,11 +40,11 @@ pub(crate) struct OldImport {
     /// Secrets that became markers.
     pub(crate) n_secrets: u64,
     pub(crate) fingerprint: ContentHash,
-    /// What could not be taken over exactly, a line each.
+    /// Losses of the import, a line each.
     pub(crate) notes: Vec<String>,
 }
 
-/// Counts what has no equal, by what it is.
+/// Counts of what has no equivalent here, by kind.
 #[derive(Debug, Default)]
 struct SkippedCounts(BTreeMap<&'static str, u64>);
 
@@ -54,7 +54,7 @@ impl SkippedCounts {
     }
 }
 
-/// Makes the memory at `db`, where none is or an empty one, what the database at `old` holds.
+/// Imports the database at `old` into the memory at `db`, which must be missing or empty.
 pub(crate) fn import_old(
     old: &Path,
     db: &Path,
@@ -108,7 +108,7 @@ pub(crate) fn import_old(
     })
 }
 
-/// Counts the times that have no place here.
+/// Counts the timestamps that have no equivalent here.
 fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreError> {
     const TABLES: [(&str, &str); 3] = [
         ("nodes", "nodes no longer say when they were made; the history says when they changed"),
@@ -129,7 +129,7 @@ fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreE
     Ok(())
 }
 
-/// Copies a database and its log as they lie there, at a moment when nobody writes to them.
+/// Copies a database and its log as plain files, at a moment when no process writes to them.
 pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
     const LOG: &str = "-wal";
     let log = with_suffix(from, LOG);
@@ -142,11 +142,11 @@ pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
         fs::copy(from, to).on("read", from)?;
         match log.exists() {
             true => fs::copy(&log, with_suffix(to, LOG)).map(drop).on("read", &log)?,
-            // Of an earlier try.
+            // Left by an earlier try.
             false => drop(fs::remove_file(with_suffix(to, LOG))),
         }
         if stat() == before {
-            // The copy is ours, whoever may read the original.
+            // The copy belongs to this user alone, whoever may read the original.
             return private(to).and_then(|()| private(&with_suffix(to, LOG)));
         }
     }
@@ -168,7 +168,7 @@ fn private(_: &Path) -> Result<(), MoveError> {
     Ok(())
 }
 
-/// Opens the copy; refuses what is no database of remindb 0.3. `old` is named in errors.
+/// Opens the copy; refuses other databases than those of remindb 0.3. `old` is the path in errors.
 fn open(copy: &Path, old: &Path) -> Result<Connection, MoveError> {
     const TABLES: &str = "
         SELECT count(*)

@@ -13,7 +13,7 @@ const ARGS: &[Arg] = &[
     Arg::integer("since", "snapshot").range(0, i64::MAX),
 ];
 
-/// The checked arguments, or what is wrong with them.
+/// Checks the arguments, or the error about them.
 #[track_caller]
 fn check_args(given: Value, expected: Expect) {
     let Value::Object(given) = given else { panic!("arguments are an object") };

@@ -1,8 +1,8 @@
-//! Text that becomes the inside of a JSON string while it is written.
+//! JSON escaping: writes text into a JSON string.
 
 use std::fmt;
 
-/// Appends to a line what is written to it, escaped: no second copy of a long text is ever made.
+/// Appends escaped text to a line, without a second copy of a long text.
 pub(crate) struct Escaped<'a>(pub(crate) &'a mut String);
 
 impl fmt::Write for Escaped<'_> {

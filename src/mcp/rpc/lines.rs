@@ -1,18 +1,18 @@
-//! Lines from a stream of bytes, in bounded memory: a line that is too long is skipped as it comes,
-//! so that it costs one chunk and not its length.
+//! Lines from a byte stream, in bounded memory. A line that is too long is skipped in chunks.
 
 use std::io::{self, ErrorKind, Read};
 
 use super::{Frame, LINE_BYTES_MAX, parse_frame, too_long_error};
 
-/// Bytes asked for at once.
+/// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The frames of a stream, one for each line that is not blank. The last line needs no line feed.
+/// An iterator over the frames of a stream, one for each line that is not blank. The last line
+/// needs no line feed.
 pub(crate) struct Frames<R> {
     input: R,
     chunk: Box<[u8]>,
-    /// What of the chunk has not been looked at.
+    /// The unread part of the chunk.
     unread: std::ops::Range<usize>,
 }
 
@@ -23,7 +23,7 @@ enum RawLine {
 }
 
 impl<R: Read> Frames<R> {
-    /// The frames of `input`.
+    /// Returns the frames of `input`.
     pub(crate) fn new(input: R) -> Frames<R> {
         let chunk = vec![0; CHUNK_BYTES].into_boxed_slice();
         Frames { input, chunk, unread: 0..0 }

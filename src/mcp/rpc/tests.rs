@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The messages of a stream, one a line.
+/// Outlines the messages of a stream, one per line.
 fn outline(input: impl Read) -> String {
     let mut out = String::new();
     for frame in Frames::new(input) {
@@ -128,12 +128,12 @@ fn a_bomb_of_values_is_refused_before_it_is_built() {
     };
     let outcome =
         |line: String| parse_frame(line.as_bytes()).unwrap().map(|_| ()).map_err(|it| it.fault);
-    // The object and the list are counted with what is in them.
+    // The object and the list count, besides their members.
     assert_eq!(outcome(call(VALUES_MAX - 2, "1")), Ok(()));
     let refused = outcome(call(VALUES_MAX - 1, "1")).unwrap_err();
     assert_eq!(refused.code, RpcError::PARAMS);
     assert_eq!(refused.message, "`params` has more than 20000 values; send less at once");
-    // What stands in a string is no value.
+    // Characters in a string are no values.
     let text = serde_json::to_string(&"\\\",[{".repeat(VALUES_MAX)).unwrap();
     assert_eq!(outcome(call(9, &text)), Ok(()));
     let told =
@@ -255,7 +255,7 @@ fn a_line_has_no_line_break_of_any_kind() {
     assert_eq!(back["error"]["message"], Value::from(fault.message));
 }
 
-/// Gives a few bytes at a time, and is interrupted in between.
+/// A reader that returns a few bytes at a time, with interrupts in between.
 struct Trickle<'a>(&'a [u8], usize);
 
 impl Read for Trickle<'_> {
@@ -269,7 +269,7 @@ impl Read for Trickle<'_> {
     }
 }
 
-/// Lines that are nearly right.
+/// Generates lines that are nearly valid.
 fn nearly() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         Just("{\"jsonrpc\":\"2.0\",".to_owned()),

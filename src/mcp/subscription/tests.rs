@@ -8,7 +8,7 @@ use crate::mcp::fixture::{self, Fixture};
 use crate::mcp::rpc::parse_frame;
 use crate::mcp::{Connection, FrameStep, Outbox};
 
-/// A client, and every line that it has got.
+/// A client, with all lines it received.
 struct Client {
     server: Arc<Server<Fixture>>,
     connection: Connection,
@@ -66,7 +66,7 @@ impl Client {
         }
     }
 
-    /// A resource changes.
+    /// Publishes a change of a resource.
     fn change(&mut self, uri: &'static str) {
         self.server.hub.publish(uri);
         for line in self.connection.pending_updates(&self.server) {

@@ -1,4 +1,4 @@
-//! Questions to the client, in both eras.
+//! Tests for requests to the client, in both eras.
 
 use crossbeam_channel::Receiver;
 use expect_test::expect;
@@ -11,7 +11,7 @@ fn can(names: &[&str]) -> Value {
     Value::Object(names.iter().map(|it| ((*it).to_owned(), json!({}))).collect())
 }
 
-/// A modern call of `ask`, with what a retry carries.
+/// Returns a modern call of `ask`, with the members of a retry.
 fn call(capabilities: &Value, retry: Value) -> Value {
     let mut asked = modern_request("tools/call", json!({"name": ASK}));
     asked["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
@@ -116,7 +116,7 @@ fn a_client_is_asked_only_for_what_it_can() {
     assert_eq!(said, "name Unsupported; color Unsupported; ");
     let url = json!({"elicitation": {"url": {}}});
     assert_eq!(ask(&server, &mut connection(), call(&url, json!({})))["result"], reply["result"]);
-    // What cannot be done without it is refused as the era has it.
+    // A missing capability is an error of the era's form.
     let asked = modern_request("tools/call", json!({"name": "sample"}));
     let reply = ask(&server, &mut connection(), asked);
     expect![[r#"
@@ -143,7 +143,7 @@ fn a_prompt_asks_as_a_tool_does() {
     assert_eq!(said, "name Cancelled; color Cancelled; ");
 }
 
-/// A legacy client in the middle of a call: what it is asked, and the line of the reply.
+/// A legacy client in the middle of a call: the question to it, and the line of the reply.
 struct Talk {
     connection: Connection,
     server: Arc<Server<fixture::Fixture>>,
@@ -198,7 +198,7 @@ fn a_legacy_call_asks_and_waits() {
     let mut talk = Talk::start();
     let question = talk.told();
     assert_eq!(question["method"], "elicitation/create");
-    // What answers nothing is passed over.
+    // Responses without a question are ignored.
     talk.say(json!({"id": 77, "result": {}}));
     talk.say(json!({"id": "1", "result": {}}));
     talk.say(json!({"id": question["id"], "result": accept("name", "Ann")}));
@@ -214,7 +214,7 @@ fn a_client_that_has_gone_answers_nothing() {
     let _question = talk.told();
     talk.connection.stop_asking();
     assert_eq!(talk.text(), "name Cancelled; color Cancelled; ");
-    // A cancelled call is not answered, and neither waits.
+    // A cancelled call gets no reply, and stops waiting.
     let mut talk = Talk::start();
     let question = talk.told();
     let frame = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;

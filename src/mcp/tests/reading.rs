@@ -1,10 +1,10 @@
-//! Lists, resources, prompts and completions.
+//! Tests for lists, resources, prompts and completions.
 
 use expect_test::{Expect, expect};
 
 use super::*;
 
-/// The outcome of a request in both eras, without what every modern result carries.
+/// Checks the outcome of a request in both eras, without the common members of modern results.
 #[track_caller]
 fn check(method: &str, params: Value, legacy: Expect, modern: Expect) {
     let (server, _ends) = fixture::server();

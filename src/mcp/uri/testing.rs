@@ -1,8 +1,8 @@
-//! The other direction, for tests of the matcher: values into a template.
+//! Template expansion, the inverse of matching, for tests.
 
 use super::{UriParts, UriVars, variable};
 
-/// The URI that those values make of a template (RFC 6570); a variable without one is left out.
+/// Expands a template with values (RFC 6570); a variable without one is left out.
 pub(crate) fn expand(template: &'static str, vars: &UriVars) -> String {
     let parts = UriParts::of_template(template).expect("a template has a scheme");
     let mut uri = format!("{}://{}", parts.scheme, parts.host);
@@ -23,7 +23,7 @@ pub(crate) fn expand(template: &'static str, vars: &UriVars) -> String {
     uri
 }
 
-/// Everything that is not unreserved, as `%41`.
+/// Encodes everything that is not unreserved, as `%41`.
 pub(crate) fn encode(text: &str) -> String {
     let byte = |it: &u8| match it {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
@@ -34,7 +34,7 @@ pub(crate) fn encode(text: &str) -> String {
     text.as_bytes().iter().map(byte).collect()
 }
 
-/// Values for the variables of a template, as far as they may have them.
+/// Returns valid values for the variables of a template.
 pub(crate) fn vars(template: &'static str, values: &[&str]) -> Option<UriVars> {
     let parts = UriParts::of_template(template)?;
     let names: Vec<&'static str> =

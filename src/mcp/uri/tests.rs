@@ -268,6 +268,6 @@ proptest! {
 
 #[test]
 fn letters_take_less_room_than_what_they_are_encoded_as() {
-    // Spelled out it would be too long for a URI.
+    // Percent-encoded it would be too long for a URI.
     crate::fuzzing::uri::check(&format!("remindb://tree/{}", "é".repeat(1_000)));
 }

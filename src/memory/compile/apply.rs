@@ -1,7 +1,7 @@
-//! Parsed files become changes: renames first, then group by group alignment, moves and writes.
+//! Applies parsed files: renames first, then alignment in groups, moves and writes.
 //!
-//! Old nodes that found no successor wait in a pool until the last file was seen, since they may
-//! have moved there; what is left then is removed.
+//! Old nodes without a successor wait in a pool until the last file was read, since they may have
+//! moved there; the rest is then removed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,45 +20,46 @@ use crate::store::{
     Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
 };
 
-/// Source bytes that are aligned together. More than this is not held in memory at once.
+/// Source bytes aligned together; this bounds the memory in use.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The same where all files to come are new and can lose nothing to each other.
+/// Source bytes aligned together where all remaining files are new and need no comparison.
 const NEW_BYTES_MAX: usize = 1024 * 1024;
 
-/// Bytes that a file counts for at the least: its tree takes memory, too.
+/// Least bytes that a file counts for: its tree takes memory, too.
 const FILE_BYTES_MIN: usize = 4 * 1024;
 
-/// Source bytes to read from which on the nodes to come are many.
+/// Source bytes from which on indexing is deferred.
 const MANY_BYTES: i64 = 128 * 1024;
 
-/// A file that was written to so shortly before it was looked at may be written to again without
-/// looking different; its time is not trusted.
+/// Least age in ms of a trusted file time. A file written just before its stat may be written
+/// again without looking different.
 const MTIME_TRUST_MS: i64 = 10;
 
-/// A time that lies so far ahead or less may be that of a clock that runs fast. One that lies
-/// further ahead was set by somebody; what is written later looks different.
+/// Greatest lead in ms that a fast clock may explain. A later time was set on purpose, and a later
+/// write will differ from it.
 const MTIME_AHEAD_MS: i64 = 60_000;
 
-/// Nodes that said the same before, of which one may be what says it again.
+/// Nodes with the same former text that are considered for a match.
 const FORMER_MAX: u32 = 16;
 
 /// The files in groups that are aligned together, known ones first.
 pub(super) struct FileGroups<'a> {
     pub(super) files: &'a mut dyn Iterator<Item = SourceFile>,
-    /// Those to come that have a row.
+    /// Remaining files that have a row.
     pub(super) n_known: usize,
-    /// Of all of them together, as they looked.
+    /// Bytes of all files together, by their stat.
     pub(super) bytes: i64,
 }
 
 impl FileGroups<'_> {
-    /// As many files as fit into one group; none at the end.
+    /// Returns as many files as fit into one group; none at the end.
     pub(super) fn next(&mut self) -> Vec<SourceFile> {
         let mut group = Vec::new();
         let mut bytes = 0;
         loop {
-            // What left a known file may be in any other; what it took from, all come before.
+            // Text of a known file may turn up in any file, so known files form large groups. New
+            // files come last and have nothing to lose to each other.
             let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
             if bytes_max <= bytes {
                 break;
@@ -72,7 +73,7 @@ impl FileGroups<'_> {
     }
 }
 
-/// Writes what differs, and returns what was odd and which files are gone.
+/// Writes the changes; returns warnings and deleted files.
 pub(super) fn apply_plan(
     batch: &mut Batch<'_>,
     plan: &CompilePlan,
@@ -84,7 +85,7 @@ pub(super) fn apply_plan(
     if MANY_BYTES <= rest.bytes {
         batch.defer_indexing()?;
     }
-    // What another process did since the plan was made stands; the next compile looks at it.
+    // Changes by another process since the plan was made are kept; the next compile compares them.
     let vanished = batch.unchanged_files(&plan.vanished)?;
     for (row, path) in &plan.adopted {
         if batch.is_unchanged_file(row)? {
@@ -96,7 +97,7 @@ pub(super) fn apply_plan(
     let mut run = CompileRun { plan, root, rows, pool, warnings, purged, now };
     let mut group = first;
     if !vanished.is_empty() {
-        // A renamed file is told by its words, so all new files are needed to tell which one it is.
+        // A renamed file is recognized by its text, which takes all new files.
         group.extend(&mut *rest.files);
         run.settle_vanished(batch, &vanished, &group)?;
     }
@@ -116,9 +117,9 @@ pub(super) fn apply_plan(
 struct CompileRun<'a> {
     plan: &'a CompilePlan,
     root: RootId,
-    /// The root's files, by path.
+    /// The files of the root, by path.
     rows: BTreeMap<String, FileRow>,
-    /// Old nodes without a successor so far, in document order a file.
+    /// Old nodes without a successor so far, in document order by file.
     pool: Vec<NodeRecord>,
     warnings: Vec<FileWarning>,
     purged: Vec<Purged>,
@@ -126,8 +127,7 @@ struct CompileRun<'a> {
 }
 
 impl CompileRun<'_> {
-    /// Finds out which vanished files live on under another name; puts the others' nodes in the
-    /// pool.
+    /// Matches vanished files with renamed ones; puts the nodes of the others into the pool.
     fn settle_vanished(
         &mut self,
         batch: &mut Batch<'_>,
@@ -154,14 +154,14 @@ impl CompileRun<'_> {
             let (row, path) = (&vanished[from], &new_files[to].found.path);
             is_renamed[from] = true;
             if let Some(known) = self.rows.get(path) {
-                // It is back under a name that it had before.
+                // The file is back under a former name.
                 batch.merge_file(row.id, known.id)?;
                 self.drop_row(row);
                 continue;
             }
             batch.move_file(row, self.root, path)?;
             self.drop_row(row);
-            // Its words are to be aligned anew: what was read of the old file does not count.
+            // Its text has to be aligned again: the stored hash is that of the old file.
             let row =
                 FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
             self.rows.insert(path.clone(), row);
@@ -176,8 +176,8 @@ impl CompileRun<'_> {
         Ok(())
     }
 
-    /// Counts a vanished file no longer among the root's, unless it was another root's: then one of
-    /// this root may have the same path.
+    /// Drops a vanished file from the root's files. A file of another root stays, since one here
+    /// may have its path.
     fn drop_row(&mut self, row: &FileRow) {
         if self.rows.get(&row.path).is_some_and(|it| it.id == row.id) {
             self.rows.remove(&row.path);
@@ -203,8 +203,7 @@ impl CompileRun<'_> {
         Ok(())
     }
 
-    /// Notes the look at a file and aligns its words with its nodes; `None` if there is no more to
-    /// do.
+    /// Records a file's stat and aligns its text with its nodes; `None` if that is all.
     fn begin(
         &mut self,
         batch: &mut Batch<'_>,
@@ -268,7 +267,7 @@ impl CompileRun<'_> {
         Ok(overlay::reclaim_base(batch, work)?)
     }
 
-    /// Lets new nodes without a past take one from the pool: text that moved between files.
+    /// Matches new nodes without a past with nodes of the pool: text that moved between files.
     fn match_moves(&mut self, works: &mut [FileWork]) {
         if self.pool.is_empty() {
             return;
@@ -307,19 +306,19 @@ impl CompileRun<'_> {
         self.pool = pool.into_iter().flatten().collect();
     }
 
-    /// Removes what found no successor.
+    /// Removes the nodes without a successor.
     fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
         Ok(overlay::remove_nodes(batch, std::mem::take(&mut self.pool))?)
     }
 }
 
-/// What a file says, and what an agent added to it.
+/// Splits nodes into those of the file and those of an agent.
 fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
     nodes.into_iter().partition(|it| it.source_hash.is_some())
 }
 
-/// What is too short to be told on its own moves with its kin: a parent with a child that moved,
-/// and children with their parent, where type and text agree.
+/// Matches nodes too short to be recognized alone by their moved parents and children. Type and
+/// text must agree.
 fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
     let ParsedFile { tree, hashes } = &work.parsed;
     let idx_of: HashMap<NodeKey, usize> =
@@ -354,7 +353,7 @@ fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
     }
 }
 
-/// What old nodes of the file said before, for words that none of them says now.
+/// Returns former texts of the file's nodes, for text that no node has now.
 fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
     let mut former = FormerText::default();
     if work.old.is_empty() {
@@ -377,13 +376,13 @@ fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, Compil
     Ok(former)
 }
 
-/// Writes a file's nodes: places for all of them first, parents before children. Those that are
-/// born get the temperature that is seeded for the file, if one is.
+/// Writes a file's nodes: order keys for all of them first, parents before children. New nodes get
+/// the file's initial temperature, if there is one.
 fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
     let agent_nodes = Inserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
     let FileWork { file, path, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
-    // What stands below an agent's words is found by them.
+    // Nodes below an overlay have its label in their breadcrumb.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
             old.as_ref().filter(|it| it.is_overlaid() && it.source_hash == Some(*hash))
@@ -394,7 +393,7 @@ fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result
     let breadcrumbs = breadcrumb::breadcrumbs_of_tree(&path, &tree);
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     let mut next = batch.next_key()?;
-    // New nodes that follow each other are added in one go.
+    // Successive new nodes are added at once.
     let mut waiting: Vec<NewNode<'_>> = Vec::new();
     for (idx, node) in tree.nodes.iter().enumerate() {
         let place = NodePlace {
@@ -428,8 +427,8 @@ fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result
     Ok(agent_nodes.refresh_derived(batch)?)
 }
 
-/// A rank for each node among its siblings; those that stay under their parent keep theirs if they
-/// can.
+/// Returns an order key for each node among its siblings; nodes that stay under their parent keep
+/// theirs if possible.
 fn order_keys_of(
     batch: &mut Batch<'_>,
     work: &FileWork,
@@ -437,7 +436,7 @@ fn order_keys_of(
 ) -> Result<Vec<OrderKey>, CompileError> {
     let nodes = &work.parsed.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    // The top is a family even where the file says nothing.
+    // The top level is a family even if the file is empty.
     families.entry(None).or_default();
     for (idx, node) in nodes.iter().enumerate() {
         families.entry(node.parent).or_default().push(idx);
@@ -457,7 +456,7 @@ fn order_keys_of(
             })
             .collect();
         let assigned = match parent_key {
-            // A new parent has nothing of an agent's below it.
+            // A new parent has no agent nodes below it.
             Some(None) => crate::model::order_keys::assign_order_keys(&existing),
             Some(key) => agent_nodes.order_keys(batch, key, &existing)?,
             None => agent_nodes.order_keys(batch, None, &existing)?,

@@ -1,5 +1,6 @@
-//! Where a file's words meet an agent's: blocks that were forgotten are passed over, nodes that an
-//! agent added keep their place, and a replaced text is compared as the file had it.
+//! Overlays: aligns a file with its nodes where an agent edited, added or forgot some. Forgotten
+//! blocks are skipped, added nodes keep their place, and replaced texts are compared by their
+//! base.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -10,20 +11,21 @@ use crate::model::tree::{NodeType, Tree};
 use crate::store::{Batch, FileId, NodeKey, NodePlace, NodeRecord, StoreError, Tombstone};
 use crate::text;
 
-/// A node's label and text, as its file had them.
+/// The label and the text of a node in its file.
 struct BaseText {
     label: String,
     content: String,
 }
 
-/// A node as its file says it, for alignment.
+/// A node with its base text, for alignment.
 pub(super) struct BaseNode<'a> {
     node: &'a NodeRecord,
-    /// Where an agent said something else.
+    /// The base text, if an agent replaced it.
     file: Option<BaseText>,
 }
 
-/// What the file said of its nodes. An agent's words would tell nothing about the file's next ones.
+/// Returns the nodes of a file with their base texts. The agent's text would not help to recognize
+/// the file's next version.
 pub(super) fn base_nodes<'a>(
     batch: &Batch<'_>,
     nodes: &'a [NodeRecord],
@@ -41,7 +43,7 @@ pub(super) fn base_nodes<'a>(
 }
 
 impl BaseNode<'_> {
-    /// The node as one of a file's old ones.
+    /// Returns the node as an old one of alignment.
     pub(super) fn to_known(&self, parent: Option<usize>) -> KnownNode<'_> {
         let BaseNode { node, file } = self;
         KnownNode {
@@ -55,7 +57,7 @@ impl BaseNode<'_> {
     }
 }
 
-/// A file's new words, for alignment.
+/// Returns the nodes of a parsed file, for alignment.
 pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<KnownNode<'_>> {
     let nodes = parsed.tree.nodes.iter().zip(&parsed.hashes);
     nodes
@@ -70,11 +72,11 @@ pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<KnownNode<'_>> {
         .collect()
 }
 
-/// A file's words without the blocks that were forgotten. What stands below one stands below what
-/// is above it then, as if it had been forgotten with its children left behind.
+/// Removes forgotten blocks from a parsed file. Their children move up to the nearest remaining
+/// ancestor.
 ///
-/// Of equal blocks, those are meant that stand where the forgotten ones stood, so that the file is
-/// aligned with what it said as a whole. Tombstones that find no block are dropped.
+/// Among equal blocks, those in the place of the forgotten ones are removed: the file is aligned
+/// with the whole of its last version. Tombstones without a block are dropped.
 pub(super) fn without_forgotten(
     batch: &Batch<'_>,
     file: FileId,
@@ -97,7 +99,7 @@ pub(super) fn without_forgotten(
         None => base_hash(&old[at]) == hash,
         Some(nth) => tombstones[nth].source_hash == hash,
     };
-    // What lost its surroundings is known by its words alone, which count more than a likeness.
+    // Tombstones without their surroundings match by text alone, which outweighs a similarity.
     let mut lost: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (nth, it) in tombstones.iter().enumerate().rev().filter(|(nth, _)| !met.contains(nth)) {
         lost.entry((it.node_type, it.source_hash)).or_default().push(nth);
@@ -134,11 +136,10 @@ pub(super) fn without_forgotten(
     Ok(remove_blocks(parsed, &is_dropped))
 }
 
-/// Everything that a file said at its last compile, in its order: first the nodes, then what was
-/// forgotten of it.
+/// The last compiled version of a file: its nodes, then its tombstones.
 struct LastCompile {
     ids: Vec<NodeId>,
-    /// Indexes of `ids` in document order, each with its parent's place in this order.
+    /// Indexes of `ids` in document order, each with its parent's position in this order.
     order: Vec<(usize, Option<usize>)>,
 }
 
@@ -182,7 +183,7 @@ impl LastCompile {
         Ok(LastCompile { ids, order })
     }
 
-    /// For each new node, the index in `ids` of what it was.
+    /// Returns, for each new node, the index in `ids` of its old one.
     fn match_blocks(
         &self,
         base_nodes: &[BaseNode<'_>],
@@ -190,7 +191,7 @@ impl LastCompile {
         parsed: &ParsedFile,
     ) -> Vec<Option<usize>> {
         let new = known_nodes(parsed);
-        // A tombstone has no text. Where it matters, the file still says it.
+        // A tombstone has no text; where one matters, the file has it still.
         let text_of: HashMap<(NodeType, ContentHash), &KnownNode<'_>> =
             new.iter().map(|it| ((it.node_type, it.hash), it)).collect();
         let old: Vec<KnownNode<'_>> = self
@@ -212,10 +213,10 @@ impl LastCompile {
     }
 }
 
-/// The words but for some; what is below those moves up.
+/// Removes blocks; their children move up.
 fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
     let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new() };
-    // For each old index, where it or its nearest ancestor that is kept stands now.
+    // For each old index, the new index of it or of its nearest remaining ancestor.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());
     for ((mut node, hash), &is_dropped) in
         parsed.tree.nodes.into_iter().zip(parsed.hashes).zip(is_dropped)
@@ -232,10 +233,10 @@ fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
     kept
 }
 
-/// Gives a file back what was its own once and came back by a rollback: of nodes that no file says,
-/// those that the file says now.
+/// Gives a file its former nodes back. A rollback restored them as agent nodes, and the file has
+/// their text again.
 pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
-    // The history is asked only where there is something that nobody is yet.
+    // The history is read only if a new node has no match.
     if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
     }
@@ -256,7 +257,7 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
         let said = (node.node_type, work.parsed.hashes[idx]);
         while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
             let Some(mut found) = agent_nodes[at].take() else { continue };
-            // Where an agent said something else meanwhile, that stays.
+            // The agent's text stays over the base.
             if found.content_hash != said.1 {
                 batch.restore_base(&mut found, said.1)?;
             }
@@ -272,7 +273,7 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
 pub(super) struct Inserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
 impl Inserts {
-    /// Those of a file, and those that come along with nodes from other files.
+    /// Collects the inserts of a file, and those below nodes from other files.
     pub(super) fn collect(batch: &Batch<'_>, work: &mut FileWork) -> Result<Inserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {
@@ -290,8 +291,8 @@ impl Inserts {
         Ok(Inserts(families))
     }
 
-    /// Ranks for a family of file's nodes, whose old positions are given, with the agent's nodes
-    /// among them: each stands before the node that followed it, or at the end.
+    /// Assigns order keys to a family of file nodes, given their old positions. Agent nodes are
+    /// placed among them: each before the node that followed it, or at the end.
     pub(super) fn order_keys(
         &self,
         batch: &mut Batch<'_>,
@@ -312,7 +313,7 @@ impl Inserts {
         in_order.sort_by_key(|it| it.place.position);
         let mut slot = 0;
         let queue = in_order.into_iter().map(|it| {
-            // Where the file put its nodes in another order, the agent's stay in theirs.
+            // Where the file reordered its nodes, the agent's keep their own order.
             slot = slot.max(slot_of(it));
             (slot, it)
         });
@@ -342,7 +343,7 @@ impl Inserts {
         Ok(ranks)
     }
 
-    /// Lets file and breadcrumb follow what stands above.
+    /// Refreshes file and breadcrumb after changes above.
     pub(super) fn refresh_derived(self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
         let mut keys: Vec<NodeKey> = self.0.into_values().flatten().map(|it| it.key).collect();
         keys.sort_unstable();
@@ -350,8 +351,8 @@ impl Inserts {
     }
 }
 
-/// Removes nodes, children before parents. What an agent added below one moves to its nearest
-/// ancestor that stays, or to the top of its file.
+/// Removes nodes, children before parents. Agent nodes below one move to its nearest remaining
+/// ancestor, or to the top of its file.
 pub(super) fn remove_nodes(
     batch: &mut Batch<'_>,
     nodes: Vec<NodeRecord>,

@@ -1,5 +1,4 @@
-//! Holds the plan of a compile: the root that owns the path, and the files that differ from their
-//! rows.
+//! The plan of a compile: the root that owns the path, and the changed files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,22 +7,22 @@ use crate::ingest::scan::{ScannedFile, SkippedPath};
 use crate::settings::workspace::Workspace;
 use crate::store::FileRow;
 
-/// The work to do.
+/// The work of a compile.
 #[derive(Debug, Default)]
 pub(super) struct CompilePlan {
-    /// Path of the root that owns what is compiled.
+    /// The stored path of the root.
     pub(super) root: String,
-    /// What is compiled, as it is stored.
+    /// The compiled part of the root.
     pub(super) scope: CompileScope,
-    /// What the root says.
+    /// The settings of the root.
     pub(super) workspace: Arc<Workspace>,
-    /// Files to read: those that have a row first, then the new ones, each by path.
+    /// Files to read: known ones first, then new ones, each by path.
     pub(super) changed: Vec<ScannedFile>,
-    /// How many of them, from the end, are new.
+    /// Number of new files, at the end of the list.
     pub(super) n_new: usize,
-    /// Rows whose files are gone, emptied of their names or ignored now.
+    /// Rows whose files are deleted, renamed or ignored now.
     pub(super) vanished: Vec<FileRow>,
-    /// Files of roots further down that this root takes over, with their path here.
+    /// Files of nested roots that this root takes over, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
     pub(super) oddities: Vec<SkippedPath>,
 }
@@ -34,13 +33,13 @@ impl CompilePlan {
     }
 }
 
-/// Where a path stands.
+/// A root and a path in it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompileScope {
     pub(super) root: PathBuf,
-    /// As it is stored.
+    /// The path of the root, redacted as it is stored.
     pub(super) root_text: String,
-    /// Relative to the root; empty for the whole of it.
+    /// The path relative to the root; empty for the whole root.
     pub(super) path: String,
 }
 

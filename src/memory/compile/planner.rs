@@ -1,5 +1,4 @@
-//! Makes the plan of a compile: finds the root that owns the path, and the files that differ from
-//! their rows.
+//! Makes the plan of a compile: finds the root that owns the path and the changed files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +12,8 @@ use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
 use crate::store::{FileRow, Root, Writer};
 
-/// Compares the folder with the rows of its files. Who watches it gets errors where it is not
-/// there, and does not look again at what could not be compiled and did not change.
+/// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
+/// files that failed are read again only after a change.
 pub(super) fn make(
     writer: &Writer,
     request: &CompileRequest<'_>,
@@ -26,7 +25,7 @@ pub(super) fn make(
     if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    // Whatever the settings of a root are, its path is stored the same way.
+    // A root's path is stored the same way whatever its settings are.
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
     let redactor = &workspace.redactor;
@@ -35,7 +34,7 @@ pub(super) fn make(
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
-    // From here on, paths are as they are stored.
+    // From here on, paths are redacted as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
     let nested = nested(writer, &roots, &scope)?;
     let recheck = match &watch {
@@ -77,18 +76,18 @@ pub(super) fn make(
     Ok(plan)
 }
 
-/// When a file that could not be compiled and looks the same is read again.
+/// When to read a file again that failed and looks the same.
 #[derive(Clone, Copy, Debug)]
 enum Recheck {
     Always,
-    /// If it can be opened now, being no larger than that, or the reason is another.
+    /// If it can be opened now, being no larger than that, or the reason differs.
     IfOtherwise {
         bytes_max: Option<u64>,
     },
 }
 
 impl Recheck {
-    /// Whether there is nothing more to do about a file that looks as it did.
+    /// Returns whether a file that looks unchanged needs no further work.
     fn is_done(self, row: &FileRow, file: &ScannedFile, root: &Path) -> bool {
         match (&row.error, self) {
             (None, _) => row.content_hash.is_some(),
@@ -110,19 +109,19 @@ enum Kind {
     Gone(std::io::Error),
 }
 
-/// The root that `path` would belong to if no root was known.
+/// Returns the root of `path` in a memory without roots.
 pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     let (full, kind) = resolve(path)?;
     Ok(scope(&[], &full, &kind, &Redactor::builtin())?.root)
 }
 
-/// The path without links and detours, and what is there.
+/// Resolves links in a path; returns it and its kind.
 fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
     match path.canonicalize() {
         Ok(full) if full.is_dir() => Ok((full, Kind::Folder)),
         Ok(full) => Ok((full, Kind::File)),
         Err(source) => {
-            // What is gone still has a folder around it, by which its row is found.
+            // A deleted path is resolved by its folder, to find its row.
             let folder = path.parent().and_then(|it| it.canonicalize().ok());
             match (folder, path.file_name()) {
                 (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source))),
@@ -132,8 +131,8 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
     }
 }
 
-/// The root that owns `full`: the nearest known one that would walk into it, else the folder
-/// itself. A root is stored without the secrets of its path, so it is told by what is left.
+/// Returns the scope of `full`: its root is the nearest known one whose rules include it, else the
+/// folder itself. Roots are compared by their redacted paths, as they are stored.
 fn scope(
     roots: &[Root],
     full: &Path,
@@ -169,7 +168,7 @@ fn owns(root: &Path, full: &Path) -> bool {
     path.is_empty() || !is_skipped
 }
 
-/// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
+/// Redacts the paths of a scan; the files keep their real ones to be read.
 fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     let clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
@@ -200,7 +199,7 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     }
 }
 
-/// Files of roots below this one, with the path that they would have here.
+/// Returns the files of roots below this one, with the paths that they would have here.
 fn nested(
     writer: &Writer,
     roots: &[Root],
@@ -225,7 +224,7 @@ fn nested(
     Ok(files)
 }
 
-/// Compares what was found, in order of path, with the rows of the root and of those below it.
+/// Compares the found files, ordered by path, with the rows of the root and of nested ones.
 fn compare(
     plan: &mut CompilePlan,
     scope: &CompileScope,
@@ -254,7 +253,8 @@ fn compare(
         let is_there = scope.root.join(&path).exists();
         match (is_found(&path), known.contains_key(path.as_str())) {
             (true, false) => plan.adopted.push((row, path)),
-            // Gone, and something of it stays: it belongs to whoever would compile it again.
+            // A deleted file of which something stays belongs to the root that would compile it
+            // again.
             (false, false) if row.is_gone => plan.adopted.push((row, path)),
             (_, _) if row.is_gone => (),
             // Two rows for one file: the one of this root stays.

@@ -1,9 +1,8 @@
-//! What one who compiles a folder again and again remembers of it: files that somebody may still be
-//! writing, and which folder it was.
+//! Rescan state: files still being written, and the identity of the folder, between compiles.
 //!
-//! A file is settled when its time is old enough, or when it looked the same for long enough, for
-//! times that lie in the future, or when it was waited for long enough, since some are never left
-//! alone. The first scan takes everything as it is.
+//! A file is settled when its time is old enough, when it looked the same for long enough (its
+//! time may lie in the future), or when it was deferred for long enough (some files never settle).
+//! The first scan takes everything as it is.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,57 +13,57 @@ use crate::ingest::scan;
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
 
-/// A file that never settles is taken as it is after so many times the settle time.
+/// Settle times after which a file that never settles is compiled.
 const TIMEOUT: i64 = 10;
 
-/// The memory of one who watches a folder.
+/// The state of a watched folder between compiles.
 #[derive(Debug, Default)]
 pub(crate) struct RescanState {
-    /// How long a file must have been left alone.
+    /// Least age in ms of a settled file.
     settle_ms: i64,
     is_started: bool,
-    /// Files that are waited for, by path.
+    /// Deferred files, by path.
     unsettled: BTreeMap<String, UnsettledFile>,
-    /// Since when deletions and additions wait for new files to settle, since they may be renames.
+    /// The time since which deletions and additions wait for new files to settle: they may be
+    /// renames.
     vanished_since: Option<Millis>,
-    /// The folder that had files in it, by what the system calls it.
+    /// The system's identity of the folder when it last had files.
     folder: Option<scan::FolderId>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct UnsettledFile {
     stat: FileStat,
-    /// When it first looked like this.
+    /// When the file first looked like this.
     since: Millis,
-    /// When it was first waited for.
+    /// When the file was first deferred.
     first: Millis,
 }
 
 impl RescanState {
-    /// Changes how long a file must have been left alone.
+    /// Sets the least age of a settled file.
     pub(crate) fn set_settle(&mut self, settle_ms: i64) {
         self.settle_ms = settle_ms.max(0);
     }
 
-    /// How many files wait to be looked at again.
+    /// Returns the number of deferred files.
     pub(crate) fn n_unsettled(&self) -> usize {
         self.unsettled.len()
     }
 
-    /// Notes that a scan came to its end.
+    /// Records that a scan is complete.
     pub(super) fn start(&mut self) {
         self.is_started = true;
     }
 
-    /// Whether a scan came to its end before.
+    /// Returns whether a scan was completed.
     pub(crate) fn is_started(&self) -> bool {
         self.is_started
     }
 
-    /// Refuses a folder that cannot be read, and one that seems to be no longer there: it has no
-    /// notes and is another one than before, or it is empty and older than what is known of it.
-    /// Without its medium, a mount point looks like that. `newest` is the latest time of a known
-    /// file.
+    /// Refuses a folder that cannot be read, or that seems to be gone. It seems gone if it has no
+    /// notes and another identity than before, or is empty and older than the known files: an
+    /// unmounted volume looks like this. `newest` is the latest time of a known file.
     pub(super) fn check_folder(
         &mut self,
         folder: &Path,
@@ -87,8 +86,8 @@ impl RescanState {
         }
     }
 
-    /// Leaves files that somebody may still be writing to the next time: as they are stored,
-    /// neither changed nor gone.
+    /// Defers files that may still be written to: they stay as they are stored, neither changed
+    /// nor deleted.
     pub(super) fn defer(&mut self, plan: &mut CompilePlan, now: Millis) {
         let n_known = plan.changed.len() - plan.n_new;
         let mut was_unsettled = std::mem::take(&mut self.unsettled);
@@ -111,13 +110,13 @@ impl RescanState {
         self.vanished_since = since;
         if since.is_some_and(|since| now.since(since) < TIMEOUT * self.settle_ms) {
             plan.vanished.clear();
-            // Neither may the other new files be called new before it is known what is gone.
+            // Other new files wait, too: they may be renames.
             plan.changed.truncate(plan.changed.len() - plan.n_new);
             plan.n_new = 0;
         }
     }
 
-    /// What is to be remembered of a file that is not settled; `None` when it is.
+    /// Returns the state of a file that is not settled; `None` when it is.
     fn wait(
         &self,
         before: Option<UnsettledFile>,

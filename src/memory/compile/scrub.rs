@@ -1,6 +1,6 @@
-//! The one way in for text, from whatever door: secrets are replaced in the raw text, so that none
-//! is torn apart by parsing, and once more in what parsing makes of it, since it may put one
-//! together.
+//! Redaction of incoming text: secrets are replaced before parsing, and again in the parsed tree.
+//! The first pass prevents that parsing splits a secret, the second finds those that parsing
+//! joins.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::ingest::redact::Redactor;
 use crate::text::{self, tokens};
 
-/// The tree of a file's bytes, without its secrets.
+/// Parses the bytes of a file, redacted.
 pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
     let (text, mut warnings) = parse::decode(bytes);
     let (_, mut parsed) = parse_text_redacted(syntax, &text, redactor);
@@ -17,7 +17,7 @@ pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Reda
     Parsed { warnings, ..parsed }
 }
 
-/// A text without its secrets, and its tree.
+/// Returns a redacted text and its tree.
 pub(crate) fn parse_text_redacted<'a>(
     syntax: Syntax,
     text: &'a str,

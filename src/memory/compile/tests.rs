@@ -12,10 +12,10 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::settings::workspace::WorkspaceOptions;
 use crate::store::IfMissing;
 
-/// Far in the future, so that every file's time is old enough to be trusted.
+/// A time far in the future, so that every file's time is old enough to be trusted.
 const LATER: Millis = Millis(4_000_000_000_000);
 
-/// To compile what is at `path`.
+/// Returns a request to compile `path`.
 fn request<'a>(path: &'a Path, clock: &'a Clock) -> CompileRequest<'a> {
     CompileRequest {
         path,
@@ -28,7 +28,7 @@ fn request<'a>(path: &'a Path, clock: &'a Clock) -> CompileRequest<'a> {
     }
 }
 
-/// A folder of notes with its database, gone at the end of the test.
+/// A temporary folder of notes with its database.
 struct Notes {
     dir: tempfile::TempDir,
     writer: Writer,
@@ -46,7 +46,7 @@ impl Notes {
         self.dir.path().join("notes").join(path)
     }
 
-    /// Writes a note, dated so that the database trusts its time.
+    /// Writes a note with a time that the database trusts.
     fn write(&self, path: &str, text: &str) -> &Notes {
         let full = self.path(path);
         fs::create_dir_all(full.parent().unwrap()).unwrap();
@@ -85,7 +85,7 @@ impl Notes {
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
-    /// `path: id label`, a node a line, in document order.
+    /// Lists nodes as `path: id label` in document order.
     fn nodes(&self) -> Vec<String> {
         let roots = self.writer.roots().unwrap();
         let list = |batch: &mut crate::store::Batch<'_>| -> Result<Vec<String>, StoreError> {
@@ -102,7 +102,7 @@ impl Notes {
         self.writer.write("", "", Millis(0), list).unwrap().0
     }
 
-    /// The id of the one node with this label.
+    /// Returns the id of the one node with this label.
     #[track_caller]
     fn id(&self, label: &str) -> String {
         let ending = format!(" {label}");
@@ -419,7 +419,7 @@ fn seeds_count_at_birth_and_not_again() {
     notes.write("a.md", "first alpha words").write("b.md", "first beta words").compile();
     assert_eq!((temperature("alpha"), temperature("beta")), (0.9, 0.5));
 
-    // What is there already keeps its temperature; what is born now does not get the old one.
+    // Old nodes keep their temperature; new ones do not get the former initial one.
     notes.write(".remindb/temperatures.json", r#"{"a.md": 0.2}"#);
     notes.write("a.md", "first alpha words, edited\n\n# Gamma\n").compile();
     assert_eq!((temperature("alpha"), temperature("gamma")), (0.9, 0.2));
@@ -474,7 +474,7 @@ fn gitignore_is_followed_when_asked_for_nested_and_below_ours() {
     notes.write("sub/no.md", "no");
     assert_eq!(notes.compile().added, 7);
     notes.write(".remindb/config.json", r#"{"compile": {"gitignore": true}}"#);
-    // Gone: b.tmp.md, out/a.md, sub/x.md.
+    // Deleted: b.tmp.md, out/a.md, sub/x.md.
     assert_eq!(notes.compile().removed, 3);
     notes.write("sub/.gitignore", "[\n").compile();
     let report = notes.compile();

@@ -1,29 +1,29 @@
-//! Holds a file in the middle of a compile: its parsed words, and the nodes that they become.
+//! A file during a compile: its parsed content, and the nodes that it becomes.
 
 use crate::model::identity::ContentHash;
 use crate::model::tree::Tree;
 use crate::store::{FileId, NodeRecord};
 
-/// A file's new words: the tree, and each node's hash.
+/// A file's new content: the tree, and each node's hash.
 pub(super) struct ParsedFile {
     pub(super) tree: Tree,
     pub(super) hashes: Vec<ContentHash>,
 }
 
-/// A file in the middle of the work.
+/// The work on a file.
 pub(super) struct FileWork {
     pub(super) file: FileId,
     pub(super) path: String,
     pub(super) parsed: ParsedFile,
-    /// What the file said before.
+    /// Nodes of the file's last version.
     pub(super) old: Vec<NodeRecord>,
-    /// What an agent added to it.
+    /// Nodes that an agent added to it.
     pub(super) agent_nodes: Vec<NodeRecord>,
-    /// For each new node, the old node that it is.
+    /// The old node of each new node.
     pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
-/// Returns the hash of what the node's file says of it.
+/// Returns the hash of a node's base text.
 pub(super) fn base_hash(node: &NodeRecord) -> ContentHash {
     node.source_hash.unwrap_or(node.content_hash)
 }

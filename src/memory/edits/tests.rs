@@ -9,7 +9,7 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
-/// A memory of a folder of notes, gone at the end of the test.
+/// A temporary memory with a folder of notes.
 struct Scene {
     dir: tempfile::TempDir,
     memory: Memory,
@@ -19,7 +19,7 @@ impl Scene {
     fn new() -> Scene {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
-        // Far in the future, so that every file's time is old enough to be trusted.
+        // A time far in the future, so that every file's time is old enough to be trusted.
         let clock = Clock::manual(Millis(4_000_000_000_000));
         let path = dir.path().join("memory.db");
         let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap().with_structured();
@@ -45,7 +45,7 @@ impl Scene {
         self.memory.write(payload, anchor, WriteMode::Auto).unwrap()
     }
 
-    /// The id of the one node with this label.
+    /// Returns the id of the one node with this label.
     #[track_caller]
     fn id(&self, label: &str) -> String {
         let found = self.find(label);
@@ -60,7 +60,7 @@ impl Scene {
         named.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The outline, without ids and temperatures.
+    /// Returns the outline, without ids and temperatures.
     fn tree(&self) -> String {
         let tree = self.memory.read(query_all).unwrap();
         let mut out = String::new();
@@ -79,7 +79,7 @@ impl Scene {
         self
     }
 
-    /// A node's text.
+    /// Returns a node's text.
     fn text(&self, id: &str) -> String {
         let answer = self.memory.fetch(id, None).unwrap();
         let (_, block) = answer.text.rsplit_once(")\n").unwrap();
@@ -94,7 +94,7 @@ impl Scene {
         (heat.now(attended), heat.pinned)
     }
 
-    /// Lets hours pass during which a server is up.
+    /// Advances the attended time by hours.
     fn wait_hours(&self, n: i64) {
         let conn = rusqlite::Connection::open(self.db()).unwrap();
         conn.execute("UPDATE memory SET attended = attended + ?1", [n * 3_600_000]).unwrap();
@@ -131,7 +131,7 @@ fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Erro
     query::answer(reader, &ask, &options).map(|it| it.structured)
 }
 
-/// The reply with ids and numbers of snapshots in their places.
+/// Returns the reply with placeholders for ids and numbers of snapshots.
 fn shown(answer: &Answer) -> String {
     let ids: Vec<&str> = answer.structured["nodes"]
         .as_array()
@@ -394,10 +394,10 @@ fn a_pinned_node_stands_still() {
     assert_eq!(scene.snapshots().len(), 1);
 }
 
-/// One step of whoever uses a memory. Numbers choose among what is there.
+/// A step of a random user. Numbers choose among the existing nodes.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The block of a file is replaced, by a block or by nothing.
+    /// Replaces a block of a file, or deletes it.
     Edit(usize, usize),
     Insert(usize, usize),
     Rename,
@@ -434,18 +434,18 @@ const BLOCKS: &[&str] = &[
     "",
 ];
 
-/// A note with a block that is all of its own, at the end.
+/// Returns a note with a unique last block.
 fn note(blocks: &[String]) -> String {
     blocks.join("\n\n") + "\n\nThe last block, which nobody touches.\n"
 }
 
-/// A folder whose note somebody edits, and an agent that writes beside it.
+/// A folder whose note is edited, and an agent that writes to its nodes.
 struct Play {
     scene: Scene,
     blocks: Vec<String>,
     path: String,
     n_written: usize,
-    /// The last block of the note, over which the agent has written.
+    /// The last block of the note, which the agent replaced.
     last: String,
 }
 
@@ -462,7 +462,7 @@ impl Play {
         Play { scene, blocks, path: "a.md".to_owned(), n_written: 0, last }
     }
 
-    /// Nodes that may be written over and forgotten.
+    /// Returns the nodes that may be replaced and forgotten.
     fn ids(&self) -> Vec<String> {
         let tree = self.scene.memory.read(query_all).unwrap();
         let nodes = tree["nodes"].as_array().unwrap().iter();
@@ -532,7 +532,7 @@ impl Play {
         assert_eq!(scene.find("The last block, which nobody touches."), [""; 0], "{nth}\n{tree}");
         assert_eq!(scene.id("What the agent knows."), self.last);
         assert_eq!(scene.find("What is forgotten."), [""; 0], "{nth}\n{tree}");
-        // Looked at again as if all files had changed.
+        // Compiles again as if all files had changed.
         let conn = rusqlite::Connection::open(scene.db()).unwrap();
         conn.execute("UPDATE file SET content_hash = NULL", []).unwrap();
         let report = scene.compile();

@@ -1,5 +1,5 @@
-//! Rolling back over random histories: every earlier state comes back exactly, and what is dropped
-//! is gone from the file.
+//! Tests for rollback over random histories: earlier states return exactly, dropped texts are
+//! erased.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::settings::workspace::{Workspace, WorkspaceOptions};
 use crate::store::IfMissing;
 use crate::text;
 
-/// Later than any file of the test is dated.
+/// A time later than the date of any file in the tests.
 const NOW: Millis = Millis(4_000_000_000_000);
 
 /// A memory with a folder of notes beside it.
@@ -27,7 +27,7 @@ struct RollbackFixture {
     dir: tempfile::TempDir,
     writer: Option<Writer>,
     dice: u64,
-    /// Words that were ever said; each is said by one text alone.
+    /// Number of words made so far; each occurs in one text only.
     n_words: usize,
 }
 
@@ -47,7 +47,7 @@ impl RollbackFixture {
         self.writer.as_ref().unwrap()
     }
 
-    /// A look from outside, as the rows are.
+    /// Opens a connection of its own to read the rows.
     fn conn(&self) -> Connection {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         Connection::open_with_flags(self.dir.path().join("memory.db"), flags).unwrap()
@@ -128,7 +128,7 @@ impl RollbackFixture {
         self.conn().query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     }
 
-    /// Everything that the fingerprint stands for, one line a node.
+    /// Returns everything that the fingerprint covers, one line per node.
     fn state(&self) -> String {
         const STATE: &str = "
             WITH RECURSIVE part (key, depth, sort) AS (
@@ -151,7 +151,7 @@ impl RollbackFixture {
         lines.map(|it| it.unwrap() + "\n").collect()
     }
 
-    /// What is said, in order.
+    /// Returns all texts, in order.
     fn texts(&self) -> String {
         let state = self.state();
         state.lines().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
@@ -165,7 +165,7 @@ impl RollbackFixture {
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
-    /// Writes a file of a few sections anew, from words that it has or that are new.
+    /// Writes a new version of a file from its own and new words.
     fn edit_a_file(&mut self) {
         let path = ["a.md", "b.md", "c.md"][self.below(3)];
         let old = fs::read_to_string(self.path(path)).unwrap_or_default();
@@ -194,7 +194,7 @@ impl RollbackFixture {
         }
     }
 
-    /// One random write of any kind.
+    /// Runs one random write of any kind.
     fn step(&mut self) {
         let ids = self.ids();
         let (id, other) = (self.below(ids.len()), self.below(ids.len()));
@@ -255,7 +255,7 @@ fn move_under(batch: &mut Batch<'_>, id: NodeId, other: NodeId) -> Result<(), St
     let mut above = Some(under.key);
     while let Some(key) = above {
         if key == node.key {
-            // Under itself it cannot go; the end of its siblings is elsewhere, too.
+            // A node cannot move below itself; it moves to the end of its siblings instead.
             let place = batch.last_place(node.place.file, node.place.parent)?;
             return batch.move_to(&node, place);
         }
@@ -265,7 +265,7 @@ fn move_under(batch: &mut Batch<'_>, id: NodeId, other: NodeId) -> Result<(), St
     batch.move_to(&node, place)
 }
 
-/// A world after so many snapshots, and each state on the way.
+/// Returns a fixture after so many snapshots, and each state on the way.
 fn history(seed: u64, n_snapshots: i64) -> (RollbackFixture, Vec<(i64, String, String)>) {
     let mut fixture = RollbackFixture::new(seed);
     fixture.write("a.md", "# Alpha\n\nOne.\n\nTwo.\n\n## Beta\n\nThree.\n");
@@ -361,7 +361,7 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
     fixture.rollback(1, LaterSnapshots::Keep);
     assert_eq!(fixture.head(), (7, first));
     assert_eq!(fixture.id_of("One."), id);
-    // Forgotten, then said again, under the id of before.
+    // Forgotten, then restored under its former id.
     fixture.agent(|batch| cascade(batch, id));
     fixture.rollback(7, LaterSnapshots::Keep);
     assert_eq!(fixture.id_of("One."), id);
@@ -378,12 +378,12 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
     fixture.rollback(1, LaterSnapshots::Keep);
     expect!["A / One. / Two. / B"].assert_eq(&fixture.texts());
     assert_eq!(fixture.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
-    // Not even where it is read anew, until a block says something else.
+    // Not even when the file is read again, until a block changes.
     fixture.write("a.md", "# A\n\nOne!\n\nThree.\n\nFour.\n").compile();
     expect!["A / One. / Four. / Two. / B"].assert_eq(&fixture.texts());
     fixture.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
     expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&fixture.texts());
-    // And forward again: what the file says is what the memory says.
+    // Forward again: file and memory agree.
     fixture.rollback(2, LaterSnapshots::Keep);
     fixture.check_health();
     expect!["A / One! / Three. / B"].assert_eq(&fixture.texts());
@@ -406,7 +406,7 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
         let said = fixture.write("a.md", text).compile();
         assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
         assert_eq!(fixture.head().1, first);
-        // They are the file's again: what it changes is theirs, what it drops goes.
+        // They belong to the file again, which can change and remove them.
         fixture.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
         expect!["A / One, changed. / B / Three."].assert_eq(&fixture.texts());
         fixture.check_health();
@@ -452,7 +452,7 @@ fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
     let fixture = RollbackFixture::new(10);
     let mut states = Vec::new();
-    // Always into the same gap, until it is full and all siblings get new ranks.
+    // Always into the same gap, until it is full and all siblings are renumbered.
     for n in 0..24 {
         let inserted: String = (0..n).rev().map(|it| format!("Number {it}.\n\n")).collect();
         fixture.write("a.md", &format!("First.\n\n{inserted}Last.\n")).compile();
@@ -501,7 +501,7 @@ fn an_overlay_goes_back_to_the_files_text() {
     fixture.rollback(1, LaterSnapshots::Keep);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     assert_eq!(fixture.texts(), "A / One. / Two.");
-    // The agent's words come back with the snapshot in which they were said.
+    // The agent's text returns with its snapshot.
     fixture.rollback(2, LaterSnapshots::Keep);
     assert_eq!(fixture.texts(), "A / Said by an agent.");
 }
@@ -528,7 +528,7 @@ fn a_block_of_two_files_is_forgotten_in_both() {
     fixture.write("a.md", &with_a).write("b.md", "# B\n").compile();
     fixture.write("a.md", "# A\n").write("b.md", &with_b).compile();
     fixture.rollback(1, LaterSnapshots::Keep);
-    // Now both say it, and the memory has it once.
+    // Both have it now, and the memory has it once.
     fixture.write("a.md", &with_a).compile();
     fixture.agent(|batch| cascade(batch, fixture.id_of(paragraph)));
     fixture.write("a.md", &format!("{with_a}\nOne.\n")).compile();
@@ -537,7 +537,7 @@ fn a_block_of_two_files_is_forgotten_in_both() {
     fixture.check_health();
 }
 
-/// The file and its log, as bytes in lower case.
+/// Returns the bytes of the file and its log, in lower case.
 fn bytes(fixture: &RollbackFixture) -> Vec<u8> {
     let mut bytes = Vec::new();
     for name in ["memory.db", "memory.db-wal"] {
@@ -547,7 +547,7 @@ fn bytes(fixture: &RollbackFixture) -> Vec<u8> {
     bytes
 }
 
-/// The words of the random histories that stand in these bytes.
+/// Returns the words of the random histories that occur in these bytes.
 fn words_in(bytes: &[u8]) -> BTreeSet<String> {
     let is_word = |it: &[u8]| {
         it[0] == b'q' && it[2] == b'q' && [1, 3, 4, 5, 6].iter().all(|&at| it[at].is_ascii_digit())
@@ -556,7 +556,7 @@ fn words_in(bytes: &[u8]) -> BTreeSet<String> {
     found.map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }
 
-/// The words that the rows have: what is alive, and what is in the history.
+/// Returns the words in live nodes and in the history.
 fn words_alive(fixture: &RollbackFixture) -> BTreeSet<String> {
     const TEXTS: &str = "
         SELECT label || content FROM node UNION ALL SELECT content FROM blob
@@ -582,7 +582,7 @@ fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
     let found = words_in(&bytes(&fixture));
     assert!(alive.len() < before.len());
     assert_eq!(found.difference(&alive).collect::<Vec<_>>(), [] as [&String; 0]);
-    // Nothing comes back by later rollbacks, and all that are left still work.
+    // Later rollbacks restore nothing dropped, and the remaining ones still work.
     let path = fixture.dir.path().join("memory.db");
     fixture.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[..=20].iter().step_by(5) {

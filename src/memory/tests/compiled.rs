@@ -1,4 +1,4 @@
-//! What a compile must have done: claims about the states before and after it, not a way there.
+//! Properties of a compile: claims about the states before and after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::seen::Seen;
 use crate::ingest::parse::{Syntax, parse};
 use crate::model::tree::Tree;
 
-/// The files that a compile looked at anew: what they say now, `None` if they are gone.
+/// The files that a compile read, with their texts; `None` for deleted ones.
 pub(super) type Changed = BTreeMap<String, Option<String>>;
 
 /// Compares the states before and after a compile.
@@ -52,8 +52,8 @@ fn lives_in(model: &Model, id: &str, file: &str) -> bool {
     model.state.nodes.contains_key(id) && model.state.file_of(id) == Some(file)
 }
 
-/// A changed file: each of its blocks is there once, in order, or forgotten; what it said before
-/// is known again, with an agent's words on it.
+/// Checks a changed file: each of its blocks is there once, in order, or forgotten. Known blocks
+/// keep their nodes, with their overlays.
 #[track_caller]
 fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
     let tree = parse(Syntax::Markdown, text).tree;
@@ -71,7 +71,7 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
     }
     for (id, block) in new {
         let is_alive = lives_in(after, id, file);
-        // What is forgotten of a file stays so when that is renamed.
+        // Forgotten blocks of a file stay forgotten when it is renamed.
         let forgotten = before.said.iter().filter(|(file, _)| !lives_in(before, id, file));
         let was_forgotten = forgotten.into_iter().any(|(_, it)| it.get(id) == Some(block));
         assert!(is_alive || was_forgotten, "{file}: a compile forgot {id}");
@@ -81,7 +81,7 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
             let is_agents = words.is_some_and(|it| {
                 let had_text = match before.source_of(id) {
                     Some(source) => source == block.1,
-                    // A rollback brought it back, and its file says it again.
+                    // A rollback restored it, and its file has it again.
                     None => before.had_text(id, block),
                 };
                 it.content == node.content && had_text
@@ -90,7 +90,7 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
         }
     }
     let known = count(old.values());
-    // What is gone may have come here under its own id, where this was gone itself.
+    // A deleted node may have moved here under its own id, where this one was deleted itself.
     let gone = changed.iter().filter(|(_, text)| text.is_none());
     let said_there = gone.filter_map(|(file, _)| before.said.get(file)).flat_map(|it| it.values());
     let said_there: BTreeSet<&Block> = said_there.collect();
@@ -115,8 +115,8 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
     }
 }
 
-/// Each node of a file without equal blocks stands below the block that it says, or the nearest
-/// one above that was not forgotten.
+/// Checks the parent of each node in a file without equal blocks. It is the node of the block
+/// above, or of the nearest one above that is not forgotten.
 #[track_caller]
 fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<String, Block>) {
     let id_of: BTreeMap<&Block, &String> = said.iter().map(|(id, block)| (block, id)).collect();
@@ -139,7 +139,7 @@ fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<
     }
 }
 
-/// What an agent added is all there, as it was, where it was, or as near as can be.
+/// Checks that agent nodes are unchanged and in their place, or as near as possible.
 #[track_caller]
 fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
     let mut inserted: BTreeSet<&String> = BTreeSet::new();
@@ -176,7 +176,7 @@ fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
     }
 }
 
-/// The seat of before, or the nearest one above that is still there.
+/// Returns the former seat, or the nearest remaining one above it.
 fn nearest(before: &State, after: &State, seat: &Seat) -> Seat {
     match seat {
         Seat::Node(id) if !after.nodes.contains_key(id) => {

@@ -1,7 +1,8 @@
-//! The model: a memory as a few maps, every operation the simplest thing that could be meant.
+//! The model: a memory as a few maps, with the simplest form of every operation.
 //!
-//! A snapshot is a full copy, its fingerprint computed from all of it. What files say is kept
-//! apart from the tree: a node is its file's if, and only if, the file that it stands in says it.
+//! A snapshot is a full copy, with a fingerprint computed from all of it. The contents of files
+//! are kept apart from the tree: a node belongs to a file if, and only if, it is in that file and
+//! the file has its text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::model::tree::{Node as Parsed, Tree};
 
-/// What a family of siblings stands under; a file is named `ROOT:PATH`.
+/// The parent of a family of siblings; a file is named `ROOT:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Seat {
     Node(String),
@@ -55,7 +56,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Puts a node at the end of a family.
+    /// Adds a node at the end of a family.
     pub(super) fn push(&mut self, id: &str, node: Node) {
         self.families.entry(node.seat.clone()).or_default().push(id.to_owned());
         self.nodes.insert(id.to_owned(), node);
@@ -69,7 +70,7 @@ impl State {
         self.children(&Seat::Node(id.to_owned()))
     }
 
-    /// The file that a node stands in.
+    /// Returns the file of a node.
     pub(super) fn file_of(&self, id: &str) -> Option<&str> {
         let mut at = id;
         loop {
@@ -81,7 +82,7 @@ impl State {
         }
     }
 
-    /// A node and what is below it, in document order.
+    /// Returns a node and its descendants, in document order.
     pub(super) fn subtree(&self, id: &str) -> Vec<String> {
         let mut all = vec![id.to_owned()];
         for child in self.below(id) {
@@ -90,13 +91,13 @@ impl State {
         all
     }
 
-    /// The nodes of a file in document order.
+    /// Returns the nodes of a file in document order.
     pub(super) fn of_file(&self, file: &str) -> Vec<String> {
         let tops = self.children(&Seat::File(file.to_owned()));
         tops.iter().flat_map(|it| self.subtree(it)).collect()
     }
 
-    /// Takes a node out; whatever is in `instead` takes its place.
+    /// Removes a node; the nodes of `instead` take its place.
     pub(super) fn take_out(&mut self, id: &str, instead: &[String]) {
         let seat = self.nodes.remove(id).unwrap().seat;
         let family = self.families.get_mut(&seat).unwrap();
@@ -111,7 +112,7 @@ impl State {
         }
     }
 
-    /// Adds a tree at the end of a family, under the ids given.
+    /// Adds a tree at the end of a family, under the given ids.
     pub(super) fn graft(&mut self, tree: &Tree, ids: &[String], seat: &Seat) {
         for (parsed, id) in tree.nodes.iter().zip(ids) {
             let seat = parsed.parent.map_or(seat.clone(), |at| Seat::Node(ids[at].clone()));
@@ -119,7 +120,7 @@ impl State {
         }
     }
 
-    /// One line a node, in document order.
+    /// Outlines the tree, one line per node, in document order.
     pub(super) fn outline(&self) -> String {
         let mut out = String::new();
         let tops = self.families.iter().filter(|(seat, _)| !matches!(seat, Seat::Node(_)));
@@ -147,7 +148,7 @@ impl State {
         }
     }
 
-    /// The fingerprint, by its definition.
+    /// Returns the fingerprint, by its definition.
     pub(super) fn fingerprint(&self) -> String {
         let mut sum: u64 = 0;
         for (seat, family) in &self.families {
@@ -186,8 +187,8 @@ impl State {
         format!("{sum:016x}")
     }
 
-    /// What became of each node from here to `later`: those that differ, and those that only
-    /// stand in another order among the siblings that they had and have.
+    /// Returns the changes from here to `later`. Nodes that only changed their order among the
+    /// siblings that they keep are listed apart.
     pub(super) fn changes(&self, later: &State) -> Changes {
         let mut changes = Changes::default();
         for (id, old) in &self.nodes {
@@ -212,12 +213,12 @@ impl State {
     }
 }
 
-/// What differs between two states.
+/// The differences between two states.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// By id: `add`, `mod`, `rem`.
+    /// Certain changes by id: `add`, `mod`, `rem`.
     pub(super) certain: BTreeMap<String, &'static str>,
-    /// Families in another order: at least one of each must have moved.
+    /// Families in another order: at least one node of each must have moved.
     pub(super) shuffled: Vec<BTreeSet<String>>,
 }
 
@@ -225,7 +226,7 @@ pub(super) fn hash(text: &str) -> u64 {
     xxh64(text.as_bytes(), 0)
 }
 
-/// A temperature, when it was that, and whether it stays.
+/// A temperature, the time of its measurement, and whether it is pinned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heat {
     pub(super) temperature: f64,
@@ -234,7 +235,7 @@ pub(super) struct Heat {
 }
 
 impl Heat {
-    /// 5 % an hour, unless pinned.
+    /// Returns the present temperature: it falls by 5 % an hour, unless pinned.
     pub(super) fn now(self, attended: i64) -> f64 {
         let hours = (attended - self.at) as f64 / 3_600_000.0;
         if self.pinned { self.temperature } else { self.temperature * (-0.05 * hours).exp() }
@@ -260,13 +261,13 @@ pub(super) struct Snapshot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) state: State,
-    /// What each file says, by the ids under which it is known, alive or forgotten.
+    /// Blocks of each file by node id, alive or forgotten.
     pub(super) said: BTreeMap<String, BTreeMap<String, Block>>,
-    /// Every block that a file ever said, by the id of the node.
+    /// Every block that a file ever had, by node id.
     pub(super) ever_said: BTreeMap<String, BTreeSet<Block>>,
     pub(super) heat: BTreeMap<String, Heat>,
     pub(super) attended: i64,
-    /// Edges by hand: source and target with their weight.
+    /// Manual edges: source and target with their weight.
     pub(super) edges: BTreeMap<(String, String), f64>,
     pub(super) snapshots: Vec<Snapshot>,
     /// HEAD; 0: there is none.
@@ -275,18 +276,18 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The hash of what the node's file says of it.
+    /// Returns the hash of a node's base text.
     pub(super) fn source_of(&self, id: &str) -> Option<u64> {
         let said = self.said.get(self.state.file_of(id)?)?;
         said.get(id).map(|(_, hash)| *hash)
     }
 
-    /// Whether a file ever said this of the node.
+    /// Returns whether a file ever had this block for the node.
     pub(super) fn had_text(&self, id: &str, block: &Block) -> bool {
         self.ever_said.get(id).is_some_and(|it| it.contains(block))
     }
 
-    /// Lets heat and edges follow the nodes that are there.
+    /// Drops heat and edges of removed nodes.
     pub(super) fn follow(&mut self) {
         let Model { state, heat, attended, edges, .. } = self;
         heat.retain(|id, _| state.nodes.contains_key(id));
@@ -297,7 +298,7 @@ impl Model {
         edges.retain(|(source, _), _| state.nodes.contains_key(source));
     }
 
-    /// Keeps the present as a snapshot, if it is not what HEAD has.
+    /// Adds a snapshot of the present, unless it equals HEAD.
     pub(super) fn commit(&mut self, message: &str, now: i64) -> Option<i64> {
         if self.snapshots.last().map_or(&State::default(), |it| &it.state) == &self.state {
             return None;

@@ -1,4 +1,4 @@
-//! A folder of notes that somebody edits at random, and the dice for it.
+//! A folder of randomly edited notes, and the random numbers for it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use xxhash_rust::xxh64::xxh64;
 
 const PATHS: &[&str] = &["a.md", "b.md", "sub/c.md", "d.md"];
 
-/// Numbers that look random and are the same again for the same seed.
+/// Pseudo-random numbers, equal for equal seeds.
 pub(super) struct Dice {
     seed: u64,
     n_thrown: u64,
@@ -20,7 +20,7 @@ impl Dice {
         Dice { seed, n_thrown: 0 }
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.n_thrown += 1;
         xxh64(&self.n_thrown.to_le_bytes(), self.seed) as usize % n.max(1)
@@ -43,7 +43,7 @@ pub(super) struct Notes {
     /// Every text that a file ever had.
     versions: Vec<(String, String)>,
     n_written: u64,
-    /// Words that were ever used; each is new when it is made.
+    /// Number of words made so far; no word is repeated.
     pub(super) n_words: usize,
 }
 
@@ -63,7 +63,7 @@ impl Notes {
         word(self.n_words)
     }
 
-    /// Writes a file, or removes it; its time is another one than before.
+    /// Writes a file, or deletes it; its time always changes.
     pub(super) fn set(&mut self, path: &str, text: Option<&str>) {
         let at = self.root.join(path);
         let Some(text) = text else {
@@ -79,7 +79,7 @@ impl Notes {
         self.versions.push((path.to_owned(), text.to_owned()));
     }
 
-    /// Edits a file in a way or two; says how.
+    /// Edits a file in a random way; returns its name.
     pub(super) fn edit(&mut self, dice: &mut Dice) -> String {
         let known: Vec<String> = self.files.keys().cloned().collect();
         let path = match dice.one_in(6) || known.is_empty() {
@@ -169,7 +169,7 @@ impl Notes {
         said
     }
 
-    /// A block of some kind that was never there before; a few are short and equal.
+    /// Returns a block that never existed before; a few are short and equal.
     pub(super) fn block(&mut self, dice: &mut Dice) -> String {
         let (a, b) = (self.word(), self.word());
         let old = word(1 + dice.below(self.n_words));
@@ -185,7 +185,7 @@ impl Notes {
     }
 }
 
-/// The nth word. No two are alike, and stemming leaves them alone.
+/// Returns the nth word. No two are alike, and stemming does not change them.
 pub(super) fn word(n: usize) -> String {
     format!("w{n}q")
 }

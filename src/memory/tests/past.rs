@@ -1,4 +1,4 @@
-//! Delta, diff and history against the model's copies of the past.
+//! Checks of delta, diff and history against the model's copies of the past.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::query::{self, Query};
 
 const ALL: Option<u32> = Some(1_000_000);
 
-/// Compares what is said of some part of the past with what was.
+/// Compares random parts of the past with the model.
 #[track_caller]
 pub(super) fn check(simulation: &mut Simulation) {
     let ids: Vec<i64> = simulation.model.snapshots.iter().map(|it| it.id).collect();
@@ -55,7 +55,7 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
     }
 }
 
-/// What a node's history tells is what happened from one copy to the next.
+/// Checks a node's history against the differences of successive copies.
 #[track_caller]
 fn has_history(simulation: &Simulation, id: &str) {
     let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, cursor: None };

@@ -1,4 +1,4 @@
-//! What is really there: the rows of a memory, read from outside.
+//! The real state: the rows of a memory, read on a separate connection.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::model::breadcrumb;
 /// Snapshot id, parent, message, fingerprint and time.
 pub(super) type SnapshotRow = (i64, Option<i64>, String, String, i64);
 
-/// Source, target that is meant, weight, and whether it was found.
+/// Source, intended target, weight, and whether it was resolved.
 pub(super) type EdgeRow = (String, String, f64, bool);
 
 pub(super) struct Seen {
@@ -27,7 +27,7 @@ pub(super) struct Seen {
     pub(super) keys: BTreeMap<i64, String>,
 }
 
-/// Reads everything.
+/// Reads the whole state.
 #[track_caller]
 pub(super) fn read_state(path: &Path) -> Seen {
     const TOMBS: &str = "

@@ -1,4 +1,4 @@
-//! A memory and its model, side by side: random operations on both, and what must agree after each.
+//! Simulation: a memory beside its model, with random operations on both and their checks.
 
 mod typed;
 
@@ -29,7 +29,7 @@ pub(super) struct Simulation {
     /// `None` only while it is opened again.
     memory: Option<Memory>,
     pub(super) notes: Notes,
-    /// What the files said when they were last compiled.
+    /// The texts of the files at their last compile.
     compiled: BTreeMap<String, String>,
     pub(super) model: Model,
     pub(super) dice: Dice,
@@ -51,7 +51,7 @@ impl Simulation {
     pub(super) fn new(seed: u64) -> Simulation {
         let dir = tempfile::tempdir().unwrap();
         let notes = Notes::new(dir.path().join("notes"));
-        // Far in the future, so that every file's time is old enough to be trusted.
+        // A time far in the future, so that every file's time is old enough to be trusted.
         let clock = Clock::manual(Millis(4_000_000_000_000));
         let mut simulation = Simulation {
             seed,
@@ -83,7 +83,7 @@ impl Simulation {
         self.memory.as_ref().unwrap()
     }
 
-    /// One random operation, and a look at everything.
+    /// Runs one random operation, then all checks.
     pub(super) fn step(&mut self, nth: usize) {
         self.log.push("…".to_owned());
         let node = self.node();
@@ -131,7 +131,7 @@ impl Simulation {
         self.log.push(said);
     }
 
-    /// Writes a note, compiles all of them and looks.
+    /// Writes a note, compiles all of them and checks.
     #[track_caller]
     pub(super) fn edit(&mut self, path: &str, text: &str) {
         self.notes.set(path, Some(text));
@@ -139,7 +139,7 @@ impl Simulation {
         self.check();
     }
 
-    /// The node that says this.
+    /// Returns the node with this text.
     #[track_caller]
     pub(super) fn id_of(&self, content: &str) -> String {
         let mut nodes = self.model.state.nodes.iter();
@@ -164,7 +164,7 @@ impl Simulation {
         let root = self.notes.root().to_owned();
         let path = one.as_ref().map_or(root.clone(), |it| root.join(it));
         self.tell(format!("compile {}: {how}", one.as_deref().unwrap_or("all")));
-        // The first compile of one file alone would make that its own root.
+        // A first compile of one file would make it its own root.
         let path = if self.compiled.is_empty() { root } else { path };
         let one = one.filter(|_| path.is_file());
         let is_in = |it: &String| one.as_ref().is_none_or(|one| one == it);
@@ -201,7 +201,7 @@ impl Simulation {
         format!("{} → {report}", self.log.last().unwrap())
     }
 
-    /// Compiles as a server does that watches the folder.
+    /// Compiles as a server that watches the folder.
     fn rescan(&self, path: &Path) -> Report {
         let memory = self.memory();
         let request = CompileRequest {
@@ -216,7 +216,7 @@ impl Simulation {
         memory.rescan(&request, &mut RescanState::default()).unwrap()
     }
 
-    /// Lets the model follow a write that is done, and compares the snapshots.
+    /// Updates the model after a write, and compares the snapshots.
     #[track_caller]
     fn finish(&mut self, snapshot: Option<i64>, message: &str) {
         self.model.follow();
@@ -260,7 +260,7 @@ impl Simulation {
         format!("{told} as {ids:?}")
     }
 
-    /// What was not written again stands there already.
+    /// Checks that a repeated write left the equal nodes in place.
     #[track_caller]
     fn stands_there(&self, tree: &Tree, ids: &[String], seat: &Seat) {
         for (node, id) in tree.nodes.iter().zip(ids) {
@@ -274,7 +274,7 @@ impl Simulation {
 
     fn replace(&mut self, id: &str) -> String {
         let payload = match self.dice.one_in(6) {
-            // Back to what it said once.
+            // Back to a former text.
             true => {
                 let id = id.to_owned();
                 let states = self.model.snapshots.iter().filter_map(|it| it.state.nodes.get(&id));
@@ -398,7 +398,7 @@ impl Simulation {
         }
         match self.memory().relate(&ask) {
             Ok(_) => drop(self.model.edges.insert(edge, weight)),
-            // A node that is related to itself is refused.
+            // A reference from a node to itself is refused.
             Err(error) => assert!(id == target, "{error}"),
         }
         told
@@ -478,7 +478,7 @@ impl Simulation {
         format!("collect all but {n}")
     }
 
-    /// What is refused changes nothing.
+    /// Checks that refused calls change nothing.
     fn mistake(&mut self) -> String {
         let memory = self.memory();
         assert!(memory.write("x", Some("00000000000"), WriteMode::Append).is_err());
@@ -489,7 +489,7 @@ impl Simulation {
         "some mistakes".to_owned()
     }
 
-    /// Everything that must agree.
+    /// Compares everything.
     #[track_caller]
     pub(super) fn check(&mut self) {
         let seen = seen::read_state(&self.db());
@@ -511,8 +511,8 @@ impl Simulation {
         past::check(self);
     }
 
-    /// What a file that is gone said of a node that a rollback brought back is known again when
-    /// that goes, in case that the file comes back.
+    /// Updates the known blocks of deleted files. Blocks of a node that a rollback restored are
+    /// known again when the node goes, in case the file returns.
     fn adopt_said(&mut self, seen: &Seen) {
         for (file, blocks) in &seen.said {
             if self.compiled.keys().any(|it| name(it) == *file) {
@@ -530,7 +530,7 @@ impl Simulation {
         }
     }
 
-    /// Else, what files say of which nodes is changed by compiles alone.
+    /// Checks that otherwise only compiles change the blocks of files.
     #[track_caller]
     fn check_said(&self, seen: &Seen) {
         let full = |of: &BTreeMap<String, BTreeMap<String, _>>| {
@@ -563,7 +563,7 @@ impl Simulation {
         }
     }
 
-    /// Words of the living are found where they are, and no others.
+    /// Checks that words are found in live nodes only.
     #[track_caller]
     fn check_search(&mut self, seen: &Seen) {
         for _ in 0..3 {
@@ -591,7 +591,7 @@ impl Simulation {
     }
 }
 
-/// A file's name in the model; there is one root.
+/// Returns a file's name in the model; there is one root.
 fn name(path: &str) -> String {
     format!("1:{path}")
 }

@@ -87,18 +87,9 @@ impl fmt::Display for MemoryError {
 
 impl From<StoreError> for MemoryError {
     fn from(error: StoreError) -> MemoryError {
-        use rusqlite::ErrorCode as Cause;
-        let code = match &error {
-            StoreError::Corrupt { .. } => ErrorCode::CorruptedData,
-            StoreError::Sqlite { source, .. } => match source.sqlite_error_code() {
-                Some(Cause::DatabaseCorrupt | Cause::NotADatabase) => ErrorCode::CorruptedData,
-                Some(
-                    Cause::ReadOnly
-                    | Cause::PermissionDenied
-                    | Cause::AuthorizationForStatementDenied,
-                ) => ErrorCode::PermissionError,
-                _ => ErrorCode::StorageError,
-            },
+        let code = match error {
+            _ if error.is_damage() => ErrorCode::CorruptedData,
+            _ if error.is_forbidden() => ErrorCode::PermissionError,
             _ => ErrorCode::StorageError,
         };
         MemoryError::new(code, error.to_string())

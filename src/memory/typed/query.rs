@@ -111,17 +111,29 @@ pub(super) fn sorted(
             access.map(|(key, it)| (key, it.access_count as i64)).collect()
         }
     };
-    let mut uuids = values(reader, "uuid", &keys)?;
+    let of = |values: &HashMap<NodeKey, i64>, key| values.get(&key).copied().unwrap_or(0);
     let mut rows: Vec<(SortValue, NodeKey)> = Vec::with_capacity(keys.len());
     for key in keys {
-        let of = |values: &HashMap<NodeKey, i64>| values.get(&key).copied().unwrap_or(0);
-        let uuid = match uuids.remove(&key) {
-            Some(FacetValue::Text(it)) => it,
-            _ => String::new(),
-        };
-        rows.push((SortValue { first: of(&firsts), created_at: of(&created), uuid }, key));
+        let (first, created_at) = (of(&firsts, key), of(&created, key));
+        rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }
     rows.sort_unstable();
+    // Ids are read only where they decide.
+    let is_tied = |at: usize| {
+        let value = |at: usize| rows.get(at).map(|it| &it.0);
+        value(at) == value(at + 1) || 0 < at && value(at) == value(at - 1)
+    };
+    let tied: Vec<NodeKey> =
+        (0..rows.len()).filter(|at| is_tied(*at)).map(|at| rows[at].1).collect();
+    if !tied.is_empty() {
+        let uuids = values(reader, "uuid", &tied)?;
+        for (value, key) in &mut rows {
+            if let Some(FacetValue::Text(uuid)) = uuids.get(key) {
+                value.uuid.clone_from(uuid);
+            }
+        }
+        rows.sort_unstable();
+    }
     if order == SortOrder::Descending {
         rows.reverse();
     }

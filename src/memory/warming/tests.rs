@@ -13,14 +13,14 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A folder of notes, its database, and a clock that stands still.
+/// A folder of notes, its database, and a manual clock.
 struct WarmingFixture {
     dir: tempfile::TempDir,
     clock: Clock,
 }
 
 impl WarmingFixture {
-    /// One file with as many paragraphs, and nothing compiled.
+    /// Writes one file with this many paragraphs, without compiling it.
     fn new(n_paragraphs: usize) -> WarmingFixture {
         let dir = tempfile::tempdir().unwrap();
         let text: Vec<String> = (0..n_paragraphs).map(|it| format!("Paragraph {it}.")).collect();
@@ -67,7 +67,7 @@ impl WarmingFixture {
     }
 }
 
-/// What the heat thread of a server does.
+/// The heat thread of a server.
 struct Server {
     memory: Memory,
     pace: TickPace,
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// Lets the clock of a memory go on by so many hours.
+/// Advances the clock of a memory by hours, and ticks.
 fn cool(fixture: &WarmingFixture, memory: &Memory, hours: i64) {
     fixture.clock.advance(hours * HOUR);
     memory.tick(AttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
@@ -113,7 +113,7 @@ fn after_hours(temperature: f64, hours: f64) -> f64 {
     temperature * (-0.05 * hours).exp()
 }
 
-/// Tells a client of everything that is on offer, and gives back the labels.
+/// Accepts all cold nodes on offer; returns their labels.
 fn notified(memory: &Memory) -> Vec<String> {
     let Some(offer) = memory.cold_nodes().unwrap() else { return Vec::new() };
     let labels = offer.nodes().iter().map(|it| it.label.clone()).collect();
@@ -257,7 +257,7 @@ fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
     }
 }
 
-/// A memory of so many nodes that nobody read.
+/// Returns a memory of `n_nodes` nodes that were never read.
 fn untouched(n_nodes: i64) -> (WarmingFixture, Memory) {
     const NODES: &str = "
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
@@ -271,7 +271,7 @@ fn untouched(n_nodes: i64) -> (WarmingFixture, Memory) {
     (fixture, memory)
 }
 
-/// Copies the log, so that it begins anew.
+/// Checkpoints the log, so that it starts anew.
 fn empty_log(fixture: &WarmingFixture) {
     let conn = Connection::open(fixture.db()).unwrap();
     let is_busy: bool =
@@ -293,7 +293,7 @@ fn a_tick_over_100_000_nodes_writes_a_few_pages() {
         let n_pages = log_pages(&fixture);
         assert!((1..=4).contains(&n_pages), "{n_pages} pages in {hours} hours");
     }
-    // Telling of 50 writes a few more, though none of them was noted before.
+    // Notifying of 50 writes a few more pages, though none of the nodes had a row.
     assert_eq!(notified(&memory).len(), 50);
     assert!(log_pages(&fixture) < 40, "{} pages", log_pages(&fixture));
 }
@@ -326,7 +326,7 @@ fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
-    // Born later, a node is warmer than the others, which takes a row.
+    // Added later, a node is warmer than the others, which takes a row.
     std::fs::write(fixture.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
     memory.compile(&fixture.dir.path().join("notes"), "").unwrap();
     assert_eq!(n_rows(), 2 + fixture.number("SELECT count(*) FROM node") - n_nodes);
@@ -340,7 +340,7 @@ fn pinned_nodes_never_go_cold() {
     cool(&fixture, &memory, 1000);
     assert_eq!(notified(&memory).len(), 0);
     is_near(average(&memory), BIRTH);
-    // Let go by somebody who knows nothing of what the index needs.
+    // Unpinned by a process that does not maintain the index.
     fixture.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
     cool(&fixture, &memory, 1);
     assert_eq!(notified(&memory).len(), 0);

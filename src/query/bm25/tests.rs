@@ -1,6 +1,6 @@
 use super::*;
 
-/// Which texts match best, of a question for `lease` and, twice as rare, `lock`.
+/// Checks the ranking of texts for `lease` and, twice as rare, `lock`.
 #[track_caller]
 fn check(texts: &[(&str, u64)], best: &[usize]) {
     let sought = |word, rarity| QueryTerm { stem: Some(Stem::of(word)), rarity };

@@ -1,11 +1,11 @@
-//! What looking words up promises: the right nodes, and a bounded effort.
+//! Tests for matching: it finds the right nodes with bounded effort.
 
 use super::*;
 use crate::query::words;
 use crate::store::reader::testing::{Sketch, work_of};
 
-/// So many notes of one paragraph, every one of them with the words `common` and `usual`, and what
-/// `said` adds to each.
+/// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
+/// `said`.
 fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
     let mut sketch = Sketch::new();
     for nth in 0..n_notes {
@@ -19,7 +19,7 @@ fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
     sketch.done()
 }
 
-/// The labels of the best `n_max` that `query` finds.
+/// Returns the labels of the best `n_max` matches of `query`.
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
     let terms = words::parse_query(query).terms;
     let found = match_words(reader, &terms, None, n_max).unwrap();
@@ -61,7 +61,7 @@ fn common_words_are_found_beside_what_little_rarer_ones_find() {
         notes(COMMON * 2, |nth| if nth == 7 { "A pelican.".to_owned() } else { String::new() });
     let found = best(&reader, "pelican common", 50);
     assert_eq!((found[0].as_str(), found.len()), ("Note 7.", ENOUGH + 1));
-    // One label does not stand for all who have the word.
+    // One label does not represent all nodes with the word.
     let mut sketch = Sketch::new();
     for nth in 0..COMMON * 2 {
         sketch.file(&format!("{nth}.md"));
@@ -89,7 +89,7 @@ fn words_that_are_all_common_find_who_has_all_of_them_and_labels_first() {
     let reader = sketch.done();
     let found = best(&reader, "even odd", 2);
     assert_eq!(found, ["Everything.", "What is odd."]);
-    // What no label has is looked for among the newest.
+    // Words without a label are matched among the newest nodes.
     let reader = notes(n_notes, |_| String::new());
     assert_eq!(best(&reader, "usual", 1), [format!("Note {}.", n_notes - 1)]);
 }

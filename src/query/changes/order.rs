@@ -1,5 +1,5 @@
-//! Who stands elsewhere among its siblings. Ranks do not tell: a node that went away and came back
-//! to its place has another one, and so has everybody after a renumbering.
+//! Sibling order: finds the nodes that moved among their siblings. Order keys do not tell: they
+//! differ after a renumbering, and after a node moved away and back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +10,15 @@ use crate::store::reader::{Reader, SnapshotRange};
 /// Parent, or root and path of the file.
 type FamilyKey = (Option<String>, Option<i64>, Option<String>);
 
-/// What was found out about families so far.
+/// The nodes that moved, by family; computed once for each.
 #[derive(Default)]
 pub(super) struct Orders {
     moved: HashMap<FamilyKey, HashSet<String>>,
 }
 
 impl Orders {
-    /// Whether a node that stands under the same parent at both ends of a range has changed sides
-    /// with a sibling of which that is true, too.
+    /// Returns whether a node with the same parent at both ends of a range swapped order with such
+    /// a sibling.
     pub(super) fn is_moved(
         &mut self,
         reader: &Reader,
@@ -59,7 +59,8 @@ fn moved(
         }
     }
     both.sort();
-    // In the old order: whoever is now behind somebody that follows, or before one that precedes.
+    // In the old order: each node that is now after one of its successors, or before one of its
+    // predecessors.
     let mut least_behind = vec![i64::MAX; both.len() + 1];
     for (at, (_, new, _)) in both.iter().enumerate().rev() {
         least_behind[at] = least_behind[at + 1].min(*new);

@@ -1,4 +1,4 @@
-//! Delta, diff and history over a real folder, with what their budgets promise.
+//! Tests for delta, diff and history over a real folder, with their budgets.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::query::{self, Answer};
 use crate::store::IfMissing;
 use crate::text::tokens;
 
-/// Later than any file of the test is dated.
+/// A time later than the date of any file in the tests.
 const START: Millis = Millis(4_000_000_000_000);
 const HOUR_MS: i64 = 3_600_000;
 
@@ -35,7 +35,7 @@ impl Notes {
         self.dir.path().join("notes").join(path)
     }
 
-    /// Writes the files and compiles, an hour after the last time.
+    /// Writes the files and compiles, an hour after the last compile.
     #[track_caller]
     fn compile(&self, files: &[(&str, &str)]) -> &Notes {
         for (path, text) in files {
@@ -194,7 +194,7 @@ fn the_past_warms_nothing_and_names_unknown_snapshots() {
     assert_eq!(notes.delta(query::DeltaQuery::default(), None).shown, []);
 }
 
-/// A folder with enough changes for several pages.
+/// Returns a folder with enough changes for several pages.
 fn many() -> Notes {
     let notes = Notes::new();
     for nth in 0..4 {

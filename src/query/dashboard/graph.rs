@@ -1,4 +1,4 @@
-//! The graph: what refers to what, and what waits for its target.
+//! The graph: references between nodes, and pending references.
 
 use serde::Serialize;
 

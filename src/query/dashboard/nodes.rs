@@ -1,4 +1,4 @@
-//! Nodes: as a tree, and by how warm they are.
+//! Nodes as a tree, and their temperatures.
 
 use serde::Serialize;
 
@@ -7,21 +7,21 @@ use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
 use crate::store::reader::{PlacedNode, Reader};
 
-/// How much of the tree.
+/// The part of the tree to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TreeScope<'a> {
-    /// All of it.
+    /// The whole tree.
     Forest,
-    /// A node, by its id, and those below it, at most so many levels down.
+    /// A node and the nodes below it.
     Below {
-        /// Its id.
+        /// The node's id.
         root: &'a str,
-        /// Levels; `None`: all.
+        /// Levels below it; `None`: all.
         levels: Option<u64>,
     },
 }
 
-/// A node but for its children, which come last.
+/// A node without its children, which come last.
 #[derive(Serialize)]
 struct Branch<'a> {
     id: &'a str,
@@ -41,7 +41,7 @@ pub(crate) fn write_tree(
     out: JsonOut<'_>,
 ) -> Result<(), Error> {
     let attended = reader.attended()?;
-    // Depths of the nodes that are not closed yet are those from here on, one each.
+    // One node is open for each depth from `top` on.
     let mut n_open: u64 = 0;
     let mut top = 0;
     let mut is_first = true;
@@ -107,7 +107,7 @@ struct Spot<'a> {
     pinned: bool,
 }
 
-/// Writes how warm each node is, after what that comes to.
+/// Writes a summary of the temperatures, then each node's.
 pub(crate) fn write_temperatures(
     reader: &Reader,
     lines: HeatThresholds,

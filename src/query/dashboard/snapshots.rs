@@ -1,4 +1,4 @@
-//! The history: snapshots, and what each of them did.
+//! The history: snapshots, and the changes of each.
 
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ struct SnapshotDocument<'a> {
     parent_id: Option<i64>,
     message: &'a str,
     compile_root: &'a str,
-    /// In seconds.
+    /// Creation time in seconds.
     created_at: i64,
     is_head: bool,
 }
 
-/// Writes the newest snapshots, the newest first; `None`: all.
+/// Writes the newest `n_max` snapshots, newest first; `None`: all.
 pub(crate) fn write_snapshots(
     reader: &Reader,
     n_max: Option<usize>,
@@ -47,7 +47,7 @@ struct DiffDocument<'a> {
     new_content: &'a str,
 }
 
-/// Writes what a snapshot did; one that is not there did nothing.
+/// Writes the changes of a snapshot; an unknown one has none.
 pub(crate) fn write_diffs(reader: &Reader, snapshot: i64, out: JsonOut<'_>) -> Result<(), Error> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = JsonList::new(&mut *out);

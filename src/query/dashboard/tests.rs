@@ -4,7 +4,7 @@ use super::*;
 use crate::store::reader::SiblingsAfter;
 use crate::store::reader::testing::{Sketch, work_of};
 
-/// Files of two hundred nodes.
+/// Returns a reader over files of two hundred nodes each.
 fn large(n_files: usize) -> Reader {
     let mut sketch = Sketch::new();
     for file in 0..n_files {

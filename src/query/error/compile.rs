@@ -11,28 +11,28 @@ use crate::store::StoreError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// There is no such file or folder, and none is known.
+    /// The file or folder neither exists nor is known.
     NoSource {
-        /// As asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file's format is not understood.
+    /// The file's format is not supported.
     Unsupported {
         /// The file.
         path: PathBuf,
     },
-    /// Whoever asked for it asked to stop.
+    /// The caller cancelled.
     GivenUp,
-    /// It took longer than the settings of its root allow.
+    /// The time limit of the root's settings was exceeded.
     TimedOut {
-        /// What they allow.
+        /// The time limit.
         limit: Duration,
     },
-    /// The settings of its root cannot be followed.
+    /// The settings of the root are invalid.
     Settings {
-        /// What is wrong with them, and what to do about it.
+        /// The mistake and its remedy.
         what: String,
     },
     /// The folder has no notes and does not look like the one whose files are known.
@@ -40,12 +40,12 @@ pub enum CompileError {
         /// The folder.
         path: PathBuf,
     },
-    /// The path cannot be written as text.
+    /// The path is not UTF-8.
     NotUtf8 {
         /// The path.
         path: PathBuf,
     },
-    /// The database refused.
+    /// The database failed.
     Store(StoreError),
 }
 

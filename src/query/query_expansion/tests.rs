@@ -1,15 +1,15 @@
-//! What feedback promises.
+//! Tests for query expansion.
 
 use super::*;
 
-/// Ten sections about nothing in particular, worth little.
+/// Returns ten sections about nothing in particular, worth little.
 fn strangers() -> Vec<(String, f64)> {
     (0..10)
         .map(|nth| (format!("Filler number{nth} about things{nth} and more{nth}."), 0.2))
         .collect()
 }
 
-/// How alike each of `told` is to the best, two digits each.
+/// Checks the similarity of each of `told` to the best sections, two digits each.
 #[track_caller]
 fn check(told: &[(&str, f64)], alike: expect_test::Expect) {
     let strangers = strangers();

@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// Candidates as `(key, parent, relevance, temperature)`; parent 0 is none.
+/// Checks candidates given as `(key, parent, relevance, temperature)`; parent 0 is none.
 #[track_caller]
 fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
     let candidates: Vec<RankCandidate<'_>> = candidates

@@ -1,14 +1,15 @@
-//! Source files as a tree of folders, one for each compiled root.
+//! Source files as a tree of folders, one for each root.
 
 use std::collections::BTreeMap;
 
 use super::{render_count, to_one_line};
 use crate::store::reader::FileSummary;
 
-/// Deeper folders stand flat in the deepest one drawn.
+/// Deeper folders are drawn flat in the deepest one.
 const DEPTH_MAX: usize = 64;
 
-/// The folders and files of every root, each file with its nodes and tokens, and its error if any.
+/// Renders the folders and files of every root: each file with its nodes, tokens and error, if
+/// any.
 pub(crate) fn render_files(files: &[FileSummary]) -> String {
     if files.is_empty() {
         return "No files in database.\n".to_owned();

@@ -1,4 +1,4 @@
-//! The block of facts about a whole memory, as the statistics tool and `inspect` show it.
+//! Statistics as text, for the statistics tool and `inspect`.
 
 use super::render_count;
 use crate::model::clock::Millis;
@@ -14,7 +14,7 @@ const CURSOR_CHARS_MAX: usize = 16;
 /// Characters of a snapshot's message.
 const MESSAGE_CHARS_MAX: usize = 80;
 
-/// Who reads the block.
+/// The reader of the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// An agent: plain characters, exact numbers.
@@ -23,7 +23,7 @@ pub(crate) enum Audience {
     Person,
 }
 
-/// The block, ending in a line break.
+/// Renders the statistics, ending in a line break.
 pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> String {
     let number = |n: u64| match reader {
         Audience::Agent => n.to_string(),
@@ -101,7 +101,7 @@ fn branches(out: &mut String, facts: Vec<(String, String)>) {
     }
 }
 
-/// `128.0 KB`.
+/// Formats bytes as `128.0 KB`.
 pub(crate) fn format_size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KB", "MB", "GB"] {
@@ -113,7 +113,7 @@ pub(crate) fn format_size(bytes: u64) -> String {
     format!("{value:.1} TB")
 }
 
-/// `5s`, `3m`, `2h`, `9d`.
+/// Formats an age as `5s`, `3m`, `2h`, `9d`.
 pub(crate) fn format_age(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {

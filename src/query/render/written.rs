@@ -1,10 +1,10 @@
-//! What was written, a line a node.
+//! Written nodes, one line each.
 
 use super::to_one_line;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 
-/// A line break and `[text] label (id=…)`, indented.
+/// Formats a line break and `[text] label (id=…)`, indented.
 pub(crate) fn render_written_line(
     depth: usize,
     node_type: NodeType,

@@ -1,4 +1,4 @@
-//! What fetches show of a node and of what is around it.
+//! Tests for fetches: a node and its surroundings.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What outlines show, and what they fold.
+//! Tests for outlines: lines and folds.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What searches find and show.
+//! Tests for searches: hits and their layout.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn operators_are_honoured_where_they_parse() {
     assert_eq!(n_hits("paragraph NOT lease"), 0);
     assert_eq!(n_hits("label : never"), 0);
     assert_eq!(n_hits("NEAR(lease lock, 3)"), 1);
-    // What does not parse is words.
+    // An expression that does not parse is read as words.
     assert_eq!(n_hits("(lease AND timeout"), 2);
 }
 

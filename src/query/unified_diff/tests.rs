@@ -54,7 +54,7 @@ fn equal_texts_differ_in_nothing() {
     check("a\nb", "a\nb", expect![""]);
 }
 
-/// Carries the hunks out, as `patch` would.
+/// Applies the hunks, as `patch` would.
 fn patched(old: &str, hunks: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let (mut out, mut at) = (String::new(), 0);

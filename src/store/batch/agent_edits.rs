@@ -1,9 +1,9 @@
-//! The agent's voice in a write: nodes said, moved, forgotten and revived by whoever is no file.
+//! Agent edits in a write: insert, overwrite, move, forget and restore nodes.
 //!
-//! What an agent says replaces a node's text and leaves `source_hash`, so that the file's next
-//! compile knows whose words these are. A node that a file says and an agent takes out of it leaves
-//! a tombstone, by which the file's block is passed over; a node that comes back to its file takes
-//! its tombstone away and belongs to the file again.
+//! An agent's text replaces a node's and leaves `source_hash`, so that the next compile of the file
+//! recognizes it as an overlay. A node that belongs to a file and that an agent takes out of it
+//! leaves a tombstone, by which the compile skips the file's block. A node that returns to its file
+//! removes its tombstone and belongs to the file again.
 
 use rusqlite::ToSql;
 
@@ -13,33 +13,35 @@ use crate::model::order_keys;
 use crate::store::columns::Sql;
 use crate::store::{FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
 
-/// The path that nodes are born under which no file says.
+/// The path in the birth ids of agents' nodes.
 const BIRTH_PATH: &str = "mcp:write";
 
 impl Batch<'_> {
-    /// The node of that id.
+    /// Returns the node of an id.
     pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
         static FIND: Sql = Sql::new("SELECT {record} FROM node WHERE id = ?1");
         Ok(self.records(&FIND, [id.to_string()], "find a node")?.pop())
     }
 
-    /// The node of that key.
+    /// Returns the node of a key.
     pub(crate) fn at(&self, key: NodeKey) -> Result<Option<NodeRecord>, StoreError> {
         static AT: Sql = Sql::new("SELECT {record} FROM node WHERE key = ?1");
         Ok(self.records(&AT, [key.0], "find a node")?.pop())
     }
 
-    /// The children of a node, in order.
+    /// Returns the children of a node, in order.
     pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(FamilyOf::Node(of))
     }
 
-    /// Whoever stands under the same parent as `place`, in order.
+    /// Returns the nodes that share the parent of `place`, in order.
     pub(crate) fn family_of(&self, place: NodePlace) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(place.into())
     }
 
-    /// The place behind the last child of a parent, at the end of a file, or of what no file owns.
+    /// Returns the place after the last child of a parent.
+    ///
+    /// Without a parent it is the end of a file, or of the nodes without one.
     pub(crate) fn last_place(
         &self,
         file: Option<FileId>,
@@ -50,7 +52,7 @@ impl Batch<'_> {
         Ok(NodePlace { file, parent, position })
     }
 
-    /// Adds a node that no file says. Its id is its birth id, with the first ordinal that is free.
+    /// Inserts an agent's node. Its id is its birth id with the first free ordinal.
     pub(crate) fn insert_agent_node(
         &mut self,
         data: &NodeData<'_>,
@@ -64,7 +66,7 @@ impl Batch<'_> {
             }
         };
         let family = FamilyOf::from(place);
-        // Behind the last sibling, no other term changes: a long family need not be summed up.
+        // After the last sibling, no other term changes, so a long family need not be summed up.
         let last = self.last_position(family)?;
         let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
         if !is_alone {
@@ -78,8 +80,7 @@ impl Batch<'_> {
         Ok((key, id))
     }
 
-    /// The nodes that say exactly this, were born by an agent and never said anything else, in the
-    /// order of their birth.
+    /// Returns agent-made nodes with exactly this text that never changed, in birth order.
     pub(crate) fn agent_nodes_with_text(
         &self,
         data: &NodeData<'_>,
@@ -91,15 +92,15 @@ impl Batch<'_> {
                 Some(stored) if stored.source_hash.is_none() && stored.content == data.content => {
                     found.push(stored);
                 }
-                // One that was forgotten since leaves a gap.
+                // A forgotten one leaves a gap.
                 Some(_) | None => (),
             }
         }
         Ok(found)
     }
 
-    /// Makes a node say something else: its label, text, format and optional values, but not its
-    /// type. What its file says of it is remembered.
+    /// Replaces a node's label, text, format and optional values, but not its type. The base text
+    /// stays known by its hash.
     pub(crate) fn set_agent_text(
         &mut self,
         old: &NodeRecord,
@@ -114,7 +115,7 @@ impl Batch<'_> {
         if is_same {
             return Ok(());
         }
-        // Its siblings name it by its id, so that no other term changes.
+        // Its siblings' terms name it by its id, so that no other term changes.
         let is_alone = !self.touched.contains(&old.place.into());
         if is_alone {
             self.drift = self.drift.wrapping_sub(self.term_of(old.key)?);
@@ -132,10 +133,10 @@ impl Batch<'_> {
         if said.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
 
-    /// Puts a node elsewhere, with all that is below it. A move is a change even among the same
-    /// siblings; see [`Batch::renumber`].
+    /// Moves a node with all that is below it. A move is a change even among the same siblings; see
+    /// [`Batch::renumber`].
     ///
-    /// Of several moves in one write, no cycle may be left at the end.
+    /// After several moves in one write, no cycle may be left at the end.
     pub(crate) fn move_to(&mut self, old: &NodeRecord, place: NodePlace) -> Result<(), StoreError> {
         if old.place == place {
             return Ok(());
@@ -147,8 +148,9 @@ impl Batch<'_> {
         self.set_place(old, place)
     }
 
-    /// Gives a node another position that leaves the order of its siblings, once all of them have
-    /// theirs, as it was.
+    /// Gives a node another order key without a change of order.
+    ///
+    /// The order of the siblings must be as before once all of them have their keys.
     pub(crate) fn renumber(&mut self, old: &NodeRecord, position: i64) -> Result<(), StoreError> {
         if old.place.position == position {
             return Ok(());
@@ -158,9 +160,10 @@ impl Batch<'_> {
         self.set_place(old, NodePlace { position, ..old.place })
     }
 
-    /// Takes a node out of the memory; of one that a file says, a tombstone remembers that, and of
-    /// one that a rollback brought back from a file that is gone, since that may come back, too.
-    /// Its children must have gone elsewhere or been forgotten before.
+    /// Removes a node that an agent forgets, and leaves a tombstone if it belongs to a file.
+    ///
+    /// A node that a rollback restored from a file now gone gets a tombstone as well, since the
+    /// file may return. Its children must have been moved or forgotten before.
     pub(crate) fn forget(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         if old.source_hash.is_none()
             && let Some(file) = old.place.file
@@ -177,8 +180,8 @@ impl Batch<'_> {
         }
     }
 
-    /// Adds a node that was here before, under its id. Where a tombstone in that file remembers it,
-    /// the file says it again.
+    /// Restores a node of an earlier state, under its id. If its file has a tombstone of it, the
+    /// node belongs to the file again.
     pub(crate) fn restore_node(
         &mut self,
         id: NodeId,
@@ -206,7 +209,7 @@ impl Batch<'_> {
     }
 }
 
-/// The ids that a node can get which no file says, best first.
+/// Returns the possible ids of an agent's node, best first.
 fn agent_node_ids(data: &NodeData<'_>) -> impl Iterator<Item = NodeId> {
     (0..=u32::MAX).map(|ordinal| NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal))
 }

@@ -1,5 +1,5 @@
-//! What follows from where a node stands: its file, its breadcrumb, and whether its file says it.
-//! None of this is a change of its own, so nothing here is recorded.
+//! Derived columns of a node: its file, its breadcrumb, and whether it belongs to the file. These
+//! follow from its place and are no changes of their own, so nothing here is recorded.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::model::breadcrumb;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, FileId, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
 
-/// What a node passes on to those below it.
+/// The columns that a node passes on to its children.
 struct DerivedColumns {
     key: NodeKey,
     file: Option<FileId>,
@@ -31,7 +31,7 @@ impl DerivedColumns {
 }
 
 impl Batch<'_> {
-    /// The breadcrumb of a node at that place.
+    /// Returns the breadcrumb of a node at a place.
     pub(super) fn breadcrumb_at(&self, place: NodePlace) -> Result<String, StoreError> {
         const PARENT: &str = "SELECT trail, label FROM node WHERE key = ?1";
         const FILE: &str = "SELECT path FROM file WHERE id = ?1";
@@ -52,14 +52,14 @@ impl Batch<'_> {
         breadcrumb.doing("find out what a node stands under")
     }
 
-    /// Puts a node at a place; what is below it comes along.
+    /// Moves a node to a place; everything below it moves along.
     pub(super) fn set_place(
         &mut self,
         old: &NodeRecord,
         place: NodePlace,
     ) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET parent = ?2, position = ?3 WHERE key = ?1";
-        // Before it moves, since its file remembers what it stood under.
+        // Before the move, since the tombstone records the former parent.
         if place.file != old.place.file {
             self.set_file(old.key, place.file)?;
         }
@@ -70,7 +70,7 @@ impl Batch<'_> {
         if place.file != old.place.file { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
 
-    /// Brings file and breadcrumb of a node and of what is below it up to date.
+    /// Updates file and breadcrumb of a node and of everything below it.
     pub(crate) fn refresh_derived(&mut self, key: NodeKey) -> Result<(), StoreError> {
         const OLD: &str = "
             SELECT node.file, node.trail, node.parent, parent.file
@@ -101,14 +101,14 @@ impl Batch<'_> {
         }
     }
 
-    /// Brings file and breadcrumb of what is below a node up to date.
+    /// Updates file and breadcrumb of everything below a node.
     pub(super) fn refresh_derived_below(&mut self, key: NodeKey) -> Result<(), StoreError> {
         const SELF: &str = "SELECT key, file, trail, label FROM node WHERE key = ?1";
         const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
         let tx = self.tx;
         let mut open: Vec<DerivedColumns> =
             tx.rows(SELF, [key.0], DerivedColumns::read, "read what is above")?;
-        // While several nodes move, one may stand below itself for a moment.
+        // While several nodes move, one may be below itself for a moment.
         let mut seen = HashSet::from([key]);
         while let Some(parent) = open.pop() {
             let below = breadcrumb::child_breadcrumb(&parent.breadcrumb, &parent.label);
@@ -134,13 +134,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// A text that was replaced or removed, as long as the history has it.
+    /// Returns a replaced or removed text, as long as the history has it.
     pub(crate) fn stored_text(&self, hash: ContentHash) -> Result<Option<String>, StoreError> {
         const KEPT: &str = "SELECT content FROM blob WHERE hash = ?1";
         self.tx.find(KEPT, [hash.to_string()], |row| row.get(0), "look up a replaced text")
     }
 
-    /// The byte of its file at which a node began, at the last compile.
+    /// Returns the byte offset of a node in its file, at the last compile.
     pub(crate) fn span_start(&self, key: NodeKey) -> Result<usize, StoreError> {
         const START: &str = "SELECT start_byte FROM span WHERE node = ?1";
         let start: Option<i64> =
@@ -154,7 +154,7 @@ impl Batch<'_> {
         self.tx.run(SET, params![key.0, breadcrumb], "change a node's trail").map(drop)
     }
 
-    /// Gives a node to another file. The old one is not asked, so that it has to be told.
+    /// Moves a node to another file, and leaves a tombstone in the old one.
     fn set_file(&mut self, key: NodeKey, file: Option<FileId>) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET file = ?2, source_hash = NULL WHERE key = ?1";
         const UNPLACE: &str = "DELETE FROM span WHERE node = ?1";
@@ -165,7 +165,7 @@ impl Batch<'_> {
         self.remove_tombstone(key)
     }
 
-    /// Leaves a tombstone where a file says a node that will be there no longer.
+    /// Leaves a tombstone of a node that is about to leave its file.
     pub(super) fn add_tombstone(&mut self, key: NodeKey) -> Result<(), StoreError> {
         const BURY: &str = "
             INSERT OR REPLACE INTO tombstone
@@ -182,7 +182,7 @@ impl Batch<'_> {
         self.tx.run(BURY, [key.0], "remember what was forgotten").map(drop)
     }
 
-    /// Takes a node's tombstone away if it is back in the file that says it.
+    /// Removes a node's tombstone if it is back in its file, to which it belongs again.
     pub(super) fn remove_tombstone(&self, key: NodeKey) -> Result<(), StoreError> {
         const CLAIM: &str = "
             UPDATE node

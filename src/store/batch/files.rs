@@ -1,4 +1,4 @@
-//! Roots and files in a write: noted, moved, forgotten.
+//! Adds, updates, moves and removes the rows of roots and files in a write.
 
 use rusqlite::params;
 
@@ -8,7 +8,7 @@ use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError, files};
 
 impl Batch<'_> {
-    /// The root of that path, made if there is none.
+    /// Returns the root of a path, added if there is none.
     pub(crate) fn root(&self, path: &str) -> Result<RootId, StoreError> {
         const ADD: &str = "INSERT INTO root (path) VALUES (?1) ON CONFLICT (path) DO NOTHING";
         const FIND: &str = "SELECT id FROM root WHERE path = ?1";
@@ -16,12 +16,12 @@ impl Batch<'_> {
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
     }
 
-    /// The files of a root, by path.
+    /// Returns the files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
         files::files(self.tx, root)
     }
 
-    /// Whether a file's row is as it was read earlier, outside of this write.
+    /// Returns whether a file's row equals one read earlier, outside of this write.
     pub(crate) fn is_unchanged_file(&self, row: &FileRow) -> Result<bool, StoreError> {
         const FILE: &str = "
             SELECT id, root, path, size, mtime, content_hash, error, gone
@@ -31,7 +31,7 @@ impl Batch<'_> {
         Ok(found.as_ref() == Some(row))
     }
 
-    /// Those of the rows that are as they were read earlier, outside of this write.
+    /// Returns the rows that equal those read earlier, outside of this write.
     pub(crate) fn unchanged_files(&self, rows: &[FileRow]) -> Result<Vec<FileRow>, StoreError> {
         let mut unchanged = Vec::with_capacity(rows.len());
         for row in rows {
@@ -42,7 +42,7 @@ impl Batch<'_> {
         Ok(unchanged)
     }
 
-    /// A file that is seen for the first time.
+    /// Adds a file.
     pub(crate) fn add_file(
         &mut self,
         root: RootId,
@@ -60,7 +60,7 @@ impl Batch<'_> {
         Ok(file)
     }
 
-    /// What was seen at the last look at a file: its bytes, or why they could not be compiled.
+    /// Records a file's size and time, and the hash of its bytes or its error.
     pub(crate) fn note_stat(
         &self,
         file: FileId,
@@ -82,7 +82,7 @@ impl Batch<'_> {
             .map(drop)
     }
 
-    /// Gives a file another root or path. Its top nodes stand elsewhere then, which is a change.
+    /// Changes a file's root or path. Its top nodes have another parent then, which is a change.
     pub(crate) fn move_file(
         &mut self,
         file: &FileRow,
@@ -100,8 +100,8 @@ impl Batch<'_> {
         self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
     }
 
-    /// Gives all that hangs on a file to another one, which the same words come back to. Its row
-    /// stays until the file is lost.
+    /// Moves all nodes and tombstones of a file to another one in which the same text reappeared.
+    /// Its row stays until the file is marked as gone.
     pub(crate) fn merge_file(&mut self, from: FileId, into: FileId) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE OR IGNORE tombstone SET file = ?2 WHERE file = ?1";
         const DROP: &str = "DELETE FROM tombstone WHERE file = ?1";
@@ -111,14 +111,14 @@ impl Batch<'_> {
         }
         self.tx.execute(MOVE, [from.0, into.0]).doing("move what was forgotten of a file")?;
         self.tx.execute(DROP, [from.0]).doing("move what was forgotten of a file")?;
-        // What lives there is forgotten no longer.
+        // A node that exists needs no tombstone.
         for node in self.file_nodes(into)? {
             self.remove_tombstone(node.key)?;
         }
         Ok(())
     }
 
-    /// The file of that path, noted as not there if it was unknown.
+    /// Returns the file of a path, added as gone if it was unknown.
     pub(crate) fn file_at(&mut self, root: RootId, path: &str) -> Result<FileId, StoreError> {
         const ADD: &str = "
             INSERT INTO file (root, path, size, mtime, gone)
@@ -133,13 +133,13 @@ impl Batch<'_> {
         Ok(file)
     }
 
-    /// Whether a file was not there at the last look.
+    /// Returns whether a file was missing at the last compile.
     pub(super) fn is_gone(&self, file: FileId) -> Result<bool, StoreError> {
         const IS_GONE: &str = "SELECT gone FROM file WHERE id = ?1";
         self.tx.row(IS_GONE, [file.0], |row| row.get(0), "look whether a file is gone")
     }
 
-    /// Notes that a file is not there any more. Its row goes, too, unless something hangs on it.
+    /// Marks a file as gone, and deletes its row unless nodes or tombstones refer to it.
     pub(crate) fn mark_file_gone(&mut self, file: FileId) -> Result<(), StoreError> {
         const LOSE: &str = "
             UPDATE file SET gone = 1, content_hash = NULL, error = NULL WHERE id = ?1";

@@ -1,13 +1,13 @@
-//! The full-text index of many new nodes, written for many of them at once.
+//! Updates the full-text index for many new nodes at once.
 //!
-//! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
-//! become a segment of the index of its own, to be merged with the others again and again, and each
-//! search looks into all segments. So a large write sets the trigger aside, within its own
-//! transaction, indexes what came whenever enough did, and puts the trigger back at the end.
+//! A trigger indexes each new node at once, which suits few nodes. Each of many would become a
+//! segment of the index, merged with the others again and again, and each search reads all
+//! segments. So a large write drops the trigger within its own transaction, indexes its new nodes
+//! in large groups, and restores the trigger at the end.
 //!
-//! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the
-//! end, they are sorted before they are written. What is sorted is held in memory, so that they are
-//! made earlier when very many nodes come.
+//! A first compile also drops the indexes whose entries come in no order: built at the end, they
+//! are sorted before they are written. Sorting takes memory, so they are built earlier when very
+//! many nodes come.
 
 use rusqlite::{Row, params};
 
@@ -15,36 +15,36 @@ use super::Batch;
 use crate::store::connection::LargeCache;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
-/// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
+/// Bytes that the index gathers before it writes a segment: for many new nodes, and otherwise.
 const GATHERED_OF_MANY_BYTES: i64 = 8 * 1024 * 1024;
 const GATHERED_BYTES: i64 = 1024 * 1024;
 
-/// New nodes that are indexed together: more make fewer segments, and fewer are indexed while their
-/// pages are at hand.
+/// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
+/// pages are cached.
 const WAITING_MAX: i64 = 16_000;
 
-/// Segments of one level that are merged as they come: of the first nodes of all, and else.
+/// Segments of one level that are merged together: in a first compile, and otherwise.
 const SEGMENTS_OF_FIRST: i64 = 16;
 const SEGMENTS: i64 = 4;
 
-/// Indexes of new nodes whose entries come in no order.
+/// Indexes whose entries for new nodes come in no order.
 const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
 
-/// First nodes after which the indexes wait no longer.
+/// Nodes of a first compile after which the dropped indexes are rebuilt.
 const UNSORTED_MAX: usize = 100_000;
 
-/// When new nodes are indexed.
+/// The time at which new nodes are indexed.
 #[derive(Debug)]
 pub(super) enum Indexing<'a> {
-    /// As they come, by the trigger.
+    /// At their insertion, by the trigger.
     AtOnce,
-    /// Those after `indexed` at the end; then the trigger is made again. What makes the indexes
-    /// that wait, too, is in `indexes`.
+    /// In groups: nodes after the key `indexed` wait. `trigger` and `indexes` are the SQL that
+    /// restores what was dropped.
     Later { indexed: i64, trigger: String, indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
-    /// Says that many nodes are to come.
+    /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), EXISTS (SELECT 1 FROM diff)";
@@ -58,7 +58,7 @@ impl Batch<'_> {
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
-            // Later ones may be indexed a few at a time, between others that change.
+            // Later ones may be indexed a few at a time, between nodes that change.
             let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
             self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             let _cache = LargeCache::of(self.tx)?;
@@ -67,7 +67,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Drops a part of the schema, and returns what makes it again.
+    /// Drops a trigger or an index, and returns the SQL that restores it.
     fn set_aside(&self, what: &str, name: &str) -> Result<String, StoreError> {
         const SQL: &str = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let doing = "set the index aside";
@@ -76,7 +76,7 @@ impl Batch<'_> {
         Ok(sql)
     }
 
-    /// Makes the indexes that wait, which whoever looks for nodes needs.
+    /// Rebuilds the dropped indexes, which looking up nodes needs.
     pub(super) fn rebuild_indexes(&mut self) -> Result<(), StoreError> {
         if let Indexing::Later { indexes, .. } = &mut self.indexing {
             for sql in std::mem::take(indexes) {
@@ -86,8 +86,9 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Indexes what came of many, if that is enough; makes the indexes that wait if so many nodes
-    /// came that what is sorted would take much memory.
+    /// Indexes the waiting nodes if they are many.
+    ///
+    /// Rebuilds the dropped indexes once sorting them would take much memory.
     pub(super) fn index_meanwhile(&mut self) -> Result<(), StoreError> {
         if let Indexing::Later { indexed, .. } = &self.indexing
             && WAITING_MAX <= self.newest()? - indexed
@@ -97,7 +98,7 @@ impl Batch<'_> {
         if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }
 
-    /// Indexes what waits, and from here on whatever comes as it comes.
+    /// Indexes the waiting nodes, and restores the trigger for all later ones.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
@@ -117,16 +118,16 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// A node was added.
+    /// Notes an added node.
     pub(super) fn index_later(&mut self, key: NodeKey) -> Result<(), StoreError> {
         match &self.indexing {
-            // A key that was free again is not told by where new keys begin.
+            // A reused key is below those of the waiting nodes, so it is indexed now.
             Indexing::Later { indexed, .. } if key.0 <= *indexed => self.index(key.0 - 1, key.0),
             _ => Ok(()),
         }
     }
 
-    /// A node is about to change in the index, so it must be there.
+    /// Indexes the waiting nodes if one of them is about to change.
     pub(super) fn index_before(&mut self, key: NodeKey) -> Result<(), StoreError> {
         match &self.indexing {
             Indexing::Later { indexed, .. } if *indexed < key.0 => self.index_waiting(),

@@ -1,5 +1,5 @@
-//! Heat in a write: pins, and temperatures that somebody sets. None of it is a change of what the
-//! memory says, so that it makes no snapshot.
+//! Pins nodes and sets temperatures in a write. Neither changes the memory's state, so neither
+//! makes a snapshot.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::model::heat::Heat;
 use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError, heat_rows};
 
 impl Batch<'_> {
-    /// Sets a node's temperature, as of now; a pinned one keeps the new one.
+    /// Sets a node's temperature as of now; a pinned node keeps the new one.
     pub(crate) fn set_temperature(
         &self,
         node: NodeKey,
@@ -19,8 +19,7 @@ impl Batch<'_> {
         self.set_heat(node, |heat, attended| heat.with_temperature(temperature, attended)).map(drop)
     }
 
-    /// Gives all nodes of files a temperature, as of now, but for those that are pinned; returns
-    /// how many.
+    /// Sets the temperature of all nodes of files that are not pinned, and returns their number.
     pub(crate) fn reseed(&self, files: &BTreeMap<FileId, f64>) -> Result<usize, StoreError> {
         const NODES: &str = "
             SELECT node.key, node.file
@@ -32,7 +31,7 @@ impl Batch<'_> {
         let rows = query
             .query_map([], |row| Ok((NodeKey(row.get(0)?), FileId(row.get(1)?))))
             .doing("read nodes")?;
-        // All of them are read before the first is written: a query must not see its own changes.
+        // All rows are read before the first write: a query must not see its own changes.
         let nodes: Vec<(NodeKey, FileId)> = rows.collect::<Result<_, _>>().doing("read nodes")?;
         let mut n_nodes = 0;
         for (node, file) in nodes {
@@ -44,7 +43,7 @@ impl Batch<'_> {
         Ok(n_nodes)
     }
 
-    /// Lets a node stand still at its temperature, or at the one given; returns that.
+    /// Pins a node at its temperature or at a given one, and returns it.
     pub(crate) fn pin(&self, node: NodeKey, temperature: Option<f64>) -> Result<f64, StoreError> {
         let heat = self.set_heat(node, |heat, attended| {
             let heat = heat.with_pin(true, attended);
@@ -53,14 +52,13 @@ impl Batch<'_> {
         heat.map(|it| it.temperature)
     }
 
-    /// Lets a node cool from here on; returns its temperature.
+    /// Unpins a node, which cools from here on, and returns its temperature.
     pub(crate) fn unpin(&self, node: NodeKey) -> Result<f64, StoreError> {
         let heat = self.set_heat(node, |heat, attended| heat.with_pin(false, attended));
         heat.map(|it| it.temperature)
     }
 
-    /// Changes a node's heat, given what it is and the reading of the memory clock; returns what it
-    /// is then.
+    /// Changes a node's heat at the present reading of the memory clock, and returns the new heat.
     fn set_heat(
         &self,
         node: NodeKey,

@@ -1,8 +1,8 @@
-//! Births in a write: nodes that are new to the tree, each with all of its rows.
+//! Inserts in a write: new nodes, each with all of its rows.
 //!
-//! The rows of many are written by the same few statements, and what they are to the fingerprint is
-//! added as they are born where they have no elder siblings, since that is known here and would
-//! else have to be read again.
+//! A few prepared statements write the rows of all. The fingerprint terms of new families are added
+//! as their nodes are inserted, since their ids are known here and would have to be read again
+//! otherwise.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +16,34 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::store::insert::{INSERT, NodeRow};
 use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError};
 
-/// Texts of which it is remembered what ids they had and have.
+/// Entries in the caches of former and taken ids.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
 
-/// The families that get children in one go, and are told to the fingerprint meanwhile.
+/// Families that get children in one call, and their fingerprint terms.
 struct NewFamilies {
-    /// Key of the first child.
+    /// Key of the first inserted node.
     first: NodeKey,
-    /// Ids of the children so far, by key.
+    /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
-    /// Those of which all children are among them.
+    /// Families whose children are all inserted here.
     summed: BTreeMap<FamilyOf, SummedFamily>,
 }
 
-/// A family so far.
+/// A family whose terms are added as its nodes are inserted.
 struct SummedFamily {
     parent: Option<String>,
-    /// The last child, by its index.
+    /// The index of the last child.
     last: Option<usize>,
 }
 
 impl NewFamilies {
-    /// The id of a parent that is among the children.
+    /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
         self.ids.get(usize::try_from(nth).ok()?)
     }
 
-    /// The term of the next child, if its family is told; notes its id.
+    /// Returns the term of the next node if its family is summed here, and notes its id.
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
         let term = self.summed.get_mut(&new.place.into()).map(|summed| {
             let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
@@ -69,14 +69,14 @@ impl<'t> InsertStatements<'t> {
 }
 
 impl Batch<'_> {
-    /// The key that the next node gets; those after it count up.
+    /// Returns the key of the next node; later ones count up.
     pub(crate) fn next_key(&self) -> Result<NodeKey, StoreError> {
         const NEXT: &str = "SELECT ifnull(max(key), 0) + 1 FROM node";
         self.tx.row(NEXT, [], |row| row.get(0), "find the next key").map(NodeKey)
     }
 
-    /// Adds nodes that a file says, under the next keys: parents before their children, siblings in
-    /// order. Each gets back the id it had if it was here before.
+    /// Inserts nodes of a file under the next keys: parents before their children, siblings in
+    /// order. A node that was here before gets its former id back.
     pub(crate) fn add(&mut self, nodes: &[NewNode<'_>]) -> Result<(), StoreError> {
         if nodes.is_empty() {
             return Ok(());
@@ -101,7 +101,7 @@ impl Batch<'_> {
         self.record_inserts(first, nodes.len())
     }
 
-    /// Writes the rows of a node that is new to the tree, whose id is free, and returns its key.
+    /// Inserts a node under a free id, and returns its key.
     pub(super) fn insert(
         &mut self,
         id: NodeId,
@@ -122,7 +122,7 @@ impl Batch<'_> {
         Ok(key)
     }
 
-    /// Writes the row of a node and says so; nothing if its id is taken.
+    /// Writes a node's row and notes it; returns false if its id is taken.
     fn write(
         &mut self,
         statements: &mut InsertStatements<'_>,
@@ -136,8 +136,8 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    /// Records as many births as there are nodes from `first` on, and gives those nodes the
-    /// temperature of birth.
+    /// Records the inserts of all nodes from `first` on, and gives those nodes the temperature of
+    /// new ones.
     fn record_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
         const RECORD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
@@ -154,7 +154,7 @@ impl Batch<'_> {
         self.tx.run(RECORD, params![first.0, end, snapshot, seq], "record additions")?;
         self.counts.added += n_nodes;
         if self.attended == 0 && self.heated < first {
-            // Those that have no row are just that.
+            // Nodes without a row have just that temperature.
             return Ok(());
         }
         let heat = Heat::birth(self.attended);
@@ -167,11 +167,10 @@ impl Batch<'_> {
             .map(drop)
     }
 
-    /// Adds a node under the id it had when it was here before, else under its birth id with the
-    /// first ordinal that is free.
+    /// Inserts a node under its former id, or under its birth id with the first free ordinal.
     ///
-    /// A text that is there a thousand times must not look a thousand times for the same ids, so
-    /// that what was found out is kept.
+    /// The ids tried for a text are cached, so that a text that occurs a thousand times does not
+    /// repeat the same lookups a thousand times.
     fn add_under_fresh_id(
         &mut self,
         statements: &mut InsertStatements<'_>,
@@ -189,7 +188,7 @@ impl Batch<'_> {
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
-            // A text that was never here is not worth remembering.
+            // A text without former ids is not worth caching.
             if !former.is_empty() {
                 former.reverse();
                 self.former.insert(text, former);
@@ -215,7 +214,7 @@ impl Batch<'_> {
         Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
     }
 
-    /// Whether a node has that id, or a forgotten one that may come back.
+    /// Returns whether an id belongs to a node or to a tombstone.
     pub(super) fn is_id_taken(&self, id: NodeId) -> Result<bool, StoreError> {
         const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
         let id = id.to_string();
@@ -223,7 +222,7 @@ impl Batch<'_> {
         Ok(is_there || self.is_forgotten(&id)?)
     }
 
-    /// Whether a forgotten node has that id, which may come back.
+    /// Returns whether an id belongs to a tombstone, whose node may come back.
     fn is_forgotten(&self, id: &str) -> Result<bool, StoreError> {
         const FORGOTTEN: &str = "SELECT 1 FROM tombstone WHERE node_id = ?1";
         if !self.has_tombstones {
@@ -232,8 +231,10 @@ impl Batch<'_> {
         self.tx.has(FORGOTTEN, [id], "look for an id")
     }
 
-    /// Sees to it that the children which a family gets are in the fingerprint at the end: told as
-    /// they are born if all are known here, else with all others of the family.
+    /// Prepares a family for the fingerprint before it gets children.
+    ///
+    /// If all of its children are inserted here, each adds its term at once. Otherwise the family
+    /// is summed up at the end of the write.
     fn sum_family(
         &mut self,
         families: &mut NewFamilies,

@@ -1,5 +1,5 @@
-//! Edges by hand in a write: made, changed, taken away. They are no part of the state that
-//! snapshots keep, and no recompile touches them.
+//! Manual edges in a write: added, changed, removed. They are no part of the state that snapshots
+//! keep, and no compile touches them.
 
 use rusqlite::params;
 
@@ -9,33 +9,33 @@ use crate::model::links::reference::Reference;
 use crate::store::links::{self, Origin};
 use crate::store::{ErrorStep, NodeKey, StoreError};
 
-/// Where a reference by hand leads.
+/// The target of a manual edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ManualEdge {
-    /// To the node of that id.
+    /// The node of that id.
     Resolved(String),
-    /// Nowhere yet; perhaps to one of those ids.
+    /// None yet; the ids are candidates.
     Pending(Vec<String>),
 }
 
-/// What taking an edge away did.
+/// The outcome of removing an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnrelateOutcome {
-    /// It led there.
+    /// The edge was removed; this was its target.
     Removed(ManualEdge),
-    /// A text says that the edge is there, and nobody by hand.
+    /// Only a text contains the edge.
     InText,
     /// There is no such edge.
     Nothing,
 }
 
 impl Batch<'_> {
-    /// The node of that id.
+    /// Returns the node of an id.
     pub(crate) fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
         links::node(self.tx, id)
     }
 
-    /// Relates a node with what `reference` means. What is related already gets the new weight.
+    /// Relates a node with the target of `reference`. An edge that exists gets the new weight.
     pub(crate) fn relate(
         &mut self,
         source: NodeKey,
@@ -54,7 +54,7 @@ impl Batch<'_> {
         self.edge(source, reference)
     }
 
-    /// Takes the edge by hand away that leads from a node to what `reference` means.
+    /// Removes the manual edge from a node to the target of `reference`.
     pub(crate) fn unrelate(
         &mut self,
         source: NodeKey,
@@ -77,7 +77,7 @@ impl Batch<'_> {
         Ok(UnrelateOutcome::Removed(edge))
     }
 
-    /// Where `reference` leads; a row that says the same is resolved with it.
+    /// Resolves `reference`, together with the node's rows equal to it, and returns its target.
     fn edge(&mut self, source: NodeKey, reference: &Reference) -> Result<ManualEdge, StoreError> {
         for id in links::same_references(self.tx, source, Origin::Manual, reference)? {
             self.dirty_refs.reference_changed(id);

@@ -1,4 +1,4 @@
-//! Nodes in a write: added, updated, removed, each with the row of the snapshot that says so.
+//! Adds, updates and removes nodes in a write, and records each change in the snapshot.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,21 +15,21 @@ use crate::store::{
     Attributes, FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError,
 };
 
-/// A node as it shall be.
+/// A node to be written.
 pub(crate) struct NewNode<'a> {
     pub(crate) data: NodeData<'a>,
-    /// Bytes of its file.
+    /// Byte range in its file.
     pub(crate) span: Range<usize>,
-    /// Of the content.
+    /// Hash of the content.
     pub(crate) hash: ContentHash,
     pub(crate) breadcrumb: &'a str,
     pub(crate) place: NodePlace,
-    /// Path of its file, which is part of the birth id.
+    /// Path of its file, a part of the birth id.
     pub(crate) path: &'a str,
 }
 
 impl Batch<'_> {
-    /// The nodes of a file in document order.
+    /// Returns the nodes of a file in document order.
     pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
         let mut open = self.children(FamilyOf::File(file))?;
@@ -43,15 +43,16 @@ impl Batch<'_> {
         Ok(nodes)
     }
 
-    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, those of one
-    /// snapshot in document order; at most `n_max`.
+    /// Returns the ids of nodes that had exactly this text earlier, latest first.
+    ///
+    /// Those of one snapshot are in document order; at most `n_max`.
     pub(crate) fn former_ids(
         &self,
         node_type: NodeType,
         hash: ContentHash,
         n_max: u32,
     ) -> Result<Vec<NodeId>, StoreError> {
-        // What is removed is removed from the end, so that children go before their parents.
+        // Removals are recorded from the end of a document, children before their parents.
         const FORMER: &str = "
             SELECT node_id
               FROM diff
@@ -66,12 +67,14 @@ impl Batch<'_> {
         Ok(ids.iter().filter_map(|it| NodeId::parse(it)).filter(|it| seen.insert(*it)).collect())
     }
 
-    /// What a file last said of a node that no file says now; `None` if it never was a file's. It
-    /// was one's if a file says it and it was forgotten, or if a compile made or removed it.
+    /// Returns the last base text of a node that no file contains now.
+    ///
+    /// `None` if the node never belonged to a file. It did if it has a tombstone, or if a compile
+    /// added or removed it.
     pub(crate) fn last_base_text(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
         const FORGOTTEN: &str = "
             SELECT source_hash FROM tombstone WHERE node_id = ?1 ORDER BY file DESC LIMIT 1";
-        // A text that left with a conflict was an agent's by then.
+        // A text removed with a conflict was an agent's overlay.
         const COMPILED: &str = "
             SELECT op, iif(op = 'rem', iif(conflict, NULL, old_hash), new_hash)
               FROM diff
@@ -88,13 +91,13 @@ impl Batch<'_> {
         }
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let rows: Vec<(String, Option<String>)> = self.tx.rows(COMPILED, [&id], read, doing)?;
-        // An agent's node is moved by compiles, and neither made nor removed.
+        // Compiles move an agent's nodes, but neither add nor remove them.
         let is_files = rows.iter().any(|(op, _)| op != "mod");
         let hash = rows.into_iter().find_map(|(_, hash)| hash).filter(|_| is_files);
         Ok(hash.as_deref().and_then(ContentHash::parse))
     }
 
-    /// Makes a node its file's again, which says `link_text` of it, whatever an agent made of that.
+    /// Gives a node back to its file, whose text has the hash `said`; an overlay stays.
     pub(crate) fn restore_base(
         &self,
         node: &mut NodeRecord,
@@ -136,14 +139,15 @@ impl Batch<'_> {
         rows.into_iter().collect()
     }
 
-    /// Makes a stored node what its file says now; records it only if its state differs.
+    /// Updates a stored node to its file's text and place; records a change only if the state
+    /// differs.
     pub(crate) fn update(
         &mut self,
         old: &NodeRecord,
         new: &NewNode<'_>,
         rank: OrderKeyChange,
     ) -> Result<(), StoreError> {
-        // The file's block is as it was: whatever an agent made of it stays.
+        // The file's block is unchanged, so an agent's overlay stays.
         let is_source_same = old.source_hash == Some(new.hash);
         let is_text_same = is_source_same || old.content_hash == new.hash;
         let is_kept = is_source_same && old.is_overlaid();
@@ -153,7 +157,7 @@ impl Batch<'_> {
         let is_structure_same = old.attributes == attributes
             && old.format == format
             && old.place.parent == new.place.parent
-            // A node below another is in its parent's file, wherever that goes.
+            // A node below another has its parent's file, and moves along with it.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
             && rank != OrderKeyChange::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
@@ -184,8 +188,8 @@ impl Batch<'_> {
         self.note_span(old.key, &new.span)
     }
 
-    /// Removes a node that its file says no longer. Its children must have gone elsewhere or been
-    /// removed before.
+    /// Removes a node that is no longer in its file. Its children must have been moved or removed
+    /// before.
     pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
     }
@@ -201,7 +205,7 @@ impl Batch<'_> {
         self.record(Op::Rem, old, None, conflict)?;
         self.dirty_refs
             .node_removed(&link_text(old.key, &old.data(), old.place), &old.id.to_string());
-        // Its id is free from here on.
+        // The id is free from here on.
         self.taken.clear();
         self.former.clear();
         self.tx.run(REMOVE, [old.key.0], "remove a node")?;
@@ -260,7 +264,8 @@ impl Batch<'_> {
         let row: Vec<&dyn ToSql> = own.into_iter().chain(attributes.params()).collect();
         self.tx.run(SET.text(), &row[..], "change a node's place")?;
         self.index_before(key)?;
-        // Apart from the rest, since changing an indexed column rewrites the node's index entries.
+        // A statement of its own, since changing an indexed column rewrites the node's index
+        // entries.
         self.tx
             .run(SET_BREADCRUMB, params![key.0, new.breadcrumb], "change a node's trail")
             .map(drop)

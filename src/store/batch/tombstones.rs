@@ -1,4 +1,4 @@
-//! Tombstones in a write: what a file says and the memory does not, for whoever compiles the file.
+//! Tombstones in a write: the forgotten blocks of a file, which its compile skips.
 
 use rusqlite::params;
 
@@ -8,7 +8,7 @@ use crate::model::tree::NodeType;
 use crate::store::{ErrorStep, FileId, Prepared, StoreError, Tombstone};
 
 impl Batch<'_> {
-    /// What was forgotten of a file, in the order in which the file says it.
+    /// Returns the tombstones of a file, in document order.
     pub(crate) fn tombstones(&self, file: FileId) -> Result<Vec<Tombstone>, StoreError> {
         const TOMBSTONES: &str = "
             SELECT node_id, parent, node_type, level, source_hash, start_byte, end_byte
@@ -33,13 +33,13 @@ impl Batch<'_> {
             }))
         });
         let rows = rows.doing("read what was forgotten")?;
-        // One of no known form says nothing.
+        // A row that cannot be parsed is skipped.
         rows.filter_map(Result::transpose)
             .collect::<Result<_, _>>()
             .doing("read what was forgotten")
     }
 
-    /// Notes where in its file a forgotten block stands now.
+    /// Records the place of a forgotten block after a compile of its file.
     pub(crate) fn place_tombstone(&self, file: FileId, it: &Tombstone) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE tombstone
@@ -57,7 +57,7 @@ impl Batch<'_> {
             .doing("note where a forgotten block stands")
     }
 
-    /// Remembers a forgotten block no longer: it changed, or it left its file.
+    /// Deletes the tombstone of a block that changed or left its file.
     pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";
         self.tx.run(DROP, params![id.to_string(), file.0], "let go of what was forgotten").map(drop)

@@ -1,5 +1,4 @@
-//! The past in a write: what nodes were, whether the state is one of before, and letting go of
-//! snapshots for good.
+//! Reads the history in a write, and drops snapshots for good.
 
 use rusqlite::params;
 
@@ -12,17 +11,17 @@ use crate::store::{ErrorStep, Prepared, StoreError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TouchedNode {
     pub(crate) node_id: String,
-    /// Whether nothing but its rank did.
+    /// Whether only its order key changed.
     pub(crate) is_rank_only: bool,
 }
 
 impl Batch<'_> {
-    /// What nodes were.
+    /// Returns the reader of the history.
     pub(crate) fn versions(&self) -> Versions<'_> {
         Versions::of(self.tx)
     }
 
-    /// The nodes that changed since a snapshot, by id.
+    /// Returns the nodes that changed since a snapshot, by id.
     pub(crate) fn touched_since(&self, snapshot: i64) -> Result<Vec<TouchedNode>, StoreError> {
         const TOUCHED: &str = "
             SELECT node_id, min(op = 'rank')
@@ -38,7 +37,7 @@ impl Batch<'_> {
         )
     }
 
-    /// The fingerprint of the state as it is now.
+    /// Returns the fingerprint of the present state.
     pub(crate) fn fingerprint(&mut self) -> Result<ContentHash, StoreError> {
         const KEPT: &str = "SELECT fingerprint FROM memory";
         self.update_fingerprint()?;
@@ -47,11 +46,10 @@ impl Batch<'_> {
         Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.drift)))
     }
 
-    /// Lets go of every snapshot after `target`, of what they changed and of texts that only they
-    /// had; the one that this write makes stays, follows `target` and has no changes. The state
-    /// must be that of `target`. Returns how many went.
+    /// Drops every snapshot after `target`, with its changes and texts, and returns their number.
     ///
-    /// The bytes are gone once the file was scrubbed.
+    /// The present state must be that of `target`. This write's own snapshot stays, follows
+    /// `target` and has no changes. The bytes are gone once the file is scrubbed.
     pub(crate) fn drop_after(&mut self, target: i64) -> Result<usize, StoreError> {
         const DROP_TEXTS: &str = "
             DELETE FROM blob

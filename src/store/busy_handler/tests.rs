@@ -1,3 +1,5 @@
+//! Tests the wait for a rival connection.
+
 use rusqlite::Connection;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! Who copies the log, and when.
+//! Tests of copying the log: its time and its thread.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::store::{IfMissing, Writer};
 /// Pages of each write.
 const PAGES: i32 = 500;
 
-/// A memory, and its path.
+/// Returns a new memory and its path.
 fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
@@ -17,7 +17,7 @@ fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
     (dir, path, writer)
 }
 
-/// Writes so many pages, a few at a time; whether the log was long meanwhile.
+/// Writes this many pages, a few at a time, and returns whether the log was long meanwhile.
 fn write(writer: &Writer, n_pages: i32) -> bool {
     const WRITE: &str = "INSERT INTO ballast VALUES (zeroblob(4096 * ?1))";
     for _ in 0..n_pages / PAGES {
@@ -26,7 +26,7 @@ fn write(writer: &Writer, n_pages: i32) -> bool {
     writer.log().long_log().try_recv().is_ok()
 }
 
-/// Pages of the file itself, without the log.
+/// Returns the pages of the file itself, without the log.
 fn copied(path: &Path) -> i32 {
     (std::fs::metadata(path).unwrap().len() / 4096).try_into().unwrap()
 }
@@ -39,7 +39,7 @@ fn a_long_log_waits_for_whoever_copies_it() {
     assert!(copied(&path) < PAGES);
     writer.log().copy().unwrap();
     assert!(LONG_PAGES < copied(&path));
-    // It begins anew.
+    // The log begins anew.
     assert!(!write(&writer, LONG_PAGES / 2));
 }
 

@@ -127,7 +127,7 @@ impl Attributes {
         named.filter(|(at, _)| is_other(at)).map(|(_, it)| it.name).collect()
     }
 
-    /// Reads `{attributes}`, which begin at a column.
+    /// Reads `{attributes}`, which begin at column `at`.
     pub(crate) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
         let n = super::attributes().len();
         let mut values = Vec::new();

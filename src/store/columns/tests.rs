@@ -1,4 +1,4 @@
-//! A column that no build has: one more row of the table, and the migration that adds it.
+//! Tests of a column that no build has: one more row of the table, and its migration.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,19 +26,19 @@ use crate::store::{Attributes, Batch, IfMissing, NodeData, NodeRecord, StoreErro
 
 const NOW: Millis = Millis(4_000_000_000_000);
 
-/// No real one.
+/// A made-up secret.
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
 const MOOD: Column = column("mood", Optional(None), WhereGiven, Bound, &[own("old_mood", Words)]);
 
-/// A table of columns with one more.
+/// Returns the table with one more column.
 fn columns_with(last: Column) -> &'static [Column] {
     let mut columns = COLUMNS.to_vec();
     columns.push(last);
     columns.leak()
 }
 
-/// A memory, in a schema of its own while this value lives.
+/// A memory with a schema of its own, for as long as this value lives.
 struct Memory {
     dir: tempfile::TempDir,
 }
@@ -81,7 +81,7 @@ impl Memory {
         self.writer().write("agent", "", NOW, body).unwrap();
     }
 
-    /// Adds a node that says `content` in that mood.
+    /// Adds a node with this content and mood.
     fn add(&self, content: &str, mood: Option<&str>) {
         self.write(|batch| {
             let attributes = mood_of(mood);
@@ -113,7 +113,7 @@ impl Memory {
         self
     }
 
-    /// The fingerprint of each snapshot, oldest first, after a look at everything.
+    /// Returns the fingerprint of each snapshot, oldest first, after all checks pass.
     #[track_caller]
     fn sound(&self) -> Vec<String> {
         let report = doctor::examine(&self.db()).unwrap();
@@ -327,14 +327,14 @@ fn redaction_takes_secrets_out_of_it_and_proves_that() {
     assert_eq!(memory.roll_back(1).mood("One"), marked);
     let bytes = fs::read(memory.db()).unwrap();
     assert!(!bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes()));
-    // What was exported before loses them on its way in.
+    // An import removes secrets from lines exported before.
     let careless_lines = careless(columns_with(MOOD)).export();
     let imported = Memory::new(columns_with(MOOD));
     imported.import(&careless_lines);
     assert_eq!(imported.mood("Two"), text(Some("«redacted:aws_access_key»")));
     let lines = imported.export();
     assert!(!lines.contains(SECRET), "{lines}");
-    // A table that takes old values for names of the program's own leaves them, and is found out.
+    // A table that declares old values as the program's own names keeps them, and the check fails.
     const TRUSTING: Column = Column { old: &[own("old_mood", Names)], ..MOOD };
     let left = redacted(&careless(columns_with(TRUSTING))).left;
     assert!(left.contains(&"2 secrets in `diff.old_mood`".to_owned()), "{left:?}");

@@ -1,4 +1,4 @@
-//! Databases whose companions were deleted, with and without somebody who has them open.
+//! Tests of databases whose log or index was deleted, while open and while closed.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn what_nobody_has_open_is_left_as_it_was() {
     assert_eq!(names(&dir), ["memory.db"]);
     check(&dir.path().join("none.db")).unwrap();
     assert_eq!(names(&dir), ["memory.db"]);
-    // What a copy of a database brings along is not touched.
+    // The log of a copied database stays as it is.
     fs::write(with_suffix(&path, "-wal"), "no log").unwrap();
     check(&path).unwrap();
     assert_eq!(names(&dir), ["memory.db", "memory.db-wal"]);

@@ -1,3 +1,5 @@
+//! Tests the cache sizes of connections.
+
 use super::*;
 use crate::store::Writer;
 

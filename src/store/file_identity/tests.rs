@@ -1,4 +1,4 @@
-//! What each change of the names means.
+//! Tests of each change of the names.
 
 use super::*;
 use crate::store::{IfMissing, Writer};
@@ -24,7 +24,7 @@ fn each_change_of_a_name_is_told_apart() {
     check(1, Some(inode(9)), NameChange::Replaced(1));
     check(2, None, NameChange::IndexUnlinked);
     check(2, Some(inode(9)), NameChange::Replaced(2));
-    // Together: what may have been written by others counts most, then what is lost without a name.
+    // Of several changes, a replaced file counts first, then an unlinked log.
     assert_eq!(NameChange::between(OPENED, [None; 3]), Some(NameChange::Replaced(0)));
     assert_eq!(NameChange::between(OPENED, [OPENED[0], None, None]), Some(NameChange::LogUnlinked));
     let begun_anew = [OPENED[0], None, Some(inode(9))];
@@ -42,7 +42,7 @@ fn a_database_has_one_name_in_the_folder_of_its_log() {
     assert_eq!(said(alone), Ok(()));
     assert_eq!(said(LinkCounts { n_names: 2, ..alone }), Err(linked.to_owned()));
     assert_eq!(said(LinkCounts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
-    // Where the system does not say, the device does; where it does, that alone counts.
+    // The device counts only where the system does not tell of mounts.
     let elsewhere = LinkCounts { is_on_device_of_folder: false, ..alone };
     assert_eq!(said(elsewhere), Ok(()));
     assert_eq!(said(LinkCounts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
@@ -62,7 +62,7 @@ fn a_log_that_was_unlinked_is_put_back_whole() {
     assert!(!log.exists());
     writer.file_identity().confirm(&writer.lock()).unwrap();
     assert_eq!(fs::read(&log).unwrap(), before);
-    // It is another file from now on.
+    // The symbolic link leads to another file from now on.
     assert!(writer.file_identity().check().is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
 }

@@ -1,3 +1,5 @@
+//! Tests the heat of nodes without a row.
+
 use super::*;
 
 #[test]

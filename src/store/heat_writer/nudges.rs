@@ -1,12 +1,12 @@
-//! Cold nodes, each to be told of once: what was offered, what reached a client, what waits.
+//! Notifies clients of each cold node once: offers nodes, and records those that a client got.
 //!
-//! A node is offered when it is below the line and nobody was told since it was last above. It is
-//! noted as told only when an offer is confirmed; one that is dropped was never made. There is at
-//! most one offer at a time, one at the start and one for each tick.
+//! A node is offered when it is below the line and no client was notified since it was last above.
+//! It is recorded as notified only when the offer is confirmed; a dropped offer has no effect.
+//! There is at most one offer at a time, one at the start and one for each tick.
 //!
-//! Servers of one memory take turns by a lease, so that two do not tell of the same node. Only a
-//! client that leaves its server's output unread for longer than a lease lasts may be told of what
-//! another was told meanwhile.
+//! Servers of one memory take turns by a lease, so that two do not notify of the same node. A node
+//! can be announced twice only if a client leaves its server's output unread for longer than a
+//! lease lasts.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::model::clock::Millis;
 use crate::model::heat::{Heat, Rates, cold_before};
 use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, Prepared, StoreError, heat_rows};
 
-/// Who tells of cold nodes.
+/// The lease of the server that notifies of cold nodes.
 const LEASE: &str = "cold-nodes";
 
-/// Rows that are corrected in one transaction, or as many as are told of.
+/// Rows that are read and corrected at once, unless a notification may have more.
 const LATE_MAX: u32 = 1_000;
 
-/// What a client is told of a cold node.
+/// A cold node, with the fields that a client gets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ColdNode {
     pub(crate) key: NodeKey,
     /// The anchor.
     pub(crate) id: String,
     pub(crate) label: String,
-    /// Relative to its root.
+    /// Path relative to its root.
     pub(crate) file: Option<String>,
     pub(crate) temperature: f64,
 }
 
-/// Cold nodes that somebody is about to be told of. Dropping it gives them back.
+/// Cold nodes offered to a client. Dropping the offer gives them back.
 pub(crate) struct ColdOffer {
     heat_writer: Arc<HeatWriter>,
     leases: Leases,
@@ -43,13 +43,13 @@ pub(crate) struct ColdOffer {
     line: f64,
 }
 
-/// What the connection remembers of offers.
+/// The state of offers.
 #[derive(Debug)]
 pub(super) struct ColdState {
-    /// Nothing was offered since the start, or since the last tick.
+    /// Whether there was no offer yet since the start or the last tick.
     is_armed: bool,
     is_offered: bool,
-    /// What could not be noted yet.
+    /// Confirmed nodes that are not recorded yet.
     notified: Vec<Notified>,
 }
 
@@ -61,14 +61,16 @@ struct Notified {
 }
 
 impl HeatWriter {
-    /// Whether it is time to tell, if there is anything; costs nothing.
+    /// Returns whether an offer is due, without a look into the database.
     pub(crate) fn may_have_cold_nodes(&self) -> bool {
         let state = self.lock();
         state.cold.is_armed && !state.cold.is_offered
     }
 
-    /// The coldest nodes that nobody was told of, in the order in which they crossed the line;
-    /// `None` when there are none, or when it is not yet time to tell.
+    /// Offers the coldest nodes without a notification, in the order in which they crossed the
+    /// line.
+    ///
+    /// `None` when there are none, or when no offer is due.
     pub(crate) fn offer_cold_nodes(
         self: &Arc<HeatWriter>,
         rates: &Rates,
@@ -78,7 +80,7 @@ impl HeatWriter {
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
             return Ok(None);
         }
-        // What was told and not noted must not be told again.
+        // Confirmed nodes must be recorded before the next offer.
         state.write_waiting()?;
         if !state.cold.notified.is_empty() {
             return Ok(None);
@@ -91,7 +93,7 @@ impl HeatWriter {
         if !leases.take(LEASE, LeaseClaim::Free, now)? {
             return Ok(None);
         }
-        // Looked for again: another server may have told of them just now.
+        // Read again under the lease: another server may have notified of them just now.
         let nodes = cold_nodes(&mut state.conn, rates, now)?;
         state.cold.is_armed = false;
         state.cold.is_offered = true;
@@ -102,7 +104,7 @@ impl HeatWriter {
 }
 
 impl ColdOffer {
-    /// The nodes, never none.
+    /// Returns the nodes, at least one.
     pub(crate) fn nodes(&self) -> &[ColdNode] {
         &self.nodes
     }
@@ -112,7 +114,7 @@ impl ColdOffer {
         self.nodes.truncate(n.max(1));
     }
 
-    /// Notes that a client was told of them, now or with the next write.
+    /// Records that a client was notified, now or with the next write.
     pub(crate) fn confirm(mut self, at: Millis) -> Result<(), StoreError> {
         let line = self.line;
         let notified = std::mem::take(&mut self.nodes).into_iter();
@@ -126,11 +128,11 @@ impl Drop for ColdOffer {
     fn drop(&mut self) {
         let mut state = self.heat_writer.lock();
         state.cold.is_offered = false;
-        // What was confirmed was taken out.
+        // Confirming empties the list.
         state.cold.is_armed |= !self.nodes.is_empty();
         let is_noted = state.cold.notified.is_empty();
         drop(state);
-        // Nobody else may tell before what was told is noted.
+        // Other servers wait until the notified nodes are recorded.
         if is_noted && let Err(error) = self.leases.release(LEASE) {
             log::warn!("{error}");
         }
@@ -144,7 +146,7 @@ impl Default for ColdState {
 }
 
 impl ColdState {
-    /// Notes that a tick has passed.
+    /// Allows the next offer after a tick.
     pub(super) fn arm(&mut self) {
         self.is_armed = true;
     }
@@ -164,14 +166,14 @@ fn note(conn: &mut Connection, notified: &[Notified]) -> Result<(), StoreError> 
     for Notified { node, line, at } in notified {
         // The node may be gone by now.
         let Some(heat) = heat_rows::heat_row_of(&tx, *node)? else { continue };
-        // Warmed since, it is to be told of when it cools again.
+        // Warmed since, it is announced again when it cools again.
         let announced = (heat.now(attended) < *line).then_some(*line);
         tx.run(NOTE, params![node.0, announced, at.0], "note a cold node")?;
     }
     tx.commit().doing("commit cold nodes")
 }
 
-/// The first cold nodes that nobody was told of; none while another process writes.
+/// Returns the first cold nodes without a notification; none while another process writes.
 fn cold_nodes(
     conn: &mut Connection,
     rates: &Rates,
@@ -194,7 +196,7 @@ fn cold_nodes(
     }
 }
 
-/// Whether nodes without rows may be among the first cold ones.
+/// Returns whether nodes without rows may be among the first cold ones.
 fn may_untouched_come_before(
     conn: &Connection,
     rates: &Rates,
@@ -215,7 +217,7 @@ fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
     tx.commit().doing("commit temperatures")
 }
 
-/// What may be cold.
+/// A node that may be cold.
 struct ColdCandidate {
     node: ColdNode,
     heat: Heat,
@@ -223,7 +225,7 @@ struct ColdCandidate {
 }
 
 impl ColdCandidate {
-    /// Whether it becomes cold later than its row says, since it was read.
+    /// Returns whether it becomes cold later than its row says, since it was read.
     fn is_late(&self) -> bool {
         self.heat.full_at() != self.full_at
     }
@@ -239,7 +241,7 @@ fn correct(conn: &mut Connection, late: &[ColdCandidate]) -> Result<(), StoreErr
     tx.commit().doing("commit temperatures")
 }
 
-/// The first of those whose rows say that they are cold, and of whom nobody was told.
+/// Returns the first nodes that are cold by their rows and without a notification.
 fn candidates(
     conn: &Connection,
     rates: &Rates,
@@ -267,7 +269,7 @@ fn candidates(
         };
         Ok(ColdCandidate { node, heat, full_at: row.get(6)? })
     };
-    // Told this short ago. What seems to have been told later was told by another clock.
+    // Skips nodes notified this recently. A later time was written by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
     let before = cold_before(rates.line(), attended);
     conn.rows(COLD, params![before, since, now.0, n_max], read, "look for cold nodes")

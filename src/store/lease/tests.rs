@@ -1,3 +1,5 @@
+//! Tests leases between rival holders.
+
 use super::*;
 use crate::store::{IfMissing, Writer};
 

@@ -1,4 +1,4 @@
-//! Whether references and names are what they would be if all were read and resolved anew.
+//! Checks references and names against those computed anew from the texts.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, names_needed_by};
 use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
 
-/// What is wrong, a line each; and how many references were looked at.
+/// Returns the faults, a line each, and the number of references checked.
 pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
     let mut faults = Vec::new();
     texts(conn, &mut faults)?;
@@ -20,7 +20,7 @@ pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize)
     Ok((faults, n))
 }
 
-/// Every text refers to what its rows say, and every node has its name.
+/// Checks that the rows have the references of each text, and that each node has its name.
 fn texts(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content, id, name FROM node";
     let mut query = conn.prepare(NODES).doing("read all texts")?;
@@ -32,7 +32,7 @@ fn texts(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
             faults.push(format!("node `{id}` is not found by its label"));
         }
         let mut noted = noted(conn, key)?;
-        // A link of an old database weighs what it weighed there until its text changes.
+        // A link of an imported database keeps its weight until its text changes.
         told.iter_mut().chain(&mut noted).for_each(|it| it.weight = 0.0);
         let order = |a: &Reference, b: &Reference| format!("{a:?}").cmp(&format!("{b:?}"));
         told.sort_by(order);
@@ -54,7 +54,7 @@ fn noted(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreErro
     conn.rows(NOTED, [source.0], read_reference, "read references")
 }
 
-/// Every file is found by its names.
+/// Checks that every file is found by its names.
 fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id, path FROM file";
     let read = |row: &rusqlite::Row<'_>| Ok((FileId(row.get(0)?), row.get(1)?));
@@ -67,7 +67,7 @@ fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Every reference points at what it means, and would learn if that changed.
+/// Checks that every reference has its target, and waits for every name that could change it.
 fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreError> {
     const ALL: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
     let mut resolver = Resolver::new(LinkRows { conn });

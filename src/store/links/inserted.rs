@@ -1,5 +1,6 @@
-//! What a write added: told by its keys, which ascend, and read again from its rows when the write
-//! has come to its end.
+//! Processes the rows that a write added, at its end.
+//!
+//! New rows have keys above those of the beginning, which identify them.
 
 use rusqlite::{Connection, Row};
 
@@ -11,7 +12,7 @@ use crate::store::{FileId, Prepared, StoreError};
 /// Rows that are read at once.
 const ROWS_MAX: i64 = 1000;
 
-/// The greatest keys that there were when a write began.
+/// The greatest keys at the beginning of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NewestKeys {
     pub(super) node: i64,
@@ -31,7 +32,7 @@ impl NewestKeys {
     }
 }
 
-/// Names the new files, and asks who waited for any new name.
+/// Names the new files, and collects the references that wait for a new name.
 pub(super) fn name_new_files(
     wanting: &mut WaitingRefs<'_>,
     newest: NewestKeys,
@@ -52,7 +53,7 @@ pub(super) fn name_new_files(
             None => break,
         }
     }
-    // Where nothing waited, there is nobody to ask.
+    // Without older references, none can wait.
     if wanting.newest == 0 { Ok(()) } else { of_nodes(wanting, newest.node) }
 }
 

@@ -1,4 +1,4 @@
-//! The names of a file besides its path, kept so that references find it.
+//! Names of a file besides its path, stored so that references find it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::model::links::title;
 use crate::store::{ErrorStep, FileId, Prepared, StoreError};
 
-/// Makes the names of a file what they are now; returns those that it had and has.
+/// Updates the stored names of a file; returns those before and after.
 pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
     const FORGET: &str = "DELETE FROM file_name WHERE file = ?1";
     const ADD: &str = "INSERT INTO file_name (name, file) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -28,19 +28,19 @@ pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, 
     Ok(had.union(&has).cloned().collect())
 }
 
-/// The names of a file as they are noted.
+/// Returns the stored names of a file.
 pub(crate) fn file_names(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
     const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
     conn.rows(NAMES, [file.0], |row| row.get(0), "read a file's names")
 }
 
-/// Where a file is, below its root.
+/// Returns the path of a file below its root.
 pub(super) fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>, StoreError> {
     const PATH: &str = "SELECT path FROM file WHERE id = ?1";
     conn.find(PATH, [file.0], |row| row.get(0), "read a file's path")
 }
 
-/// The names of a file as its path and its front matter say.
+/// Returns the names of a file by its path and its front matter.
 pub(crate) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
     const FRONT: &str = "
         SELECT top.content, part.content, part.key_path

@@ -1,4 +1,4 @@
-//! All references read and resolved anew: for a memory that has none noted, or wrong ones.
+//! Rebuilds all references and names, for a memory that has none or wrong ones.
 
 use rusqlite::{Connection, Row, params};
 
@@ -6,7 +6,7 @@ use super::{DirtyRefs, NewestKeys, name, read_reference, read_text, reference_co
 use crate::model::links::reference::Reference;
 use crate::store::{ErrorStep, Prepared, StoreError};
 
-/// Reads all texts of a memory that was made before references were noted.
+/// Parses all texts of a memory that was made before references were stored.
 pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
@@ -22,8 +22,9 @@ pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     dirty_refs.settle(conn)
 }
 
-/// Reads all texts again where words of any of them, of labels, of paths or of references by hand
-/// were replaced, or where what is noted is wrong.
+/// Parses all texts again, after texts were replaced or where stored references are wrong.
+///
+/// Replaced are texts of nodes, labels, paths or manual references.
 pub(crate) fn read_again(conn: &Connection) -> Result<(), StoreError> {
     const FORGET: &str = "
         DELETE FROM reference WHERE origin = 'parsed';

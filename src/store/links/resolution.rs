@@ -1,4 +1,4 @@
-//! References put right: who wants a name, and what a row points at now.
+//! Resolves references: finds those that wait for a name, and updates their targets.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use crate::model::links::name::{NameKey, Target};
 use crate::model::links::resolve::Resolver;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
-/// Collects the rows that want a name and are older than the write: it resolves its own anyway.
+/// Collects the references that wait for a name and are older than the write, which resolves its
+/// own anyway.
 pub(super) struct WaitingRefs<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
@@ -30,12 +31,12 @@ impl WaitingRefs<'_> {
     }
 }
 
-/// Resolves those references; what no longer exists is passed over.
+/// Resolves references by row; skips rows that no longer exist.
 pub(crate) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
     resolve_all(conn, ids, i64::MAX)
 }
 
-/// Resolves those references, and all that are newer than `newest`.
+/// Resolves references by row, and all rows newer than `newest`.
 pub(super) fn resolve_all(
     conn: &Connection,
     ids: BTreeSet<i64>,
@@ -69,7 +70,7 @@ pub(super) fn resolve_all(
 /// Key of the target, and ids of the candidates.
 type LinkTarget = (Option<i64>, Option<String>);
 
-/// What a row's reference pointed at, and what it points at now.
+/// Returns the stored target of a reference, and its target now.
 pub(super) fn compare_target(
     conn: &Connection,
     resolver: &mut Resolver<LinkRows<'_>>,

@@ -1,4 +1,4 @@
-//! What there is to point at, as the rows have it.
+//! Looks up the possible targets of references in the rows.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ impl LinkIndex for LinkRows<'_> {
     }
 
     fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
-        // The first heading that no other is above stands for the file.
+        // The first heading at the top level represents the file.
         const FILES: &str = "
             SELECT (SELECT node.key
                       FROM node
@@ -69,7 +69,7 @@ impl LinkIndex for LinkRows<'_> {
 }
 
 impl LinkRows<'_> {
-    /// Puts those of one file, which stand together, into document order.
+    /// Puts nodes into document order within their files; those of one file must be adjacent.
     fn ordered(
         &self,
         mut places: Vec<LinkPlace<NodeKey>>,
@@ -100,7 +100,7 @@ fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkPlace<NodeKey>> {
 /// Puts nodes of one file into document order.
 struct Order<'c> {
     conn: &'c Connection,
-    /// Parent and position of nodes that were looked at.
+    /// Parents and positions read so far.
     known: HashMap<i64, (Option<i64>, i64)>,
 }
 
@@ -114,7 +114,7 @@ impl Order<'_> {
         Ok(())
     }
 
-    /// The positions of a node and what is above it, outermost first.
+    /// Returns the positions of a node and its ancestors, outermost first.
     fn rank(&mut self, of: NodeKey) -> Result<Vec<(i64, i64)>, StoreError> {
         const PLACE: &str = "SELECT parent, position FROM node WHERE key = ?1";
         let mut rank = Vec::new();
@@ -137,7 +137,7 @@ impl Order<'_> {
     }
 }
 
-/// The ids of nodes, in that order, with spaces between them.
+/// Returns the ids of nodes, in the order of `keys`, separated by spaces.
 pub(crate) fn ids(conn: &Connection, keys: &[NodeKey]) -> Result<String, StoreError> {
     const ID: &str = "SELECT id FROM node WHERE key = ?1";
     let mut query = conn.prepare_cached(ID).doing("read an id")?;

@@ -1,3 +1,5 @@
+//! Tests readahead, and that it keeps the locks of SQLite.
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -29,7 +31,7 @@ fn readahead_keeps_sqlites_locks() {
         let all = fs::read_to_string("/proc/locks").unwrap();
         all.lines().filter(|it| it.contains(&of_the_file)).count()
     };
-    // None where the system does not list them.
+    // `None` where the system does not list locks.
     let before = locks();
     read_ahead_file(&path, || false).unwrap();
     assert_eq!(locks(), before);

@@ -1,5 +1,6 @@
-//! What one who watches a memory looks at again and again: a few numbers, of which at least one is
-//! another whenever somebody, of whatever process, has changed what is shown of the memory.
+//! Change counters: a few numbers by which a watcher notices changes of the memory.
+//!
+//! At least one of them differs after any process changes something that the memory shows.
 
 use super::Reader;
 use crate::store::{Prepared, StoreError};
@@ -9,20 +10,20 @@ use crate::store::{Prepared, StoreError};
 pub(crate) struct ChangeCounters {
     /// The snapshot at HEAD; 0 before the first.
     pub(crate) head: i64,
-    /// The oldest snapshot that is left; 0 before the first.
+    /// The oldest snapshot kept; 0 before the first.
     pub(crate) oldest: i64,
     /// The memory clock.
     pub(crate) attended: i64,
-    /// Grows with changes of edges by hand.
+    /// Grows with changes of manual edges.
     pub(crate) edges: i64,
-    /// Grows with changes of what files there are.
+    /// Grows with changes of the list of files.
     pub(crate) files: i64,
-    /// Grows with what is warmed, pinned or let go.
+    /// Grows when a node is warmed, pinned or unpinned.
     pub(crate) heats: i64,
 }
 
 impl Reader {
-    /// The numbers now.
+    /// Returns the numbers.
     pub(crate) fn change_counters(&self) -> Result<ChangeCounters, StoreError> {
         const PULSE: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
@@ -42,7 +43,7 @@ impl Reader {
         self.conn.row(PULSE, [], read, "look what changed")
     }
 
-    /// Whether a snapshot after that one changed a node of a file.
+    /// Returns whether a snapshot after `snapshot` changed a node of a file.
     pub(crate) fn has_file_changes_since(&self, snapshot: i64) -> Result<bool, StoreError> {
         const CHANGES: &str = "
             SELECT 1
@@ -53,7 +54,7 @@ impl Reader {
         self.conn.has(CHANGES, [snapshot], "look for changes of files")
     }
 
-    /// Whether there is a node that cools.
+    /// Returns whether there is a node that cools.
     pub(crate) fn has_cooling_nodes(&self) -> Result<bool, StoreError> {
         const COOLING: &str = "
             SELECT 1

@@ -1,7 +1,7 @@
-//! How much there is of what is not shown, counted up to a bound.
+//! Counts nodes that an answer leaves out, up to a bound.
 //!
-//! A branch is counted before the next one, and of a family no more than may still be counted, so
-//! that neither the tree nor its widest family decides what counting costs.
+//! A branch is counted before the next one, and no family further than the bound, so that neither
+//! the size of the tree nor its widest family decides the cost.
 
 use rusqlite::{Params, Row, params};
 
@@ -13,31 +13,32 @@ use crate::store::{ErrorStep, NodeKey, StoreError};
 pub(crate) struct SubtreeSize {
     pub(crate) n_nodes: u32,
     pub(crate) tokens: u64,
-    /// Whether the bound was reached, so that there may be more.
+    /// Whether the bound was reached; there may be more nodes.
     pub(crate) is_at_least: bool,
 }
 
-/// Which of the siblings that follow a page are meant.
+/// The siblings that follow a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SiblingsAfter {
-    /// None: the page was all.
+    /// None: the page was complete.
     Nothing,
-    /// The children of a node that stand after a position.
+    /// The children of a node after a position.
     Children(NodeKey, i64),
-    /// The roots after so many.
+    /// The roots after the first so many.
     Roots(usize),
 }
 
 impl Reader {
-    /// The size of what stands below the nodes in `tops`, and of those in `rest` with all that is
-    /// below them, counting at most `n_max` nodes.
+    /// Returns the size of the subtrees below `tops`, and of `rest` with theirs.
+    ///
+    /// It counts at most `n_max` nodes.
     pub(crate) fn subtree_size(
         &self,
         tops: &[NodeKey],
         rest: SiblingsAfter,
         n_max: u32,
     ) -> Result<SubtreeSize, StoreError> {
-        // One more tells that there are more.
+        // One node above the bound shows that there are more.
         let mut count = SizeCounter { reader: self, n_left: n_max as usize + 1, n: 0, tokens: 0 };
         for &top in tops {
             count.below(top)?;
@@ -53,7 +54,7 @@ impl Reader {
     }
 }
 
-/// Reads a node that is counted, and whether there is anything below it.
+/// A query of a node's key and tokens, and of whether it has children.
 macro_rules! counted {
     ($from:literal) => {
         concat!(
@@ -63,10 +64,10 @@ macro_rules! counted {
     };
 }
 
-/// What was counted so far.
+/// A count in progress.
 struct SizeCounter<'r> {
     reader: &'r Reader,
-    /// Nodes that are counted yet.
+    /// Nodes that may still be counted.
     n_left: usize,
     n: u32,
     tokens: u64,
@@ -81,7 +82,7 @@ impl SizeCounter<'_> {
         Ok(())
     }
 
-    /// Counts those siblings, and returns the ones that have children.
+    /// Counts siblings, and returns those that have children.
     fn parents(&mut self, of: SiblingsAfter) -> Result<Vec<NodeKey>, StoreError> {
         const CHILDREN: &str = counted!(
             "

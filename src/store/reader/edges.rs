@@ -1,30 +1,30 @@
-//! Edges: references that have found their target, followed either way.
+//! Edges: resolved references, followed in either direction.
 
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
 use crate::store::{ErrorStep, NodeKey, StoreError};
 
-/// Which way edges are followed.
+/// The direction in which edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeDirection {
-    /// From who refers to what is referred to.
+    /// From source to target.
     Out,
-    /// The other way.
+    /// From target to source.
     In,
 }
 
-/// A connection of two nodes, as somebody follows it.
+/// An edge between two nodes, in the direction followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Edge {
     pub(crate) from: NodeKey,
     pub(crate) to: NodeKey,
-    /// Of the heaviest reference between the two.
+    /// Weight of the heaviest reference between the two.
     pub(crate) weight: f64,
 }
 
 impl Reader {
-    /// The edges of those nodes, but for those from a node to itself; at most `n_max`.
+    /// Returns the edges of nodes, without those from a node to itself; at most `n_max`.
     pub(crate) fn edges(
         &self,
         of: &[NodeKey],

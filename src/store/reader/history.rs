@@ -1,4 +1,4 @@
-//! Questions about the past: snapshots, and what nodes were at them.
+//! Queries of the history: snapshots, changes, earlier versions.
 
 use rusqlite::{Row, params};
 
@@ -14,13 +14,12 @@ pub(crate) struct SnapshotRange {
 }
 
 impl Reader {
-    /// What nodes were.
+    /// Returns the reader of the history.
     pub(crate) fn versions(&self) -> Versions<'_> {
         Versions::of(&self.conn)
     }
 
-    /// Whoever stands under what `side` stands under, now or at some time since a snapshot; maybe
-    /// others.
+    /// Returns the ids of siblings of `side`, now or since a snapshot; maybe others.
     pub(crate) fn siblings_since(
         &self,
         side: &NodeVersion,
@@ -47,7 +46,7 @@ impl Reader {
         found.doing("list siblings of before")
     }
 
-    /// How many changes a node has before that one, counting at most `n_max`.
+    /// Returns the number of a node's changes before a moment, counting at most `n_max`.
     pub(crate) fn count_changes_of(
         &self,
         node_id: &str,
@@ -65,8 +64,9 @@ impl Reader {
         Ok(n as usize)
     }
 
-    /// The last change of each node that changed in `range`: newest snapshots first, those of one
-    /// in the order of their recording, from the one behind `after` on.
+    /// Returns the last change of each node that changed in `range`, after a moment.
+    ///
+    /// Newest snapshots come first, the changes of one in the order of their recording.
     pub(crate) fn last_changes(
         &self,
         range: SnapshotRange,
@@ -96,7 +96,7 @@ impl Reader {
         self.all(LAST, args, read).doing("list changes")
     }
 
-    /// Whether a file's new words replaced an agent's in one of the node's changes.
+    /// Returns whether a file's new text replaced an agent's overlay in one of the node's changes.
     pub(crate) fn has_conflict(
         &self,
         node_id: &str,

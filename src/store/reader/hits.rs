@@ -1,7 +1,7 @@
-//! What full-text search finds, and what ranking needs to know of it.
+//! Full-text matches, and the columns that ranking reads of them.
 //!
-//! Which nodes have a word comes from the index alone, and is cheap. What is known of those that
-//! are ranked is read once, in one statement.
+//! Matching reads the index alone and is cheap. One statement reads the columns of all nodes to be
+//! ranked.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorStep, NodeKey, StoreError, one};
 
-/// Characters of a text that are read to rank it.
+/// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
 
 /// A node that full-text search found.
@@ -25,7 +25,7 @@ pub(crate) struct MatchedNode {
     pub(crate) heat: Heat,
 }
 
-/// Its words, as they stand in the row.
+/// Label, breadcrumb and the beginning of the text, as the row has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeWords<'a> {
     pub(crate) label: &'a str,
@@ -37,7 +37,7 @@ pub(crate) struct NodeWords<'a> {
 impl<'a> NodeWords<'a> {
     fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeWords<'a> {
         let end = match content.as_bytes().get(..BEGINNING_CHARS) {
-            // No text of fewer bytes has more characters.
+            // No text with fewer bytes has more characters.
             None => content.len(),
             Some(beginning) if beginning.is_ascii() => BEGINNING_CHARS,
             Some(_) => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
@@ -46,14 +46,14 @@ impl<'a> NodeWords<'a> {
     }
 }
 
-/// In which order nodes are found.
+/// The order of matches, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchOrder {
     EldestFirst,
     NewestFirst,
 }
 
-/// Which nodes the index finds: all of them or those of a type, by age.
+/// A query of matching nodes, all of them or those of one type, by age.
 macro_rules! having {
     ($of_type:expr, $order:literal) => {
         concat!(
@@ -66,7 +66,7 @@ macro_rules! having {
     };
 }
 
-/// A node's row is looked up after the index was asked.
+/// A condition on the type, which is read after the index has matched.
 macro_rules! of_type {
     () => {
         " AND (SELECT node_type FROM node WHERE key = node_fts.rowid) = ?3"
@@ -74,14 +74,14 @@ macro_rules! of_type {
 }
 
 impl Reader {
-    /// Nodes that there ever were, removed ones included.
+    /// Returns the number of nodes ever created, removed ones included.
     pub(crate) fn n_ever_created(&self) -> Result<u64, StoreError> {
         const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
         let newest: i64 = one(&self.conn, NEWEST).doing("read the newest key")?;
         Ok(newest.unsigned_abs())
     }
 
-    /// The nodes that `expression` matches, at most `n_max`; `None` when it is no full-text
+    /// Returns the nodes that match `expression`, at most `n_max`; `None` when it is no full-text
     /// expression.
     pub(crate) fn matching(
         &self,
@@ -108,8 +108,8 @@ impl Reader {
         })
     }
 
-    /// The nodes that `expression` matches, best first, each with how well it does: higher is
-    /// better and never negative. `None` when it is no full-text expression.
+    /// Returns the best matches of `expression`, each with its score: higher is better, never
+    /// negative. `None` when it is no full-text expression.
     pub(crate) fn matches(
         &self,
         expression: &str,
@@ -141,7 +141,8 @@ impl Reader {
         })
     }
 
-    /// What ranking needs to know of those nodes, in that order, and what `words` makes of theirs.
+    /// Returns the columns that ranking reads of nodes, in the order of `keys`, with the result of
+    /// `words`.
     pub(crate) fn load_matches<T>(
         &self,
         keys: &[NodeKey],
@@ -162,8 +163,10 @@ impl Reader {
         self.all(FOUND, [list(keys)], read).doing("read what matches")
     }
 
-    /// What stands right behind each of those nodes and is no heading: below a heading, or next to
-    /// anything else.
+    /// Returns the text that follows each node: a heading's first child, another node's next
+    /// sibling.
+    ///
+    /// A heading in that place is no text and is left out.
     pub(crate) fn following_texts(
         &self,
         keys: &[NodeKey],
@@ -195,7 +198,7 @@ impl Reader {
     }
 }
 
-/// What full-text search cannot parse, it reports as the plain error.
+/// Maps the error of an expression that full-text search cannot parse to `None`.
 fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
     match found {
         Err(rusqlite::Error::SqliteFailure(error, _))

@@ -1,5 +1,6 @@
-//! Questions of those who watch: everything there is, row by row, so that no answer has to be held
-//! as a whole. What is asked for in part is read in part.
+//! Listings for `observe`: all rows of a kind, streamed one by one.
+//!
+//! No answer is held as a whole, and a query for a part reads only that part.
 
 use rusqlite::{Params, Row, params};
 
@@ -9,21 +10,21 @@ use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorStep, Prepared, StoreError};
 
-/// A node where it stands in the tree.
+/// A node with its depth in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedNode {
     pub(crate) id: String,
     pub(crate) node_type: String,
     pub(crate) label: String,
-    /// Nodes above it.
+    /// Number of ancestors.
     pub(crate) depth: u64,
     pub(crate) tokens: u64,
-    /// Of its file, relative to the root.
+    /// Path of its file, relative to the root.
     pub(crate) path: Option<String>,
     pub(crate) heat: Heat,
 }
 
-/// A node by itself.
+/// A node with its heat.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeHeat {
     pub(crate) id: String,
@@ -32,12 +33,12 @@ pub(crate) struct NodeHeat {
     pub(crate) heat: Heat,
 }
 
-/// A reference, whether it found its target or not.
+/// A reference, resolved or pending.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinkRow {
-    /// Id of who refers.
+    /// Id of the source.
     pub(crate) source: String,
-    /// Id of what is referred to; `None` while that is not there.
+    /// Id of the target; `None` while pending.
     pub(crate) target: Option<String>,
     pub(crate) label: String,
     pub(crate) path: Option<String>,
@@ -57,7 +58,7 @@ pub(crate) struct SnapshotRow {
     pub(crate) is_head: bool,
 }
 
-/// What a snapshot did to a node; a side where it was not there has neither hash nor text.
+/// A change of a snapshot; a side where the node did not exist has neither hash nor text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeEdit {
     pub(crate) op: String,
@@ -69,7 +70,7 @@ pub(crate) struct NodeEdit {
 }
 
 impl Reader {
-    /// Every node of the tree, each before those below it, in document order.
+    /// Streams every node of the tree, each before those below it, in document order.
     pub(crate) fn each_placed<E: From<StoreError>>(
         &self,
         mut each: impl FnMut(PlacedNode) -> Result<(), E>,
@@ -93,15 +94,16 @@ impl Reader {
         Ok(())
     }
 
-    /// A node and those below it, at most `levels` down; the same order. `false`: there is none of
-    /// that id.
+    /// Streams a node and those below it in document order, at most `levels` down.
+    ///
+    /// Returns false if there is no such node.
     pub(crate) fn each_placed_in<E: From<StoreError>>(
         &self,
         id: &str,
         levels: u64,
         mut each: impl FnMut(PlacedNode) -> Result<(), E>,
     ) -> Result<bool, E> {
-        // Each node once, so that even a circle has an end.
+        // Each node once, so that even a cycle ends.
         const ABOVE: &str = "
             WITH RECURSIVE above (key) AS (
                 SELECT parent FROM node WHERE id = ?1
@@ -134,8 +136,8 @@ impl Reader {
         levels: u64,
         each: impl FnMut(PlacedNode) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The deepest of those in wait comes next: all that is below a node, before its next
-        // sibling. Waiting are the siblings along one path, no more.
+        // The deepest waiting node comes next: everything below a node, before its next sibling.
+        // Only the siblings along one path wait.
         const BELOW: &str = concat!(
             "
             WITH RECURSIVE below (key, depth, position) AS (
@@ -171,7 +173,7 @@ impl Reader {
         self.stream(BELOW, params![root, from, deepest], "walk down the tree", read, each)
     }
 
-    /// Every node, the eldest first.
+    /// Streams every node, oldest first.
     pub(crate) fn each_heat<E: From<StoreError>>(
         &self,
         each: impl FnMut(NodeHeat) -> Result<(), E>,
@@ -187,7 +189,7 @@ impl Reader {
         self.stream(WARM, [], "read the temperatures", read_warm, each)
     }
 
-    /// Every node that refers to something, or that something refers to; the eldest first.
+    /// Streams every node that is the source or the target of a reference, oldest first.
     pub(crate) fn each_linked<E: From<StoreError>>(
         &self,
         each: impl FnMut(NodeHeat) -> Result<(), E>,
@@ -206,7 +208,7 @@ impl Reader {
         self.stream(LINKED, [], "list what is related", read_warm, each)
     }
 
-    /// Every reference that found its target, or every one that did not; the eldest first.
+    /// Streams every resolved reference, or every pending one, oldest first.
     pub(crate) fn each_link<E: From<StoreError>>(
         &self,
         is_pending: bool,
@@ -233,7 +235,7 @@ impl Reader {
         self.stream(LINKS, [is_pending], "list references", read, each)
     }
 
-    /// The newest snapshots, the newest first.
+    /// Streams the newest snapshots, newest first.
     pub(crate) fn each_snapshot<E: From<StoreError>>(
         &self,
         n_max: usize,
@@ -258,13 +260,13 @@ impl Reader {
         self.stream(SNAPSHOTS, [limit(n_max)], "list snapshots", read, each)
     }
 
-    /// What a snapshot did, in the order in which it did it.
+    /// Streams the changes of a snapshot, in the order of their recording.
     pub(crate) fn each_edit<E: From<StoreError>>(
         &self,
         snapshot: i64,
         each: impl FnMut(NodeEdit) -> Result<(), E>,
     ) -> Result<(), E> {
-        // A text that is no node's any more is in `blob`; one that is, at its node.
+        // A text that no node has any more is in `blob`; others are in their nodes.
         const EDITS: &str = "
             SELECT d.op, d.node_id, d.old_hash, d.new_hash,
                    ifnull(old.content, iif(n.content_hash = d.old_hash, n.content, NULL)),
@@ -288,7 +290,7 @@ impl Reader {
         self.stream(EDITS, [snapshot], "list what a snapshot did", read, each)
     }
 
-    /// Ids of nodes that begin so, in their order.
+    /// Returns the ids of nodes that begin with `prefix`, in order.
     pub(crate) fn ids_from(&self, prefix: &str, n_max: usize) -> Result<Vec<String>, StoreError> {
         const FROM: &str = "
             SELECT id
@@ -299,7 +301,7 @@ impl Reader {
         self.all(FROM, params![prefix, limit(n_max)], |row| row.get(0)).doing("list ids")
     }
 
-    /// Ids of nodes whose label `expression` matches, the eldest first.
+    /// Returns the ids of nodes whose label matches `expression`, oldest first.
     pub(crate) fn ids_matching(
         &self,
         expression: &str,
@@ -314,7 +316,7 @@ impl Reader {
         self.all(MATCHING, params![expression, limit(n_max)], |row| row.get(0)).doing("list ids")
     }
 
-    /// Numbers of snapshots that begin so, the newest first.
+    /// Returns the numbers of snapshots that begin with `prefix`, newest first.
     pub(crate) fn snapshots_from(
         &self,
         prefix: &str,
@@ -329,7 +331,7 @@ impl Reader {
         self.all(FROM, params![prefix, limit(n_max)], |row| row.get(0)).doing("list snapshots")
     }
 
-    /// Gives each row away as soon as it is read.
+    /// Passes each row on as soon as it is read.
     pub(super) fn stream<T, P: Params, E: From<StoreError>>(
         &self,
         sql: &'static str,

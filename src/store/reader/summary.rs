@@ -1,4 +1,4 @@
-//! Questions about the whole memory: what is in it, how warm it is, which files it came from.
+//! Statistics of the whole memory: its contents, temperatures and files.
 
 use rusqlite::{OptionalExtension, Row};
 
@@ -7,14 +7,14 @@ use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::store::{ErrorStep, StoreError, heat_rows};
 
-/// What is in a memory.
+/// Statistics of a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stats {
     /// Path of the database file; empty for one in memory.
     pub(crate) path: String,
     /// Bytes of the database.
     pub(crate) size_bytes: u64,
-    /// Nodes of each type, by name.
+    /// Number of nodes of each type, by name.
     pub(crate) by_type: Vec<(String, u64)>,
     /// Tokens of all contents.
     pub(crate) tokens: u64,
@@ -22,23 +22,23 @@ pub(crate) struct Stats {
     /// The snapshot at HEAD.
     pub(crate) head: Option<HeadSnapshot>,
     pub(crate) temperatures: Temperatures,
-    /// References of texts that found their target.
+    /// Resolved references of texts.
     pub(crate) n_parsed: u64,
-    /// Those by hand that did.
+    /// Resolved manual references.
     pub(crate) n_manual: u64,
-    /// References that wait for theirs.
+    /// Pending references.
     pub(crate) n_pending: u64,
-    /// Rows that the full-text index really has.
+    /// Rows in the full-text index.
     pub(crate) n_index_rows: u64,
 }
 
 impl Stats {
-    /// Nodes of all types.
+    /// Returns the number of nodes of all types.
     pub(crate) fn n_nodes(&self) -> u64 {
         self.by_type.iter().map(|(_, n)| n).sum()
     }
 
-    /// Name of the database file; empty for one in memory.
+    /// Returns the name of the database file; empty for one in memory.
     pub(crate) fn database(&self) -> &str {
         self.path.rsplit(['/', '\\']).next().unwrap_or_default()
     }
@@ -53,10 +53,10 @@ pub(crate) struct HeadSnapshot {
     pub(crate) created_at: Millis,
 }
 
-/// How warm a memory is.
+/// The distribution of temperatures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Temperatures {
-    /// What counts as cold and hot here.
+    /// The thresholds of cold and hot nodes.
     pub(crate) lines: HeatThresholds,
     pub(crate) average: f64,
     pub(crate) median: f64,
@@ -65,21 +65,21 @@ pub(crate) struct Temperatures {
     pub(crate) n_pinned: u64,
 }
 
-/// A source file and what came of it.
+/// A source file and the number of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSummary {
     /// The compiled folder.
     pub(crate) root: String,
-    /// Relative to it.
+    /// Path relative to the root.
     pub(crate) path: String,
     pub(crate) n_nodes: u64,
     pub(crate) tokens: u64,
-    /// Why the last look could not be compiled.
+    /// The reason why the last compile of it failed.
     pub(crate) error: Option<String>,
 }
 
 impl Reader {
-    /// What is in the memory.
+    /// Returns the statistics of the memory.
     pub(crate) fn stats(&self, lines: HeatThresholds) -> Result<Stats, StoreError> {
         const BY_TYPE: &str = "
             SELECT node_type, count(*), sum(token_count)
@@ -92,7 +92,7 @@ impl Reader {
         const MANUAL: &str =
             "SELECT count(*) FROM reference WHERE target IS NOT NULL AND origin = 'manual'";
         const PENDING: &str = "SELECT count(*) FROM reference WHERE target IS NULL";
-        // The index's own list of documents: a count over the index itself would count the nodes.
+        // The index's own list of documents: counting the index itself would count `node`.
         const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
         let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?));
         let types: Vec<(String, u64, u64)> = self.all(BY_TYPE, [], read).doing("count nodes")?;
@@ -111,7 +111,7 @@ impl Reader {
         })
     }
 
-    /// Every source file, by root and path.
+    /// Returns every source file, by root and path.
     pub(crate) fn files(&self) -> Result<Vec<FileSummary>, StoreError> {
         let mut files = Vec::new();
         self.each_file(|file| {
@@ -121,7 +121,7 @@ impl Reader {
         Ok(files)
     }
 
-    /// The same, one by one.
+    /// Streams every source file, by root and path.
     pub(crate) fn each_file<E: From<StoreError>>(
         &self,
         each: impl FnMut(FileSummary) -> Result<(), E>,
@@ -168,7 +168,7 @@ impl Reader {
         self.conn.query_row(HEAD, [], read).optional().doing("read HEAD")
     }
 
-    /// How warm it is.
+    /// Returns the distribution of temperatures.
     pub(crate) fn temperatures(&self, lines: HeatThresholds) -> Result<Temperatures, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
         const NODES: &str = "SELECT count(*) FROM node";

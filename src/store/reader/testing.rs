@@ -1,4 +1,4 @@
-//! A memory made of an outline, for tests of what reads it.
+//! Builds a memory from an outline, for tests of its readers.
 
 #[cfg(test)]
 use std::cell::Cell;
@@ -14,17 +14,17 @@ use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
 use crate::text::bigrams;
 
-/// A memory in the making.
+/// A memory under construction.
 pub(crate) struct Sketch {
     conn: Connection,
     file: Option<(i64, String)>,
-    /// Keys and labels of the nodes that stand open, outermost first.
+    /// Keys and labels of the open nodes, outermost first.
     open: Vec<(i64, String)>,
     n_nodes: i64,
 }
 
 impl Sketch {
-    /// An empty memory.
+    /// Returns an empty memory.
     pub(crate) fn new() -> Sketch {
         let conn = Connection::open_in_memory().expect("memory is there");
         for migration in MIGRATIONS {
@@ -35,16 +35,17 @@ impl Sketch {
         Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// The memory that an outline describes, as [`Sketch::add`] reads it.
+    /// Returns the memory of an outline, in the syntax of [`Sketch::add`].
     pub(crate) fn of(outline: &str) -> Reader {
         let mut sketch = Sketch::new();
         sketch.add(outline);
         sketch.done()
     }
 
-    /// Adds an outline and returns the ids of its nodes: `= file.md` begins a file, `type content`
-    /// a node, two spaces lead a level down, `\n` in a content is a line break. A node of content
-    /// `-` is empty.
+    /// Adds an outline, and returns the ids of its nodes.
+    ///
+    /// `= file.md` begins a file, `type content` a node, two spaces lead a level down, `\n` in a
+    /// content is a line break. A node of content `-` is empty.
     pub(crate) fn add(&mut self, outline: &str) -> Vec<String> {
         let mut ids = Vec::new();
         for line in outline.lines().filter(|it| !it.trim().is_empty()) {
@@ -70,7 +71,7 @@ impl Sketch {
         self.open.clear();
     }
 
-    /// Adds a node at that depth, below the last one above it, and returns its id.
+    /// Adds a node at a depth, below the last one above it, and returns its id.
     pub(crate) fn node(&mut self, depth: usize, node_type: &str, content: &str) -> String {
         const ADD: &str = "
             INSERT INTO node (key, id, file, parent, position, node_type, format, token_count,
@@ -119,12 +120,12 @@ impl Sketch {
         self.conn.execute(WARM, params![temperature, self.n_nodes]).expect("a temperature");
     }
 
-    /// Runs SQL, for what an outline cannot say.
+    /// Runs SQL, for states that an outline cannot express.
     pub(crate) fn run(&self, sql: &str) {
         self.conn.execute_batch(sql).expect("sound SQL");
     }
 
-    /// The memory, ready to be read; statements get the plans that they have in a file.
+    /// Returns the finished memory; statements get the plans that they have in a file.
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
         connection::prepare_once(&self.conn).expect("plans can be kept");
@@ -133,7 +134,7 @@ impl Sketch {
 }
 
 impl Reader {
-    /// Every reference, in order of what it says: `a.md: label -> b.md: label w=2`.
+    /// Returns every reference, by its text: `a.md: label -> b.md: label w=2`.
     pub(crate) fn references(&self) -> Result<Vec<String>, StoreError> {
         const ALL: &str = "
             SELECT concat(sf.path, ': ', s.label, ' ', r.form, ' [', r.label, '] -> ',
@@ -155,14 +156,14 @@ thread_local! {
     static WORK: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Adds up what SQLite did for a question of this thread.
+/// Adds the steps of a query to this thread's count.
 #[cfg(test)]
 pub(super) fn note_work(query: &mut Statement<'_>) {
     let steps = query.reset_status(StatementStatus::VmStep);
     WORK.set(WORK.get() + i64::from(steps));
 }
 
-/// Steps of SQLite's machine that `ask` took, in the questions that are answered by rows.
+/// Returns the steps of SQLite's virtual machine that `ask` took, in queries that return rows.
 #[cfg(test)]
 pub(crate) fn work_of(ask: impl FnOnce()) -> i64 {
     WORK.set(0);

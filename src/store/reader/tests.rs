@@ -1,3 +1,5 @@
+//! Tests queries of the reading connection.
+
 use expect_test::expect;
 
 use super::testing::Sketch;

@@ -47,7 +47,7 @@ impl WatchedMemory {
         self.writing.compile(&self.notes(), "m").unwrap();
     }
 
-    /// The id of the node that says so.
+    /// Returns the id of the node with this text.
     fn id(&self, text: &str) -> String {
         let (query, options) = (
             crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },

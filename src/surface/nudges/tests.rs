@@ -4,7 +4,7 @@ use super::*;
 use crate::model::clock::Millis;
 use crate::store::IfMissing;
 
-/// A memory in which every node went cold long ago.
+/// Returns a memory in which every node went cold long ago.
 fn cold(notes: &str) -> (tempfile::TempDir, Memory) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("notes.md"), notes).unwrap();

@@ -1,4 +1,4 @@
-//! What the process knows beside the database: who is there, what was logged, the latest scan.
+//! Resources about the process: its sessions, its log, and the latest scan.
 
 use std::fmt::Write;
 
@@ -59,7 +59,7 @@ pub(super) fn session_log(
     put(out, &known(view, ProcessFact::SessionLog(id))?.to_string())
 }
 
-/// A list under its name, after the database that it belongs to.
+/// Writes a list under its name, after the path of its database.
 fn listed(
     view: &ReadOnlyMemory,
     name: &str,

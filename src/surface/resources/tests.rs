@@ -1,4 +1,4 @@
-//! What clients see, byte for byte, and that looking changes nothing.
+//! Tests for resources: their documents byte for byte, and reads without effect.
 
 mod golden;
 mod memories;
@@ -17,10 +17,10 @@ use crate::memory::{Memory, NoProcess, ProcessFacts};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
-/// A second in the year 2025.
+/// A time in the year 2025.
 const START: Millis = Millis(1_737_072_000_000);
 
-/// A memory, and one who watches it.
+/// A memory with a read-only handle.
 struct ResourceFixture {
     // Dropped in this order.
     view: ReadOnlyMemory,
@@ -31,7 +31,7 @@ struct ResourceFixture {
 }
 
 impl ResourceFixture {
-    /// A memory of a few notes; of nothing, if there are none.
+    /// Returns a memory of these notes; an empty one, if there are none.
     fn of(notes: &[(&str, &str)]) -> ResourceFixture {
         ResourceFixture::beside(notes, Arc::new(NoProcess))
     }
@@ -75,7 +75,7 @@ impl ResourceFixture {
         serde_json::from_str(&self.read(uri)).unwrap()
     }
 
-    /// The document with its folder called `/w`, whatever it is called.
+    /// Returns the document with its folder named `/w`.
     #[track_caller]
     fn shown(&self, uri: &str) -> String {
         self.read(uri).replace(self.folder.to_str().unwrap(), "/w")

@@ -1,4 +1,4 @@
-//! `MemoryCompile`: files of the user's choosing become memory, and no others.
+//! `MemoryCompile`: compiles files from the folders that the user allows.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, Seeding};
 use crate::surface::MemoryHandler;
 
-/// Times that a compile tells how far it is.
+/// Progress reports of one compile.
 const PROGRESS_MAX: usize = 100;
 /// Warnings that the text of a reply names.
 const WARNINGS_SHOWN_MAX: usize = 10;
@@ -30,7 +30,7 @@ pub(super) fn compile(
         seeding: Seeding::AtBirth,
         clock: tools.memory.clock(),
         progress: &|n_done, n_files| {
-            // A client wants to see it move, not every step.
+            // A client needs to see progress, not every step.
             if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {
                 call.progress(n_done as u64, Some(n_files as u64), "files");
             }
@@ -56,8 +56,8 @@ pub(super) fn output() -> Value {
     json!({"type": "object", "properties": properties, "required": counts})
 }
 
-/// The path in full, if it lies where this server may read: in its source folder, in a folder that
-/// the user has compiled before, or where the operator allows it.
+/// Returns the resolved path, if this server may read it. It may read its source folder, folders
+/// compiled before, and those that the operator allows.
 fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError> {
     if asked.is_empty() {
         return Err(HandlerError::BadArgument("`path` is empty; name a file or folder".to_owned()));
@@ -80,7 +80,7 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError>
     };
     let full = in_full(&path);
     match full.filter(|full| homes.iter().any(|home| full.starts_with(home))) {
-        // What was looked at is what is read, even where a link changes meanwhile.
+        // The checked path is the one read, even if a link changes meanwhile.
         Some(full) => Ok(full),
         None => {
             log::warn!("refused to compile what lies outside of the folders that may be read");
@@ -96,8 +96,8 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError>
     }
 }
 
-/// The path without links and detours; of what does not exist, its nearest folder that does counts.
-/// Nobody can say where a detour through what does not exist leads.
+/// Resolves links in a path; a missing path is resolved by its nearest existing folder. A path
+/// with `..` below a missing folder has no resolution.
 fn in_full(path: &Path) -> Option<PathBuf> {
     if let Ok(full) = path.canonicalize() {
         return Some(full);

@@ -1,4 +1,4 @@
-//! The tools that only ask: from arguments to a question, which can touch nothing.
+//! The tools that only read: each turns its arguments into a query.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `MemoryRelate` and `MemoryUnrelate`: edges by hand.
+//! `MemoryRelate` and `MemoryUnrelate`: manual references.
 
 use serde_json::{Value, json};
 

@@ -68,7 +68,7 @@ pub(super) fn pinned_output() -> Value {
     output(&[("pinned", "boolean"), ("temperature", "number")])
 }
 
-/// An object with the node's id and these facts about it, which are always there.
+/// Returns the schema of an object with the node's id and these facts, all required.
 fn output(facts: &[(&str, &str)]) -> Value {
     let mut properties = Map::from_iter([("node_id".to_owned(), json!({"type": "string"}))]);
     properties.extend(facts.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))));

@@ -1,4 +1,4 @@
-//! What the file system does to a memory: no room, no file, another file, half a log.
+//! Tests failures of the file system: no room, no file, another file, half a log.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Dice, Folder, Ran};
 
-/// Says whether a text is a node's.
+/// Returns whether a text is a node's.
 fn is_there(folder: &Folder, text: &str) -> bool {
     let conn = folder.database("m.db");
     let sql = "SELECT count(*) FROM node WHERE content = ?1";
     0 < conn.query_row(sql, [text], |row| row.get::<_, i64>(0)).unwrap()
 }
 
-/// The program, whose files may have so many blocks.
+/// Returns a command of the program with a limit on the size of files, in blocks.
 pub(super) fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
     let program = folder.command([] as [&str; 0]);
     let mut command = folder.command([] as [&str; 0]);
@@ -32,8 +32,9 @@ pub(super) fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Comman
     shell
 }
 
-/// Writes and compiles while files may have so many blocks: each call is done, or an error that
-/// changed nothing, and questions are answered.
+/// Writes and compiles with a limit on the size of files.
+///
+/// Each call succeeds or fails without a change, and questions are answered.
 #[track_caller]
 fn write_in(n_blocks: usize, base: &Folder) {
     const WRITES: usize = 6;
@@ -70,14 +71,14 @@ fn write_in(n_blocks: usize, base: &Folder) {
     folder.assert_healthy("m.db");
 }
 
-/// Does that for sizes from one to another; how many there were.
+/// Runs [`write_in`] for sizes in a range, and returns their number.
 #[track_caller]
 pub(super) fn fill(sizes: std::ops::Range<usize>, step: usize) -> usize {
     let base = Folder::new();
     let mut client = Client::legacy(&base, &["--db", "m.db"]);
     client.text("MemoryWrite", json!({"payload": "What was there before."}));
     client.end();
-    // What is smaller cannot even be opened to write, which is said at once.
+    // A smaller file cannot even be opened for writing, which is reported at once.
     let least = 64;
     let mut n_sizes = 0;
     for n_blocks in sizes.step_by(step) {
@@ -90,7 +91,7 @@ pub(super) fn fill(sizes: std::ops::Range<usize>, step: usize) -> usize {
     n_sizes
 }
 
-/// A memory that cannot be made is none, and can be made when there is room.
+/// Creates a memory without room for it: none is left, and a later try with room succeeds.
 #[track_caller]
 fn refuse_in(n_blocks: usize) {
     let folder = Folder::new().file("notes/a.md", "Words of a note.\n");
@@ -108,7 +109,7 @@ fn where_a_file_may_not_grow_a_write_is_an_error_that_changed_nothing() {
     fill(8..600, 150);
 }
 
-/// Cuts off or overwrites the log at so many places; how many there were.
+/// Truncates or overwrites the log at so many places; returns the number of cuts.
 #[track_caller]
 pub(super) fn tear(n_cuts: usize) -> usize {
     const WRITES: usize = 12;
@@ -127,7 +128,7 @@ pub(super) fn tear(n_cuts: usize) -> usize {
     client.kill();
     let whole = fs::read(log("m.db")).unwrap();
     let mut dice = Dice::new(7);
-    // Before the first write there was the schema, at least.
+    // The first state has the schema, at least.
     let first = states[0].0;
     for nth in 0..n_cuts {
         let cut = first + dice.below(whole.len() - first + 1);
@@ -176,7 +177,7 @@ fn a_database_that_was_deleted_or_replaced_is_neither_read_nor_written() {
             assert!(reply.is_error && reply.text.contains("deleted or replaced"), "{}", reply.text);
         }
         assert_eq!(db.exists(), is_replaced);
-        // Put back, it goes on.
+        // Put back under its name, the file is used again.
         fs::rename(&aside, &db).unwrap();
         client.text("MemoryWrite", json!({"payload": "After."}));
         client.end();

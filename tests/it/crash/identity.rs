@@ -1,4 +1,4 @@
-//! What becomes of writes when the files of a memory lose or change their names under a server.
+//! Tests writes while the files of a memory lose or change their names under a server.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::support::{Client, Folder, Ran};
 
 const WRITES: usize = 10;
 
-/// Texts that were acknowledged.
+/// The acknowledged texts.
 #[derive(Default)]
 struct Acknowledged(Vec<String>);
 
 impl Acknowledged {
-    /// Writes a text; whether it was acknowledged.
+    /// Writes a text, and returns whether it was acknowledged.
     fn write(&mut self, client: &mut Client, text: String) -> bool {
         let reply = client.call("MemoryWrite", json!({"payload": text}));
         match reply.is_error {
@@ -28,7 +28,7 @@ impl Acknowledged {
         !reply.is_error
     }
 
-    /// Asserts that all of them are in the memory, which is sound.
+    /// Asserts that the memory is sound and has all of them.
     #[track_caller]
     fn check(&self, folder: &Folder, db: &str) {
         folder.assert_healthy(db);
@@ -41,7 +41,7 @@ impl Acknowledged {
     }
 }
 
-/// How a server ends.
+/// The end of a server.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Kill,
@@ -59,7 +59,7 @@ fn server(folder: &Folder, db: &str) -> Client {
     Client::legacy(folder, &["--db", db])
 }
 
-/// A server that is refused, for what it says.
+/// Starts a server that is refused, and returns its error.
 #[track_caller]
 fn refused(folder: &Folder, db: &str) -> String {
     let ran = folder.run(["serve", "--db", db]);
@@ -85,7 +85,7 @@ fn what_is_acknowledged_around_the_loss_of_a_name_is_kept() {
         for ending in endings {
             fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
         }
-        // Nobody begins beside it until it has ended.
+        // No other server starts beside it until it has ended.
         let said = refused(&folder, "m.db");
         assert!(said.contains("another process") && said.contains("was deleted"), "{said}");
         match how {
@@ -116,7 +116,7 @@ fn servers_whose_memory_lost_a_name_between_them_lose_nothing() {
             if nth == WRITES {
                 fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
             }
-            // Servers are begun again as they are ended: whoever is refused is so only at first.
+            // Servers are restarted one by one, so each is refused only at first.
             for (which, client) in clients.iter_mut().enumerate() {
                 acknowledged.write(client, format!("Server {which} says {nth}."));
             }
@@ -133,7 +133,7 @@ fn servers_whose_memory_lost_a_name_between_them_lose_nothing() {
 
 #[test]
 fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
-    // Another program looks for neither lock nor name: it gets a log and an index of its own.
+    // Another program checks neither lock nor name: it gets a log and an index of its own.
     for ending in ["-wal", "-shm"] {
         let folder = Folder::new();
         let mut acknowledged = Acknowledged::default();
@@ -191,7 +191,7 @@ fn a_memory_of_two_names_is_refused_under_both() {
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(&format!("{db}` has 2 names (hard links)")), "{}", ran.stderr);
     }
-    // Nothing was made for the second name, and whoever was first goes on.
+    // No file was made for the second name, and the first server goes on.
     assert_eq!(folder.names(), ["m.db", "m.db-shm", "m.db-wal", "n.db"]);
     assert!(acknowledged.write(&mut client, "After.".to_owned()));
     client.end();
@@ -217,8 +217,8 @@ fn a_memory_behind_symbolic_links_is_one_memory() {
     acknowledged.check(&folder, "m.db");
 }
 
-/// The program where `inside` of the folder is `outside`, mounted by itself; `None` where this user
-/// cannot mount.
+/// Runs the program with `outside` mounted at `inside` of the folder; `None` where this user cannot
+/// mount.
 fn mounted(folder: &Folder, outside: &str, inside: &str, args: &[&str]) -> Option<Ran> {
     let script = "mount --bind \"$0\" \"$1\" || exit 99; shift; exec \"$@\"";
     let program = folder.command([] as [&str; 0]);
@@ -248,7 +248,7 @@ fn a_memory_that_is_mounted_by_itself_is_refused() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("inside/m.db` is mounted without its folder"), "{}", ran.stderr);
     assert!(!folder.path("inside/m.db-wal").exists());
-    // The folder may be.
+    // Mounting the folder is permitted.
     folder.write("host/a.txt", "");
     fs::rename(folder.path("m.db"), folder.path("host/m.db")).unwrap();
     let ran = mounted(&folder, "host", "inside", &compile).unwrap();

@@ -1,4 +1,4 @@
-//! Errors say what is so: what is called unchanged is, and what may be either is called that.
+//! Tests that errors are true: nothing changed where they claim so, and doubts are reported.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::support::{Client, Dice, Folder, Ran};
 
 const SNAPSHOTS: u64 = 3;
 
-/// A memory of some snapshots, and of numbers that a setting calls secret from now on.
+/// Returns a memory of some snapshots, with numbers that a setting makes secret from now on.
 fn careless() -> Folder {
     let folder = Folder::new();
     let mut dice = Dice::new(3);
@@ -32,7 +32,7 @@ fn careless() -> Folder {
     folder
 }
 
-/// Whether the text is in any file of the memory.
+/// Returns whether the text is in any file of the memory.
 fn is_in_the_bytes(folder: &Folder, text: &str) -> bool {
     ["m.db", "m.db-wal"].iter().any(|name| {
         let bytes = fs::read(folder.path(name)).unwrap_or_default();
@@ -40,8 +40,8 @@ fn is_in_the_bytes(folder: &Folder, text: &str) -> bool {
     })
 }
 
-/// Runs a command where files may have so many blocks, for each of some sizes. `is_done` looks
-/// whether the memory was changed. Each outcome has to come up.
+/// Runs a command with several limits on the size of files. `is_done` checks whether the memory was
+/// changed. Each outcome has to occur.
 #[track_caller]
 fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
     let base = careless();
@@ -72,7 +72,7 @@ fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
             _ => seen[2] += 1,
         }
         folder.assert_healthy("m.db");
-        // Again, where there is room.
+        // Again, with room.
         folder.ok(args);
         assert!(is_done(&folder) && !is_in_the_bytes(&folder, secret), "{said}");
     }
@@ -95,8 +95,9 @@ fn redact_that_could_not_write_the_file_anew_says_what_it_did() {
     check(&["redact", "--source", "notes", "--db", "m.db"], "QX-1000", is_done);
 }
 
-/// A library to be loaded before others, which has `fsync` and `fdatasync` fail while a file of that
-/// name is there; `None` where there is no compiler.
+/// Builds a library that makes `fsync` and `fdatasync` fail while a file exists.
+///
+/// It is preloaded; `None` where there is no compiler.
 fn failing_sync(folder: &Folder, name: &str) -> Option<PathBuf> {
     let source = format!(
         "#include <errno.h>\n#include <unistd.h>\n\
@@ -135,6 +136,6 @@ fn a_commit_whose_sync_failed_may_or_may_not_be_kept() {
         .prepare("SELECT content FROM node ORDER BY key")
         .and_then(|mut it| it.query_map([], |row| row.get(0))?.collect())
         .unwrap();
-    // Its pages were in the log when the disk was asked to keep them.
+    // Its pages were in the log before the sync failed.
     assert_eq!(kept, ["Before.", "In doubt."]);
 }

@@ -1,10 +1,10 @@
-//! What comes over a stream: questions to a person, updates, and the end.
+//! Tests messages over a stream: questions to a person, updates, and the end.
 
 use std::io::{BufRead, BufReader};
 
 use super::*;
 
-/// The head of a request that names its method, as 2026-07-28 has it.
+/// Returns the head of a request that names its method, as 2026-07-28 requires.
 fn fields(method: &str, name: &str) -> String {
     let name = if name.is_empty() { String::new() } else { format!("Mcp-Name: {name}\r\n") };
     format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}")
@@ -44,7 +44,7 @@ impl Events {
         line.ends_with('\n').then(|| line.trim_end().to_owned())
     }
 
-    /// The message of the next event; `None` at the end.
+    /// Returns the message of the next event; `None` at the end.
     fn next(&mut self) -> Option<Value> {
         loop {
             let line = self.line()?;
@@ -55,7 +55,7 @@ impl Events {
     }
 }
 
-/// Notes with more nodes than an agent may remove unasked, and the node above them.
+/// Returns notes with more nodes than an agent may remove without a confirmation, and their parent.
 fn crowded() -> (Folder, String) {
     let notes: String = (0..20).map(|it| format!("Paragraph {it}.\n\n")).collect();
     let folder = Folder::new().file("notes/store.md", format!("# Store\n\n{notes}"));
@@ -88,7 +88,7 @@ fn a_person_is_asked_over_a_stream_and_answers_by_a_request() {
         let mut events = Events::open(&up, "POST", "", &call.to_string());
         let question = events.next().unwrap();
         assert_eq!(question["params"]["message"], "Forget `Store` and the 20 nodes below it?");
-        // Others are served meanwhile, of the same session, too.
+        // Other requests are answered meanwhile, even of the same session.
         assert_eq!(up.post("", "ping", &json!({})).status, 200);
         let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": action}});
         assert_eq!(up.send("POST", "/mcp", "", &reply.to_string()).status, 202);
@@ -97,7 +97,7 @@ fn a_person_is_asked_over_a_stream_and_answers_by_a_request() {
         assert_eq!(over["result"]["content"][0]["text"], said);
         assert_eq!(events.next(), None);
     }
-    // In the other era the question is the result, and the answer a retry.
+    // In the modern era the question is the result, and the answer a retry.
     up.fields = String::new();
     forget["_meta"] = modern();
     forget["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can;
@@ -156,7 +156,7 @@ fn listeners_get_updates_and_the_end() {
     );
     let mut gone = listen(json!(["remindb://tree"]));
     gone.next().unwrap();
-    // To close is to cancel.
+    // Closing the stream cancels the request.
     gone.stream.shutdown(std::net::Shutdown::Both).unwrap();
     up.tool("MemoryWrite", json!({"payload": "Written here."}));
     for events in [&mut news, &mut listening] {

@@ -1,11 +1,11 @@
-//! Commands that look at a whole memory while somebody writes to it all the time.
+//! Tests commands that read a whole memory while another process writes all the time.
 
 use serde_json::json;
 
 use super::memory;
 use crate::support::{Client, Folder};
 
-/// Runs `body` while a server writes one text after the other; how many it wrote.
+/// Runs `body` while a server writes one text after the other; returns the number of writes.
 fn while_writing(folder: &Folder, body: impl FnOnce()) -> usize {
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -55,7 +55,7 @@ fn a_safety_copy_is_made_while_others_write() {
     while_writing(&folder, || {
         for _ in 0..3 {
             folder.ok(["restore", "b.db", "--db", "m.db"]);
-            // The next one has another second in its name.
+            // The name of the next copy has another second.
             let is_copy = |it: &String| it.ends_with(".before-restore");
             for copy in folder.names().into_iter().filter(is_copy) {
                 folder.assert_healthy(&copy);

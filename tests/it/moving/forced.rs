@@ -1,4 +1,4 @@
-//! What `--force` replaces: regular files, and nothing else.
+//! Tests that `--force` replaces regular files, and nothing else.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -9,7 +9,7 @@ use expect_test::expect;
 use super::memory;
 use crate::support::{Folder, finish};
 
-/// A memory, and a pipe with a name.
+/// Returns a memory beside a named pipe.
 fn beside_a_pipe() -> Folder {
     let folder = memory();
     let made = Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
@@ -39,7 +39,7 @@ fn an_export_is_written_into_a_pipe() {
 #[test]
 fn an_export_is_written_into_a_device() {
     let folder = memory();
-    // One of our own: a mistake must not cost the machine's.
+    // A device of our own: a mistake must not cost the machine's.
     let made = Command::new("mknod").arg(folder.path("null")).args(["c", "1", "3"]).output();
     if !made.is_ok_and(|it| it.status.success()) {
         eprintln!("skipped: this user cannot make a device");
@@ -85,7 +85,7 @@ fn what_is_no_regular_file_becomes_no_backup() {
         );
     }
     assert!(is_pipe(&folder) && !folder.path("nothing").exists());
-    // Without --force, nothing at all is touched.
+    // Without --force, nothing at all is changed.
     folder.check(
         "export pipe --db m.db",
         expect![[r#"
@@ -108,7 +108,7 @@ fn a_symbolic_link_stays_and_its_target_is_replaced() {
         assert!(1_000 < fs::metadata(folder.path(target)).unwrap().len());
     }
     folder.assert_healthy("b.db");
-    // What was damaged behind a link is moved aside where it is.
+    // A damaged file behind a link is moved aside in its own folder.
     fs::rename(folder.path("m.db"), folder.path("deep/m.db")).unwrap();
     symlink("deep/m.db", folder.path("m.db")).unwrap();
     let mut bytes = fs::read(folder.path("deep/m.db")).unwrap();

@@ -1,4 +1,4 @@
-//! Imports between files: which module names an item of which other, re-exports followed.
+//! Resolves imports between files, through re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::source::Source;
 
 type Path = Vec<String>;
 
-/// Which file imports which, by index into the sources.
+/// The files that each file imports, by index into the sources.
 pub(super) struct Imports(BTreeMap<usize, BTreeSet<usize>>);
 
 impl Imports {
@@ -38,13 +38,13 @@ impl Imports {
         Imports(imports)
     }
 
-    /// Every import, as the files at its two ends.
+    /// Returns every import, as the files at its two ends.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.0.iter().flat_map(|(from, targets)| targets.iter().map(|to| (*from, *to)))
     }
 
-    /// Groups of files that import one another, directly or through others. A module and its own
-    /// submodules may.
+    /// Returns groups of files that import one another, directly or through others. A module and
+    /// its own submodules may.
     pub(super) fn circles(&self, sources: &[Source]) -> Vec<Vec<usize>> {
         let is_kin = |a: usize, b: usize| {
             let (a, b) = (&sources[a].module, &sources[b].module);
@@ -71,7 +71,7 @@ impl Imports {
 /// The paths that a file names, from the root of the crate.
 struct Written {
     paths: Vec<Path>,
-    /// The names that it re-exports, and what they are.
+    /// The names that it re-exports, with their paths.
     exports: BTreeMap<String, Path>,
 }
 
@@ -100,7 +100,7 @@ impl Written {
     }
 }
 
-/// The tree of a `use` statement, and what stands before the word in its line.
+/// Returns the tree of a `use` statement, and the text before the word in its line.
 fn use_tree(statement: &str) -> Option<(&str, &str)> {
     let at = statement.match_indices("use ").find_map(|(at, _)| {
         let line = statement[..at].rsplit('\n').next().unwrap_or("").trim_start();
@@ -110,7 +110,7 @@ fn use_tree(statement: &str) -> Option<(&str, &str)> {
     Some((line, statement[at + 4..].trim_end_matches(';')))
 }
 
-/// Each path of a tree, and the name that it has from then on.
+/// Returns each path of a tree, and the name that it gets.
 fn leaves(tree: &str) -> Vec<(Path, String)> {
     let segments = |path: &str| -> Path {
         path.split("::").map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
@@ -131,7 +131,7 @@ fn leaves(tree: &str) -> Vec<(Path, String)> {
     inner.map(|(path, name)| ([head.clone(), path].concat(), name)).collect()
 }
 
-/// The paths that begin with `crate`, `self` or `super` in the middle of code.
+/// Returns the paths that begin with `crate`, `self` or `super` in the middle of code.
 fn inline<'a>(code: &'a str, module: &'a [String]) -> impl Iterator<Item = Path> + 'a {
     let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == ':';
     code.split(move |it| !is_part(it)).filter_map(move |path| {
@@ -141,7 +141,7 @@ fn inline<'a>(code: &'a str, module: &'a [String]) -> impl Iterator<Item = Path>
     })
 }
 
-/// A path from the root of the crate.
+/// Returns a path from the root of the crate.
 fn absolute(path: &[String], module: &[String]) -> Path {
     let n_super = path.iter().take_while(|it| *it == "super").count();
     let base = match path[0].as_str() {

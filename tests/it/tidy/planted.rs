@@ -1,4 +1,4 @@
-//! Each rule against a source that breaks it: a rule that cannot fail proves nothing.
+//! Tests each rule against a source that breaks it: a rule that cannot fail proves nothing.
 
 use super::source::Source;
 
@@ -65,4 +65,17 @@ fn a_function_of_many_lines() {
     let body = "    let _ = 1;\n".repeat(70);
     let text = format!("pub(super) fn endless() {{\n{body}}}\n");
     check(super::long_ones, &[("text.rs", &text)], "text.rs:1: `endless` has 72 lines; split it");
+}
+
+#[test]
+fn a_comment_without_a_head() {
+    let text = "//! Text.\n\n/// What a line is.\nfn line() {}\n";
+    check(super::headless_comments, &[("text.rs", text)], "text.rs:3: `What …` names nothing");
+    check(super::headless_comments, &[("a.rs", "//! The same as `b`.\n")], "a.rs:1: `The …`");
+}
+
+#[test]
+fn a_public_name_of_two_things() {
+    let files = [("a.rs", "pub(crate) struct Found;"), ("b.rs", "pub const fn Found() {}")];
+    check(super::public_names_used_twice, &files, "`Found` names two things: a.rs:1, b.rs:1");
 }

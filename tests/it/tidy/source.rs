@@ -1,13 +1,13 @@
-//! Source files of the library, as the rules read them.
+//! Reads the source files of the library for the rules.
 
 use std::fs;
 use std::path::Path;
 
 /// One file below `src/`, without the tests inside it.
 pub(super) struct Source {
-    /// Relative to `src/`, `/` between segments.
+    /// Path relative to `src/`, `/` between segments.
     pub(super) path: String,
-    /// The module that the file is: `["store", "reader"]`; empty for `lib.rs`.
+    /// The file's module: `["store", "reader"]`; empty for `lib.rs`.
     pub(super) module: Vec<String>,
     pub(super) text: String,
 }
@@ -40,7 +40,7 @@ impl Source {
         sources
     }
 
-    /// The first segment below `src/`; `lib` and `main` for the files that stand there.
+    /// Returns the first segment below `src/`, or `lib` and `main` for those files.
     pub(super) fn room(&self) -> &str {
         self.path.split(['/', '.']).next().expect("a split has at least one part")
     }
@@ -51,18 +51,18 @@ impl Source {
         self.module.iter().any(is_support)
     }
 
-    /// The lines up to the tests inside the file, with their numbers.
+    /// Returns the lines up to the tests inside the file, with their numbers.
     pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
         (1..).zip(self.text[..end].lines())
     }
 
-    /// The lines that are no comment.
+    /// Returns the lines without comments.
     pub(super) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         self.lines().filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
-    /// Functions by the line they begin in: their name and how many lines they have.
+    /// Returns functions by their first line, with their names and numbers of lines.
     pub(super) fn functions(&self) -> Vec<(usize, &str, usize)> {
         let mut functions = Vec::new();
         let mut open: Option<(usize, &str, String)> = None;

@@ -1,9 +1,11 @@
+//! Compares the list of text columns with the schema.
+
 use rusqlite::Connection;
 
 use super::*;
 use crate::store::schema::MIGRATIONS;
 
-/// The index is made from `node` and rebuilt as a whole.
+/// The index, which is built from `node` and rebuilt as a whole.
 const INDEX: &str = "node_fts";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Rows of a table that has holes: read by key from both ends, and from pieces of what is between.
+//! Reads a damaged table by key: from both ends, then in pieces of the gap between.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,13 +8,13 @@ use rusqlite::{Connection, params};
 
 use crate::maintenance::transfer::tables::TableSchema;
 
-/// Pieces that a hole is cut into, again and again, until they are small.
+/// Number of pieces that a gap is cut into, repeatedly, until they are small.
 const PIECES: i128 = 16;
 
-/// Reads that one table may take; what is not found by then is given up.
+/// Reads spent on one table; rows not found by then are given up.
 const READS_MAX: usize = 20_000;
 
-/// A stretch of keys that cannot be read.
+/// A range of keys that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyGap {
     after: Option<String>,
@@ -32,7 +32,7 @@ impl fmt::Display for KeyGap {
     }
 }
 
-/// A point in the keys' order: whole numbers as they are, hashes as numbers, other text as itself.
+/// A bound in the order of keys: integers as they are, hashes as numbers, other text as itself.
 #[derive(Clone, Debug, PartialEq)]
 struct KeyBound(Value);
 
@@ -53,7 +53,7 @@ impl KeyBound {
         }
     }
 
-    /// The point of that number, of the same kind.
+    /// Returns the bound of a number, of this bound's kind.
     fn like(&self, number: i128) -> Option<KeyBound> {
         Some(KeyBound(match self.0 {
             Value::Integer(_) => Value::Integer(i64::try_from(number).ok()?),
@@ -62,14 +62,14 @@ impl KeyBound {
     }
 }
 
-/// How far a reading came.
+/// The extent of a scan.
 struct KeyScan {
-    /// The first column of the key, of the last row that was read.
+    /// The first key column of the last row that was read.
     last: Option<KeyBound>,
     is_whole: bool,
 }
 
-/// Gives every row that can be read to `take`, some of them more than once; returns the holes.
+/// Passes every readable row to `take`, some of them more than once; returns the gaps.
 pub(super) fn read_with_gaps(
     from: &Connection,
     table: &TableSchema,
@@ -138,7 +138,7 @@ impl KeyReader<'_> {
                 key.iter().map(|it| format!("{it} DESC")).collect::<Vec<_>>().join(", ")
             }
         };
-        // Names of our own schema. By key alone: what an index says may be wrong.
+        // The names are the schema's. The query reads by key alone, since an index may be wrong.
         let sql = format!(
             "SELECT {} FROM {} NOT INDEXED {bounds} ORDER BY {order}",
             self.table.names(),
@@ -173,8 +173,9 @@ impl KeyReader<'_> {
         }
     }
 
-    /// Reads what can be read between two keys, neither of which is behind the hole: in pieces,
-    /// wide ones first, so that what is given up in the end is narrow.
+    /// Reads what it can between two bounds, in pieces, wide ones first.
+    ///
+    /// Neither bound is beyond the gap. The ranges given up in the end are narrow.
     fn between(&mut self, low: &KeyBound, high: &KeyBound, gaps: &mut Vec<KeyGap>) {
         let (Some(low_at), Some(high_at)) = (low.number(), high.number()) else {
             gaps.push(gap(Some(low), Some(high)));

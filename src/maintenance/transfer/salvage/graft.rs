@@ -1,8 +1,8 @@
-//! A file without its head or its schema gets those of a new memory.
+//! Replaces a missing header or schema by those of a new memory.
 //!
-//! A memory that this build made has its tables where every new one has them, so that the pages of
-//! a new one's schema name the right roots. In a file that older builds began they may not: then
-//! what is read makes no sense, and is not taken over.
+//! In a memory created by this build, every table has the same root page as in a new one, so that
+//! the new one's schema fits. In a file begun by an older build it may not: then the rows read make
+//! no sense, and are left out.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,25 +12,25 @@ use std::path::Path;
 /// Bytes of a page; remindb makes no others.
 const PAGE_BYTES: usize = 4096;
 
-/// Bytes of the head of the file, before the first page's own.
+/// Bytes of the file header, before the first page's own.
 const HEAD_BYTES: usize = 100;
 
-/// How a file of SQLite begins.
+/// The first bytes of an SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// A page whose cells only point at other pages of the same table.
+/// The type of a page whose cells only point at other pages of the same table.
 const INTERIOR: u8 = 0x05;
 
-/// What to replace.
+/// The part to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GraftPart {
-    /// The head, if it is not there.
+    /// The header, if it is missing.
     Head,
-    /// All pages that say what tables there are.
+    /// All pages of the schema table.
     Schema,
 }
 
-/// Replaces part of `copy` by that of `sound`, an empty memory.
+/// Replaces a part of `copy` by that of `sound`, an empty memory.
 pub(super) fn graft(copy: &Path, sound: &Path, part: GraftPart) -> io::Result<()> {
     let mut file = File::options().read(true).write(true).open(copy)?;
     let n_pages = file.metadata()?.len() / PAGE_BYTES as u64;
@@ -44,7 +44,7 @@ pub(super) fn graft(copy: &Path, sound: &Path, part: GraftPart) -> io::Result<()
     let mut sound = File::open(sound)?;
     let mut new = page(&mut sound, 1)?;
     new[28..32].copy_from_slice(&u32::try_from(n_pages).unwrap_or(u32::MAX).to_be_bytes());
-    // No list of free pages.
+    // An empty list of free pages.
     new[32..40].fill(0);
     let n_bytes = if part == GraftPart::Head { HEAD_BYTES } else { PAGE_BYTES };
     write(&mut file, 1, &new[..n_bytes])?;
@@ -74,7 +74,7 @@ fn write(file: &mut File, number: u32, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// The pages below the first one.
+/// Returns the pages below the first one.
 fn below(sound: &mut File) -> io::Result<BTreeSet<u32>> {
     let mut found = BTreeSet::new();
     let mut open = vec![1];

@@ -1,8 +1,8 @@
-//! Source files of an old database as rows of a root and a path below it.
+//! Imports the source files of an old database as rows with a root and a path below it.
 //!
-//! The old program noted a path for each node, and a root for each snapshot; a file's root is that
-//! of the latest snapshot that touched one of its nodes. No row says what the file holds, so that
-//! the next compile reads it and aligns it with the nodes.
+//! The old program stored a path for each node, and a root for each snapshot; a file's root is that
+//! of the latest snapshot that touched one of its nodes. The rows have no content hash, so that the
+//! next compile reads each file and aligns it with the nodes.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +14,7 @@ use super::rows;
 use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::store::{ErrorStep, FileId, RootId, StoreError};
 
-/// A file's row, and what diffs say of it.
+/// A file's row, and its name in diffs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OldFile {
     pub(super) id: FileId,
@@ -22,14 +22,14 @@ pub(super) struct OldFile {
     pub(super) path: String,
 }
 
-/// The files met so far.
+/// The files found so far.
 pub(super) struct OldFiles<'a> {
     to: &'a Connection,
-    /// By path as noted: the root of the latest snapshot that touched it.
+    /// The root of the latest snapshot that touched a file, by the stored path.
     roots: HashMap<String, String>,
-    /// The root of the latest compile of all.
+    /// The root of the latest compile.
     latest: Option<String>,
-    /// By path as noted; `None` for what is no file.
+    /// Files by stored path; `None` for a path that is no file.
     known: HashMap<String, Option<OldFile>>,
     n_rootless: u64,
 }
@@ -37,7 +37,7 @@ pub(super) struct OldFiles<'a> {
 impl<'a> OldFiles<'a> {
     pub(super) fn read(from: &Connection, to: &'a Connection) -> Result<OldFiles<'a>, StoreError> {
         let root = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
-        // Of the columns that are not aggregated SQLite takes the row that has the maximum.
+        // For bare columns beside `max`, SQLite takes the row that has the maximum.
         let by_file = format!(
             "SELECT nodes.source_file, {root}, max(snapshots.id)
                FROM diffs
@@ -60,7 +60,7 @@ impl<'a> OldFiles<'a> {
         Ok(OldFiles { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
     }
 
-    /// The row of a file that a node names; `None` for what an agent said.
+    /// Returns the row of a node's file; `None` for a node of an agent.
     pub(super) fn of(
         &mut self,
         source_file: &str,
@@ -102,7 +102,7 @@ impl<'a> OldFiles<'a> {
         Ok(Some(OldFile { id: id.doing("note a file")?, root, path }))
     }
 
-    /// Says what was no file.
+    /// Adds a note about paths that are no files.
     pub(super) fn note(&self, notes: &mut SkippedCounts) {
         for _ in 0..self.n_rootless {
             notes.add("files of no known folder: their nodes are kept as an agent's");
@@ -110,13 +110,13 @@ impl<'a> OldFiles<'a> {
     }
 }
 
-/// Where a file stands: a root, absolute, and a path below it.
+/// Returns a file's place: an absolute root, and a path below it.
 fn place(root: &str, source_file: &str) -> (String, String) {
     let root = Path::new(root);
     let root = root.canonicalize().unwrap_or_else(|_| plain(root));
     let noted = source_file.replace('\\', "/");
     let full = plain(&root.join(&noted));
-    // A single file was noted as it was typed, which is not always below its root.
+    // A single file was stored as it was typed, which is not always below its root.
     let name = Path::new(&noted).file_name();
     let typed = name.map(|name| root.join(name)).filter(|it| !full.exists() && it.is_file());
     let full = typed.unwrap_or(full);
@@ -130,7 +130,7 @@ fn place(root: &str, source_file: &str) -> (String, String) {
     (root.to_string_lossy().into_owned(), path.to_string_lossy().into_owned())
 }
 
-/// A path without detours, whatever the disk says.
+/// Returns a path without `.` and `..`, independently of the disk.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -1,8 +1,8 @@
-//! Snapshots and changes of an old database, with their texts.
+//! Imports the snapshots and changes of an old database, with their texts.
 //!
 //! Snapshots keep their numbers, messages and times. Their fingerprints are those of the old
-//! program, which covered only what a write touched; the snapshot of the import has the first one
-//! of this.
+//! program, which covered only the nodes that a write touched; the snapshot of the import has the
+//! first fingerprint of this program.
 
 use std::collections::HashSet;
 
@@ -17,13 +17,13 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::{ErrorStep, Prepared, StoreError};
 use crate::text::tokens;
 
-/// What was taken over.
+/// Counts of the imported history.
 pub(super) struct OldHistory {
     pub(super) n_snapshots: u64,
     pub(super) n_changes: u64,
 }
 
-/// Takes over every snapshot and change.
+/// Imports every snapshot and change.
 pub(super) fn import_history(
     from: &Connection,
     to: &Connection,
@@ -46,7 +46,7 @@ struct HistoryImport<'a, 'f, 'c> {
     files: &'a mut OldFiles<'f>,
     cleaner: &'a mut RowRedactor<'c>,
     notes: &'a mut SkippedCounts,
-    /// Texts that nodes have; no others need a row of their own.
+    /// Texts of present nodes, which need no row of their own.
     current: HashSet<ContentHash>,
 }
 
@@ -121,7 +121,7 @@ impl HistoryImport<'_, '_, '_> {
         Ok(n)
     }
 
-    /// Takes over one change; `false` if it is none.
+    /// Imports one change; returns false if it is none.
     fn change(&mut self, row: &Row<'_>, snapshot: i64, seq: i64) -> Result<bool, StoreError> {
         const ADD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, old_hash, new_hash, old_parent, old_root,
@@ -185,7 +185,7 @@ impl HistoryImport<'_, '_, '_> {
         Ok(noted.or_else(now).unwrap_or_default())
     }
 
-    /// The text of one side, kept unless a node has it.
+    /// Returns the text of one side, stored unless a node has it.
     fn side(
         &mut self,
         row: &Row<'_>,
@@ -222,13 +222,13 @@ impl HistoryImport<'_, '_, '_> {
         Some(tokens::count(&content))
     }
 
-    /// The id here of a node that may be gone.
+    /// Returns the new id of a node that may be gone.
     fn id(&self, old: &str) -> String {
         match self.nodes.get(old) {
             Some(node) => node.id.clone(),
             None => match NodeId::parse(old) {
                 Some(id) => id.to_string(),
-                // Nothing has this id any more; it must only be the same every time.
+                // No node has this id any more; it must only be the same every time.
                 None => NodeId::birth(NodeType::Text, "", old, 0).to_string(),
             },
         }

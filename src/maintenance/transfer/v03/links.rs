@@ -1,6 +1,6 @@
-//! Links of an old database. Those of texts were read from the texts already; what is added here is
-//! what only the old rows know: weights, and what somebody related by hand. Where each leads is
-//! found as for any other link, and what leads elsewhere than it did is told.
+//! Imports the links of an old database, beside those already parsed from the texts. The old rows
+//! add weights and manual links. Each target is resolved as for any other link; a target that
+//! differs from the old one is counted.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, W
 use crate::store::links::{Origin, insert, resolve_rows};
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
-/// Takes over the links; gives the number of all that there are then.
+/// Imports the links; returns the number of all references afterwards.
 pub(super) fn import_links(
     from: &Connection,
     to: &Connection,
@@ -50,7 +50,7 @@ struct LinkImport<'a, 'c> {
     nodes: &'a OldNodes,
     cleaner: &'a mut RowRedactor<'c>,
     notes: &'a mut SkippedCounts,
-    /// Where each link that was taken over led to, by the id of its row.
+    /// Former target of each imported link, by the id of its row.
     targets: BTreeMap<i64, Option<i64>>,
 }
 
@@ -66,7 +66,7 @@ impl LinkImport<'_, '_> {
         }
         let n_columns = list.len();
         let list = rows::columns(from, table, list)?;
-        // A name of the caller's.
+        // `table` is one of the caller's constants.
         let sql = format!("SELECT {list} FROM {table} ORDER BY rowid");
         let mut query = from.prepare(&sql).doing("read the old links")?;
         let mut found = query.query([]).doing("read the old links")?;
@@ -130,7 +130,7 @@ impl LinkImport<'_, '_> {
         Ok(())
     }
 
-    /// Finds where the links lead. One that led nowhere may find a target now.
+    /// Resolves the links. One without a target may find one now.
     fn resolve(self) -> Result<(), StoreError> {
         const TARGET: &str = "SELECT target FROM reference WHERE id = ?1";
         resolve_rows(self.to, self.targets.keys().copied().collect())?;
@@ -145,7 +145,7 @@ impl LinkImport<'_, '_> {
     }
 }
 
-/// Gives a link of a text the weight that it had; its row, if the text has such a link.
+/// Sets the weight of a text's link to its former one; returns its row, if the text has the link.
 fn weigh(
     to: &Connection,
     source: &ImportedNode,

@@ -1,6 +1,6 @@
-//! Nodes of an old database: the tree in row order, with ids, heat and words.
+//! Imports the nodes of an old database in row order, with their ids, heat and texts.
 //!
-//! The old program kept no order among siblings; that of its rows is the order in which they came.
+//! The old program kept no order among siblings; its rows are in the order of their insertion.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -23,7 +23,7 @@ use crate::store::{
 };
 use crate::text::{self, tokens};
 
-/// What the rest of an import asks of a node: its id and key here, by its old id.
+/// Imported nodes with their new ids and keys, by their old ids.
 pub(super) type OldNodes = HashMap<String, ImportedNode>;
 
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ struct OldPlace {
     position: i64,
 }
 
-/// A text of the old form: code had its language on the first line.
+/// Splits a text of the old form: code had its language on the first line.
 pub(super) fn modern(
     node_type: NodeType,
     label: &str,
@@ -60,7 +60,7 @@ pub(super) fn modern(
     }
 }
 
-/// Takes over every node.
+/// Imports every node.
 pub(super) fn import_nodes(
     from: &Connection,
     to: &Connection,
@@ -102,12 +102,12 @@ pub(super) fn import_nodes(
     let mut nodes = OldNodes::with_capacity(placed.len());
     let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
     let n_all = placed.len() as u64;
-    // Parents before children, so that every breadcrumb is known before it is continued.
+    // Parents before children, so that every child finds its parent's breadcrumb.
     for (nth, idx) in parents_first(&placed).into_iter().enumerate() {
         let node = &placed[idx];
         let mut found = one.query([node.row]).doing("read an old node")?;
         let Some(row) = found.next().doing("read an old node")? else { continue };
-        // What the file said last, where an agent said something else since.
+        // The file's last text, which may lie below an agent's.
         let said = said
             .query_row([&node.old_id], |row| Ok(rows::text(row, 0)))
             .optional()
@@ -139,7 +139,7 @@ struct NodeImport<'a, 'f, 'c> {
 }
 
 impl NodeImport<'_, '_, '_> {
-    /// Takes over one node; gives its breadcrumb, too. `place` lacks the file.
+    /// Imports one node, and returns its breadcrumb, too. `place` lacks the file.
     fn node(
         &mut self,
         row: &rusqlite::Row<'_>,
@@ -199,7 +199,7 @@ impl NodeImport<'_, '_, '_> {
         Ok((ImportedNode { key: key.0, id, node_type, label, hash }, breadcrumb))
     }
 
-    /// The hash of what the file of a node says, which is what the node says unless `said` differs.
+    /// Returns the hash of the base text: the node's own unless `said` differs.
     fn source_hash(&mut self, hash: ContentHash, said: Option<String>) -> ContentHash {
         let Some(mut said) = said else { return hash };
         self.cleaner.scrub(&mut said);
@@ -225,7 +225,7 @@ impl NodeImport<'_, '_, '_> {
         self.to.run(ADD, heat, "take over a temperature").map(drop)
     }
 
-    /// The old id if it is one here, else the birth id.
+    /// Returns the old id if it is valid here, else the birth id.
     fn id(&mut self, old: &str, node_type: NodeType, path: &str, content: &str) -> NodeId {
         if let Some(id) = NodeId::parse(old)
             && self.ids.insert(id)
@@ -244,7 +244,7 @@ impl NodeImport<'_, '_, '_> {
     }
 }
 
-/// The old nodes in the order of their rows, with their parents and a rank among their siblings.
+/// Returns the old nodes in row order, with their parents and order keys.
 fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, StoreError> {
     const NODES: &str = "SELECT rowid, id, parent_id, source_file FROM nodes ORDER BY rowid";
     let mut query = from.prepare(NODES).doing("read the old tree")?;
@@ -287,9 +287,9 @@ fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, S
     Ok(placed)
 }
 
-/// Makes one node of each circle a root.
+/// Breaks each cycle by making one of its nodes a root.
 fn cut_circles(placed: &mut [OldPlace], notes: &mut SkippedCounts) {
-    // The walk that came by first, counted from 1.
+    // The walk that visited each node first, counted from 1.
     let mut seen = vec![0; placed.len()];
     for start in 0..placed.len() {
         let mut at = start;

@@ -1,4 +1,4 @@
-//! Rows of an old database, read without trust: columns may be missing, values of any type.
+//! Reads rows of an old database without trust: columns may be missing, values of any type.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -6,11 +6,11 @@ use rusqlite::{Connection, Row};
 use crate::maintenance::transfer::MoveError;
 use crate::store::{ErrorStep, Prepared, StoreError};
 
-/// Says once, at the beginning, that a file is damaged, rather than in the middle.
+/// Reports a damaged file once, at the beginning, rather than during the import.
 pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveError> {
     const TABLES: [&str; 3] = ["nodes", "snapshots", "diffs"];
     for table in TABLES {
-        // A name of the list above.
+        // `table` is from the list above.
         let found = conn
             .query_row(&format!("PRAGMA quick_check ({table})"), [], |row| row.get::<_, String>(0));
         let what = match found {
@@ -24,13 +24,13 @@ pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveErr
     Ok(())
 }
 
-/// Whether the table is there at all.
+/// Returns whether the table exists.
 pub(super) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
     const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     conn.has(TABLE, [table], "look for a table")
 }
 
-/// `columns`, for a query of `table`: those that it lacks as their `DEFAULT`.
+/// Returns `columns` for a query of `table`, missing ones as their `DEFAULT`.
 pub(super) fn columns(
     conn: &Connection,
     table: &str,
@@ -49,7 +49,7 @@ pub(super) fn columns(
     Ok(list.join(", "))
 }
 
-/// A value as text; `None` for NULL.
+/// Returns a value as text; `None` for NULL.
 pub(super) fn text(row: &Row<'_>, idx: usize) -> Result<Option<String>, StoreError> {
     Ok(match row.get_ref(idx).doing("read an old row")? {
         ValueRef::Null => None,
@@ -61,12 +61,12 @@ pub(super) fn text(row: &Row<'_>, idx: usize) -> Result<Option<String>, StoreErr
     })
 }
 
-/// A value as text, nothing being the same as an empty one.
+/// Returns a value as text, NULL as an empty one.
 pub(super) fn word(row: &Row<'_>, idx: usize) -> Result<String, StoreError> {
     Ok(text(row, idx)?.unwrap_or_default())
 }
 
-/// A value as a number.
+/// Returns a value as a number.
 pub(super) fn real(row: &Row<'_>, idx: usize) -> Result<Option<f64>, StoreError> {
     Ok(match row.get_ref(idx).doing("read an old row")? {
         ValueRef::Integer(it) => Some(it as f64),
@@ -76,12 +76,12 @@ pub(super) fn real(row: &Row<'_>, idx: usize) -> Result<Option<f64>, StoreError>
     })
 }
 
-/// A value as a whole number.
+/// Returns a value as an integer.
 pub(super) fn whole(row: &Row<'_>, idx: usize) -> Result<Option<i64>, StoreError> {
     Ok(real(row, idx)?.map(|it| it as i64))
 }
 
-/// Seconds as milliseconds.
+/// Converts seconds to milliseconds.
 pub(super) fn millis(row: &Row<'_>, idx: usize) -> Result<Option<i64>, StoreError> {
     Ok(whole(row, idx)?.map(|it| it.saturating_mul(1000)))
 }

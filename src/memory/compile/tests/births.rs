@@ -1,10 +1,9 @@
-//! Nodes that are born together are what they would be had they come one after the other. Every
-//! compile here is followed by a look at all of the database: fingerprint, index, references.
+//! Tests for inserts: nodes added together equal nodes added one by one. Every compile here is
+//! followed by a check of the whole database: fingerprint, index, references.
 
 use super::*;
 
-/// A note with headings, lists and code, and with texts that are in it and in others again and
-/// again.
+/// Returns a note with headings, lists and code, with texts that repeat in it and in other notes.
 fn note(nth: usize, n_parts: usize) -> String {
     let part = |part: usize| {
         let own = format!("Note {nth} says {part} and {}.", "so on ".repeat(40));
@@ -35,7 +34,7 @@ fn files_compiled_together_are_what_they_are_one_by_one() {
     assert_eq!(together.fingerprint(), alone.fingerprint());
 }
 
-/// All that the database has besides its rows.
+/// Returns the schema of the database.
 fn schema(notes: &Notes) -> Vec<String> {
     const SCHEMA: &str = "SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_schema";
     let conn = rusqlite::Connection::open(notes.dir.path().join("memory.db")).unwrap();
@@ -74,7 +73,7 @@ fn nodes_born_between_others_that_change_move_and_go_are_counted_once() {
     };
     write(&|_, parts| parts);
     let (nodes, fingerprint) = (notes.nodes(), notes.fingerprint());
-    // Something new under each old heading, between old ones, and old ones below new ones.
+    // New blocks under each old heading, between old ones, and old ones below new ones.
     let report = write(&|nth, mut parts| {
         for (at, part) in parts.iter_mut().enumerate() {
             part.push_str(&format!("New {nth} {at}.\n\nThe same everywhere.\n\n"));

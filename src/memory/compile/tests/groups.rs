@@ -1,4 +1,4 @@
-//! What is aligned together is bounded, whatever the files are.
+//! Tests for groups: the bytes aligned together are bounded.
 
 use super::super::SourceFile;
 use super::super::apply::FileGroups;
@@ -6,7 +6,7 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::scan::ScannedFile;
 use crate::model::file_stat::FileStat;
 
-/// How many files of so many bytes each one group takes, of as many as there are.
+/// Returns how many files of `size` bytes form one group.
 fn n_together(size: usize, n_files: usize, n_known: usize) -> usize {
     let source = |nth: usize| {
         let path = format!("{nth}.md");

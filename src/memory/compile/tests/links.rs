@@ -1,5 +1,5 @@
-//! References through the compile: they resolve, wait, follow, and go. After every compile the
-//! doctor reads and resolves all of them anew, and must find the same.
+//! Tests for references through compiles: they resolve, wait, follow, and go. After every compile
+//! the doctor resolves all of them again and must agree.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::store::reader::Reader;
 
 impl Notes {
-    /// `a.md: label form [name] -> b.md: label w=2`, a reference a line; one that waits points at
+    /// Lists references as `a.md: label form [name] -> b.md: label w=2`; a pending one points at
     /// `?`.
     fn references(&self) -> Vec<String> {
         let reader = Reader::open(&self.dir.path().join("memory.db")).unwrap();
@@ -135,7 +135,7 @@ fn an_edge_follows_its_target_and_leaves_it_when_it_is_another() {
         a.md: [[Setup]] [[two]] wiki [Setup] -> c.md: Setup
         a.md: [[Setup]] [[two]] wiki [two] -> two.md: Other
     "#]]);
-    // The file is renamed, the heading, too.
+    // The file and the heading are renamed.
     fs::rename(notes.path("two.md"), notes.path("deux.md")).unwrap();
     notes.write("c.md", "# C\n\n## Install\n\nWords of it.");
     notes.refers(expect![[r#"
@@ -148,7 +148,7 @@ fn an_edge_follows_its_target_and_leaves_it_when_it_is_another() {
         a.md: [[Setup]] [[two]] wiki [Setup] -> y.md: Setup
         a.md: [[Setup]] [[two]] wiki [two] -> b/two.md: Book
     "#]]);
-    // Two that are equally near: it waits, and says between how many.
+    // Two equally near candidates: it stays pending, with their number.
     notes.remove("y.md").write("p/x.md", "# X\n\n## Setup").write("q/x.md", "# X\n\n## Setup");
     notes.refers(expect![[r#"
         a.md: [[Setup]] [[two]] wiki [Setup] -> ? of 2
@@ -193,7 +193,7 @@ fn edges_by_hand_survive_recompiles() {
         format!("{edge:?}").replace(&setup, "SETUP")
     };
     assert_eq!(relate(None, Some(&setup), 2.0), "Resolved(\"SETUP\")");
-    // The same target by another name, and a name that means nothing yet, twice.
+    // One target by another name, and an unknown name, twice.
     assert_eq!(relate(Some("setup"), None, 3.0), "Resolved(\"SETUP\")");
     assert_eq!(relate(Some("Later"), None, 1.0), "Pending([])");
     assert_eq!(relate(Some("LATER"), None, 4.0), "Pending([])");
@@ -204,7 +204,7 @@ fn edges_by_hand_survive_recompiles() {
         a.md: A manual [Later] -> ? w=4.0
         a.md: A manual [] -> b.md: Setup w=3.0
     "#]]);
-    // Both sides are edited, the target's file is renamed, then the target goes and comes back.
+    // Both files are edited, the target's is renamed, then the target is deleted and restored.
     notes.write("a.md", "# A\n\nSecond [[B]].").remove("b.md");
     notes.write("c/b2.md", "# B\n\n## Setup\n\nRun twice.\n\n# Later");
     notes.refers(expect![[r#"
@@ -251,7 +251,7 @@ fn many_references_to_one_name_take_no_square_of_their_number() {
     assert_eq!(notes.references().len(), 2_000);
 }
 
-/// Small worlds in which names meet often.
+/// Small sets, so that names often collide.
 const LABELS: [&str; 5] = ["One", "Two", "Three", "ONE", "one two"];
 const PATHS: [&str; 5] = ["one.md", "a/two.md", "a/b/one.md", "c/three.md", "c/two.txt"];
 const LINKS: [&str; 9] = [

@@ -1,11 +1,11 @@
-//! Two who compile the same folder at the same time.
+//! Tests for two simultaneous compiles of one folder.
 
 use std::cell::Cell;
 
 use super::*;
 
-/// The labels after a compile of `a.md` during which, when it was read and before it is written,
-/// it became something else that `meanwhile` does something about.
+/// Returns the labels after a compile of `a.md` that changed between reading and writing.
+/// `meanwhile` is run at that moment.
 fn labels_after(notes: &Notes, meanwhile: impl Fn()) -> Vec<String> {
     notes.write("a.md", "Old.\n").check_compile("1 added, 0 modified, 0 removed (1 ops)");
     notes.write("a.md", "Not so old.\n");

@@ -1,4 +1,4 @@
-//! Files and agents write to the same tree: what each may expect of the other.
+//! Tests for overlays: files and agents write to one tree.
 
 use super::*;
 use crate::model::identity::NodeId;
@@ -16,7 +16,7 @@ pub(super) fn node(content: &str) -> Node {
 }
 
 impl Notes {
-    /// Lets an agent write, and returns the number of the snapshot, if one was made.
+    /// Runs a write of an agent; returns its snapshot, if any.
     #[track_caller]
     fn agent(&self, body: impl FnOnce(&mut Batch<'_>) -> Result<(), StoreError>) -> Option<i64> {
         let ((), commit) = self.writer.write("agent", "", Millis(1), body).unwrap();
@@ -54,7 +54,7 @@ impl Notes {
         self
     }
 
-    /// Writes a note with one thing changed, and compiles it.
+    /// Writes a note with one change, and compiles it.
     #[track_caller]
     fn edit(&self, path: &str, from: &str, to: &str) -> Report {
         let text = fs::read_to_string(self.path(path)).unwrap();
@@ -62,7 +62,7 @@ impl Notes {
         self.write(path, &text.replacen(from, to, 1)).compile()
     }
 
-    /// The outline of everything: depth, label, and the voice: `=` file, `*` overlaid, `+` agent.
+    /// Outlines the tree: depth, label, and the author: `=` file, `*` overlay, `+` agent.
     fn outline(&self) -> String {
         let mut out = String::new();
         let roots = self.writer.roots().unwrap();
@@ -175,7 +175,7 @@ fn a_changed_block_wins_and_names_the_conflict() {
     notes.edit("a.md", "First words, quite", "First words, and quite");
     assert_eq!(notes.id("First words, and quite a few of them."), id);
     assert_eq!(conflicts(&notes), ["mod The agent knows better."]);
-    // Back again: the file's words, since the agent spoke before the file did.
+    // Restored: the file's text is as it was when the agent wrote.
     notes.edit("a.md", "First words, and quite", "First words, quite");
     assert_eq!(notes.id("First words, quite a few of them."), id);
     assert_eq!(conflicts(&notes), ["mod The agent knows better."]);
@@ -340,7 +340,7 @@ fn of_equal_blocks_the_forgotten_one_stays_forgotten() {
     };
     notes.write("a.md", &log(3)).compile();
     let listed = |notes: &Notes| notes.outline().replace("= ", "").replace("\n    ", "\n");
-    // The second of the three, text first.
+    // The second of the three, its text first.
     let second = notes.nodes().iter().filter(|it| it.ends_with(" Fixed")).nth(1).unwrap().clone();
     let text = notes.nodes().iter().filter(|it| it.ends_with(" Same.")).nth(1).unwrap().clone();
     for line in [text, second] {

@@ -1,4 +1,4 @@
-//! Who is told of cold nodes, and when.
+//! Tests for notifications of cold nodes: their recipients and their times.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn a_read_node_is_notified_when_cold_and_not_before() {
     let (fixture, memory) = untouched(3_000);
     memory.set_rates(Rates { notify_max: 700, ..Rates::default() });
-    // All but every third, later ones more.
+    // Two of three nodes, later ones more often.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
         memory.warm(&vec![(NodeKey(nth + 1), ViewKind::Read); times]);
@@ -45,7 +45,7 @@ fn every_cold_node_is_notified_once_across_restarts() {
         }
         cool(&fixture, &memory, 1);
         all.extend(notified(&memory));
-        // One announcement for each tick.
+        // One notification per tick.
         assert_eq!(notified(&memory).len(), 0);
     }
     assert_eq!(all.len() as i64, n_nodes);
@@ -146,7 +146,7 @@ fn a_cold_node_is_not_notified_again_before_its_ttl() {
 #[test]
 fn a_node_that_reuses_a_key_is_notified_too() {
     let (fixture, memory) = WarmingFixture::compiled(3);
-    // Above the temperature of birth, nodes are cold before the clock has moved.
+    // With a threshold above the initial temperature, nodes are cold before the clock has moved.
     memory.set_rates(Rates { cold: 0.9, notify: 0.9, ..Rates::default() });
     let notified_of = || {
         cool(&fixture, &memory, 0);

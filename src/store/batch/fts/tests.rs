@@ -1,3 +1,5 @@
+//! Tests the page cache after a large write.
+
 use super::*;
 use crate::model::clock::Millis;
 use crate::store::connection::cache_kib;

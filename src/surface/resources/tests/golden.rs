@@ -243,7 +243,7 @@ fn hot_and_cold_are_what_the_settings_say() {
     assert!(stats.contains("hot (>=0.3):") && stats.contains("cold (<0.6):"), "{stats}");
 }
 
-/// A process that knows one of each.
+/// A process with one fact of each kind.
 struct Known;
 
 impl ProcessFacts for Known {

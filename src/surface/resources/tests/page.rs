@@ -1,4 +1,4 @@
-//! The examples that clients were written by: the same keys, in the same order, of the same kinds.
+//! Tests with the examples in the documentation of clients: equal keys, order and kinds.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ const DOCTOR: &str = r#"{ "status": "warn", "checks": [
     { "name": "fts5_sync", "status": "pass", "detail": "FTS5 index in sync with 12 nodes" }
 ] }"#;
 
-/// Keys and kinds: of a list those of its first member, of counts by name no names.
+/// Returns the keys and kinds: for a list those of its first member, for counts by name no names.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(map) if map.values().all(Value::is_u64) && !map.contains_key("total") => {
@@ -92,7 +92,7 @@ fn every_document_has_the_shape_of_its_example() {
         ("remindb://doctor", DOCTOR),
     ] {
         let example: Value = serde_json::from_str(example).unwrap();
-        // As text, since two maps are equal in whatever order their keys stand.
+        // Compared as text, since two maps are equal in any order of their keys.
         assert_eq!(shape(&fixture.value(uri)).to_string(), shape(&example).to_string(), "{uri}");
     }
 }

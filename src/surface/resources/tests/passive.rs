@@ -1,4 +1,4 @@
-//! Looking changes nothing, and what is seen is one state.
+//! Tests that reads have no effect, and show one state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::memory::WriteMode;
 use crate::query::dashboard::{self, TreeScope};
 
-/// URIs of every row; `{…}` stands for what is there.
+/// Returns a URI for every row, with existing values for `{…}`.
 fn uris(fixture: &ResourceFixture) -> Vec<String> {
     let tree = fixture.value("remindb://tree");
     let id = tree["roots"][0]["id"].as_str().unwrap();
@@ -29,7 +29,7 @@ fn bytes(fixture: &ResourceFixture) -> Vec<(String, Vec<u8>)> {
         .unwrap()
         .map(|it| it.unwrap().path())
         .filter(|it| it.is_file())
-        // Where the readers of the log stand is in here, and nothing of the memory.
+        // This file holds the positions of log readers, and nothing of the memory.
         .filter(|it| !it.to_string_lossy().ends_with("-shm"))
         .map(|it| (it.display().to_string(), fs::read(&it).unwrap()))
         .collect();
@@ -58,7 +58,7 @@ fn reading_everything_leaves_every_byte() {
     read_all(5);
 }
 
-/// Writes, one after another, that change everything that can change.
+/// Runs writes, one after another, that change everything that can change.
 fn write(fixture: &ResourceFixture, n_writes: usize) {
     for n in 0..n_writes {
         let text = format!("# Note {n}\n\nSee [[Note {}]] and [[One]].\n", n + 1);
@@ -74,7 +74,7 @@ fn write(fixture: &ResourceFixture, n_writes: usize) {
     }
 }
 
-/// Three documents of one state have to agree.
+/// Checks that three documents of one state agree.
 fn agree(fixture: &ResourceFixture) {
     let lines = fixture.view.thresholds();
     let (mut tree, mut warm, mut overview, mut graph) = Default::default();
@@ -121,7 +121,7 @@ fn agree(fixture: &ResourceFixture) {
     assert_eq!(overview["relations"]["pending"], n("pending"));
 }
 
-/// One memory is watched while it is written, its twin is not; nobody could tell which was.
+/// Compares a memory that is read while it is written with an unread twin.
 fn beside_a_writer(n_writes: usize, n_reads: usize) {
     let notes: &[(&str, &str)] = &[("a.md", "# One\n\nSee [[Note 3]].\n")];
     let (watched, twin) = (ResourceFixture::of(notes), ResourceFixture::of(notes));

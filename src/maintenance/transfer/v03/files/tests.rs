@@ -1,3 +1,5 @@
+//! Tests the places of imported files.
+
 use super::*;
 
 #[track_caller]
