@@ -33,6 +33,7 @@ test: check             ## everything that has to hold
 model:                  ## a memory against a simple model of one, SEEDS times STEPS operations
 	REMINDB_MODEL_SEEDS=$(SEEDS) REMINDB_MODEL_STEPS=$(STEPS) \
 	    cargo test --locked --lib memory::tests -- --nocapture
+	REMINDB_MODEL_CALLS=10000 cargo test --locked --lib memory::typed -- --nocapture
 
 fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds, or those that TARGETS names
 	FUZZ_S=$(FUZZ_S) NIGHTLY=$(NIGHTLY) .ci/fuzz $(TARGETS)

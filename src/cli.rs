@@ -41,7 +41,6 @@ use color::ColorMode;
 use crate::ingest::scan::Gitignore;
 use crate::model::clock::Clock;
 use crate::settings::workspace::{Trust, WorkspaceOptions};
-use crate::surface::ToolSet;
 
 /// The default database.
 const DEFAULT_DB: &str = "memory.db";
@@ -228,16 +227,6 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
     })
-}
-
-/// Returns the tool set of that name; all tools when none is named.
-fn offer(name: Option<&str>) -> Result<ToolSet, CommandError> {
-    match name {
-        None => Ok(ToolSet::default()),
-        Some(name) => ToolSet::parse(name).ok_or_else(|| {
-            CommandError::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
-        }),
-    }
 }
 
 /// Returns the number of parsing threads.

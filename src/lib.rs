@@ -35,7 +35,7 @@
 //! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
 //! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
 //! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
-//! | `memory` | the embedding API: compile, overlay, edits, rollback, warming |
+//! | `memory` | the embedding API: compile, overlay, edits, typed memories, rollback, warming |
 //! | `mcp` | a protocol engine for both eras of MCP, which knows no tool and no transport |
 //! | `surface` | the engine's one registration: tools, resources, prompts, nudges |
 //! | `server` | stdio and HTTP transports, threads, sessions, logs |

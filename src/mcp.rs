@@ -161,6 +161,9 @@ pub(crate) enum HandlerError {
     Needs(Capability),
     /// The client must answer requests first; then the call runs again.
     Open,
+    /// An error of the handler's own form: its code and detail are for the log, and the client gets
+    /// the body.
+    Coded { code: &'static str, body: String, detail: Option<String> },
 }
 
 /// The subject of a completion.
@@ -191,6 +194,7 @@ impl HandlerError {
     fn failure(&self) -> Failure {
         let detail = match self {
             HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
+            HandlerError::Coded { detail, .. } => detail.clone(),
             _ => None,
         };
         Failure { kind: self.kind(), detail }
@@ -206,6 +210,7 @@ impl HandlerError {
             HandlerError::Cancelled => "cancelled",
             HandlerError::Needs(_) => "needs_capability",
             HandlerError::Open => "input_required",
+            HandlerError::Coded { code, .. } => code,
         }
     }
 }

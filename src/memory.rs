@@ -7,6 +7,8 @@ pub(crate) mod rollback;
 mod edits;
 mod observer;
 mod relate;
+#[allow(dead_code, reason = "tools and resources are built on it")]
+pub(crate) mod typed;
 mod warming;
 
 use std::path::Path;
@@ -45,6 +47,8 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
+    /// How many typed memories there may be.
+    memory_limits: typed::MemoryLimits,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -83,6 +87,13 @@ impl Memory {
         Memory { output: Output::Structured, ..self }
     }
 
+    /// The same memory with other limits of typed memories.
+    #[must_use]
+    #[allow(dead_code, reason = "settings and tests set them")]
+    pub(crate) fn with_memory_limits(self, memory_limits: typed::MemoryLimits) -> Memory {
+        Memory { memory_limits, ..self }
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -100,8 +111,18 @@ impl Memory {
         let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
         let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        let output = Output::default();
-        Ok(Memory { clock, live, workspace, rates, output, readers, heat_writer, writer })
+        let (output, memory_limits) = (Output::default(), typed::MemoryLimits::default());
+        Ok(Memory {
+            clock,
+            live,
+            workspace,
+            rates,
+            output,
+            memory_limits,
+            readers,
+            heat_writer,
+            writer,
+        })
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.

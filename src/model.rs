@@ -2,10 +2,12 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
+pub(crate) mod fields;
 pub(crate) mod file_stat;
 pub(crate) mod fingerprint;
 pub(crate) mod heat;
 pub(crate) mod identity;
+pub(crate) mod kinds;
 pub(crate) mod links;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;

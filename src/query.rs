@@ -46,8 +46,9 @@ pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;
 
+use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{NodeHead, Reader};
+use crate::store::reader::{Facet, NodeHead, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
@@ -55,9 +56,15 @@ const ECHO_CHARS_MAX: usize = 60;
 /// Similar nodes that an error about an unknown id names.
 const NEAREST_MAX: usize = 3;
 
-/// Returns the node of that id, or an error that names the most similar nodes.
+/// Returns the node of that id or UUID, or an error that names the most similar nodes.
 pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = reader.head(id)? {
+        return Ok(head);
+    }
+    let uuid = id.to_ascii_lowercase();
+    if is_uuid(&uuid)
+        && let Some(head) = reader.heads(&reader.nodes_with(&[Facet::text("uuid", &uuid)])?)?.pop()
+    {
         return Ok(head);
     }
     let mut message = format!("no node `{}`", quote_input(id));

@@ -41,7 +41,7 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
-pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
@@ -257,6 +257,29 @@ impl StoreError {
             StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. }
                 if error.code == rusqlite::ErrorCode::DatabaseBusy
         )
+    }
+
+    /// Returns whether the file or its rows are damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            StoreError::Corrupt { .. } => true,
+            StoreError::Sqlite { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the system does not let this user read or write the file.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        use rusqlite::ErrorCode::{PermissionDenied, ReadOnly};
+        match self {
+            StoreError::Sqlite { source, .. } => {
+                matches!(source.sqlite_error_code(), Some(PermissionDenied | ReadOnly))
+            }
+            _ => false,
+        }
     }
 
     /// Returns the text of an error after a change, without the claim that nothing was changed.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
@@ -24,24 +24,22 @@ use crate::mcp::{
     Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
     RequestSeen, ServerInfo, ToolCallRecord,
 };
+use crate::memory::typed::MemoryError;
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
-use crate::query::Query;
+use crate::query::{Output, Query};
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
-/// The server's description of itself.
-pub(crate) const ABOUT: ServerInfo = ServerInfo {
-    name: "remindb",
-    title: "remindb",
-    version: env!("CARGO_PKG_VERSION"),
-    instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable \
-                   11-character id. Look here before reading files. MemorySearch finds nodes; \
-                   MemoryTree shows the outline; MemoryFetch reads a node and what is around it; \
-                   MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it \
-                   and say what they left out. What you read gets warmer and ranks higher. \
-                   MemoryWrite remembers what you learn, at the node it belongs to.",
-};
+/// Returns who the server says it is, where it offers those tools.
+pub(crate) fn about(offer: ToolSet) -> ServerInfo {
+    ServerInfo {
+        name: "remindb",
+        title: "remindb",
+        version: env!("CARGO_PKG_VERSION"),
+        instructions: offer.instructions(),
+    }
+}
 
 /// The handler of a memory's tools, resources and prompts.
 pub(crate) struct MemoryHandler {
@@ -81,6 +79,9 @@ pub(crate) trait RecordSessions: Send + Sync {
 /// A method of the memory that changes it.
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
+/// A call on typed memories: arguments as they came, for it to check, and a JSON document.
+type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
+
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolRunner {
@@ -92,6 +93,8 @@ pub(crate) enum ToolRunner {
     Confirmed(confirmation::Confirm, WriteFn),
     /// Compiles files into the memory.
     Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
+    /// Calls one method of the typed memories, whose errors have codes.
+    Document(DocumentFn),
 }
 
 impl Handler for MemoryHandler {
@@ -112,6 +115,7 @@ impl Handler for MemoryHandler {
                 Ok(change(&self.memory, args)?.into())
             }
             ToolRunner::Compile(compile) => compile(self, args, call),
+            ToolRunner::Document(answer) => self.document(*answer, args),
         }
     }
 
@@ -161,6 +165,17 @@ impl Handler for MemoryHandler {
     }
 }
 
+impl MemoryHandler {
+    fn document(&self, answer: DocumentFn, args: &Args) -> Result<Reply, HandlerError> {
+        let none = Map::new();
+        let answer = answer(&self.memory, args.whole().unwrap_or(&none))?;
+        let text = answer.to_string();
+        let structured = (self.memory.output() == Output::Structured).then_some(answer);
+        // Programs read it by its keys: there is no room for a notice.
+        Ok(Reply { text, structured, budget: Some(0), ..Reply::default() })
+    }
+}
+
 /// Returns the requested budget; none, zero or less means the query's default.
 fn budget(args: &Args) -> Option<u32> {
     let asked = args.integer("budget").filter(|it| 0 < *it)?;
@@ -187,6 +202,14 @@ impl From<Error> for HandlerError {
             }
             Error::Store(error) => HandlerError::Internal(error.to_string()),
         }
+    }
+}
+
+impl From<MemoryError> for HandlerError {
+    fn from(error: MemoryError) -> HandlerError {
+        let (code, body) = (error.code.as_str(), error.to_json().to_string());
+        let detail = error.code.is_outside().then_some(error.message);
+        HandlerError::Coded { code, body, detail }
     }
 }
 

@@ -11,7 +11,7 @@ use super::args::ServeArgs;
 use super::listen::HttpOptions;
 use super::{
     CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
-    offer, options, variable,
+    options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -29,7 +29,7 @@ use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
-use crate::surface::{ABOUT, MemoryHandler, RecordSessions, ToolSet};
+use crate::surface::{MemoryHandler, RecordSessions, ToolSet, about};
 
 pub(super) fn run(
     args: ServeArgs,
@@ -37,7 +37,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let source = source(&args)?;
     let interval = interval(args.rescan_interval, source.as_deref())?;
-    let offer = offer(args.tools.as_deref())?;
+    let offer = args.tools.unwrap_or_default();
     let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
     let transport_info = listen::options(&args, &workspace.config)?;
@@ -135,7 +135,7 @@ fn server_of(
     clock: Clock,
 ) -> Server<MemoryHandler> {
     Server {
-        about: ABOUT,
+        about: about(offer),
         tools: offer.tools(handler.memory.output()),
         resources: RESOURCES,
         prompts: offer.prompts(),

@@ -30,7 +30,7 @@ use plan::{FileStep, Wanted};
 use show::{StepReport, StepResult};
 
 use super::args::{self, Client, Scope};
-use super::{CommandError, CommandOutcome, Context, absolute, database, offer, variable};
+use super::{CommandError, CommandOutcome, Context, absolute, database, variable};
 use crate::mcp::Tool;
 use crate::query::Output;
 use crate::surface::ToolRunner;
@@ -75,7 +75,7 @@ pub(super) fn run(
 impl SetupJob<'_> {
     fn set_up(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
         let args = self.args;
-        let tools = self.tools()?;
+        let tools = self.tools();
         let (elsewhere, mut grants) = args.client.grants(args.scope, &self.home.folders, &tools);
         if args.is_asking {
             grants.clear();
@@ -210,11 +210,11 @@ impl SetupJob<'_> {
     }
 
     /// Returns the tools that the server will offer, by whether their effect can be undone.
-    fn tools(&self) -> Result<Tools, CommandError> {
-        let offered = offer(self.args.tools.as_deref())?.tools(Output::Text);
+    fn tools(&self) -> Tools {
+        let offered = self.args.tools.unwrap_or_default().tools(Output::Text);
         let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
         let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
-        Ok(Tools { allowed: names(allowed), asked: names(asked) })
+        Tools { allowed: names(allowed), asked: names(asked) }
     }
 
     /// Returns the server's command line, and the database that it names.
@@ -235,7 +235,7 @@ impl SetupJob<'_> {
             words.extend(["--source".to_owned(), utf8(&source)?]);
         }
         if let Some(tools) = &args.tools {
-            words.extend(["--tools".to_owned(), tools.clone()]);
+            words.extend(["--tools".to_owned(), tools.to_string()]);
         }
         let program = env::current_exe()
             .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;

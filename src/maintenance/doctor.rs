@@ -5,6 +5,7 @@
 //! it in a temporary table gets that command.
 
 mod repairs;
+mod typed;
 
 use std::path::Path;
 
@@ -100,6 +101,8 @@ const CHECKS: &[(&str, Examine)] = &[
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
     ("content_hashes", content_hashes),
+    ("fields", typed::fields),
+    ("facets", typed::facets),
     ("references", references),
 ];
 

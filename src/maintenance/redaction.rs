@@ -24,7 +24,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use columns::TextColumn;
+
 use crate::ingest::redact::Redactor;
+use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::columns::ColumnContent;
 use crate::store::commit::commit;
@@ -226,6 +229,17 @@ impl RedactionWork<'_> {
         Some((scrubbed.text.into_owned(), found))
     }
 
+    /// Returns a value of a column without secrets; `None` when there was none.
+    fn scrub_value(&mut self, holds: ColumnContent, value: &str) -> Option<String> {
+        if holds != ColumnContent::Json {
+            return self.scrub(value).map(|(scrubbed, _)| scrubbed);
+        }
+        fields::map_text(value, &mut |it| match self.scrub(it) {
+            Some((scrubbed, _)) => scrubbed,
+            None => it.to_owned(),
+        })
+    }
+
     /// Returns a label without its own secrets and those of its text.
     ///
     /// The label may show a secret of the text without the context by which it was detected, or cut
@@ -248,16 +262,22 @@ impl RedactionWork<'_> {
         (out != label).then(|| text::truncate_chars(&out, text::LABEL_CHARS_MAX))
     }
 
-    /// Scrubs the columns of plain text.
+    /// Scrubs columns that hold plain words, or JSON with words in it.
     fn words(&mut self) -> Result<(), StoreError> {
-        for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Words) {
+        let is_of_words = |it: &&TextColumn| match it.holds {
+            ColumnContent::Words => true,
+            // Nodes are scrubbed as a whole.
+            ColumnContent::Json => it.table != "node",
+            _ => false,
+        };
+        for column in columns::all().iter().filter(is_of_words) {
             let (table, name) = (column.table, column.name);
             let values = self.distinct(&format!(
                 "SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL"
             ))?;
             self.tx.execute("DELETE FROM clean", []).doing("begin a column")?;
             for value in values {
-                if let Some((scrubbed, _)) = self.scrub(&value) {
+                if let Some(scrubbed) = self.scrub_value(column.holds, &value) {
                     const NOTE: &str = "INSERT INTO clean (old, new) VALUES (?1, ?2)";
                     self.tx.run(NOTE, params![value, scrubbed], "note a scrubbed text")?;
                 }

@@ -126,10 +126,7 @@ fn read_task<S: Handler>(
     };
     match uri::match_template(server.resources.iter().map(|it| it.uri), &uri) {
         Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
-        Err(UriError::Unknown) => {
-            let why = format!("no resource is called `{}`", text::truncate_chars(&uri, 80));
-            Err(version.no_resource(&uri, &why))
-        }
+        Err(UriError::Unknown) => Err(version.unknown_uri(&uri)),
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
 }
@@ -294,6 +291,12 @@ impl<S: Handler> Server<S> {
             Err(HandlerError::BadArgument(text) | HandlerError::NotFound(text)) => {
                 error_json(&text)
             }
+            Err(HandlerError::Coded { body, detail, .. }) => {
+                if let Some(detail) = detail {
+                    log::error!("tool failed tool={}: {detail}", tool.name);
+                }
+                error_json(&body)
+            }
             Err(HandlerError::Cancelled) => error_json("cancelled"),
             Err(HandlerError::Open) => return Err(JobError::InputRequired),
             Err(HandlerError::Needs(capability)) if version.is_modern() => {
@@ -377,9 +380,9 @@ fn gone() -> RpcError {
 fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
     JobError::Fault(match why {
         HandlerError::Open => return JobError::InputRequired,
-        HandlerError::BadArgument(text) | HandlerError::NotFound(text) => {
-            RpcError::new(RpcError::PARAMS, text)
-        }
+        HandlerError::BadArgument(text)
+        | HandlerError::NotFound(text)
+        | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::PARAMS, text),
         HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
         HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
         HandlerError::Needs(capability) => {

@@ -453,7 +453,7 @@ fn same(
 }
 
 /// Forgets a node and all its descendants, the lowest first.
-fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
+pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
     let mut all = Vec::new();
     let mut open = vec![node];
     while let Some(node) = open.pop() {

@@ -1,6 +1,8 @@
 //! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a
 //! clock.
 
+mod parse;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;

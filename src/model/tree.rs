@@ -28,11 +28,17 @@ pub enum NodeType {
     Code,
     /// A media element.
     Embed,
+    /// A memory that an agent keeps for good: a preference, a fact, a pattern.
+    Core,
+    /// A memory of something learned.
+    Learning,
+    /// A memory of a piece of work.
+    Task,
 }
 
 impl NodeType {
     /// All types, in the order of the schema and the documentation.
-    pub const ALL: [NodeType; 8] = [
+    pub const ALL: [NodeType; 11] = [
         NodeType::Heading,
         NodeType::List,
         NodeType::Kv,
@@ -41,6 +47,9 @@ impl NodeType {
         NodeType::Text,
         NodeType::Code,
         NodeType::Embed,
+        NodeType::Core,
+        NodeType::Learning,
+        NodeType::Task,
     ];
 
     /// The names of all types, in the order of [`NodeType::ALL`].
@@ -65,6 +74,9 @@ impl NodeType {
             NodeType::Text => "text",
             NodeType::Code => "code",
             NodeType::Embed => "embed",
+            NodeType::Core => "core",
+            NodeType::Learning => "learning",
+            NodeType::Task => "task",
         }
     }
 

@@ -14,6 +14,7 @@ mod inserts;
 mod links;
 mod nodes;
 mod tombstones;
+mod typed;
 mod versions;
 
 use std::collections::{BTreeSet, HashMap};

@@ -13,9 +13,9 @@ mod attributes;
 
 use std::sync::OnceLock;
 
-use ColumnContent::{Bound, Hash, Names, Numbers, Words};
+use ColumnContent::{Bound, Hash, Json, Names, Numbers, Words};
 use ColumnKind::{Derived, Field, Optional};
-use HashedAs::{Always, No};
+use HashedAs::{Always, No, WhereGiven};
 pub(crate) use attributes::{Attribute, Attributes};
 
 use crate::model::tree::Node;
@@ -61,6 +61,8 @@ pub(crate) enum ColumnContent {
     Words,
     /// Text whose hash, label or place is stored elsewhere: a step of its own rewrites it.
     Bound,
+    /// Canonical JSON, each of its strings a text of the user's.
+    Json,
     /// Hashes of texts: they follow the texts.
     Hash,
     /// Names chosen by the program: ids, types, hashes of whole files.
@@ -100,6 +102,7 @@ const fn column(
 pub(crate) const LEVEL: &str = "level";
 pub(crate) const LANG: &str = "lang";
 pub(crate) const KEY_PATH: &str = "key_path";
+pub(crate) const FIELDS: &str = "fields";
 
 fn level(of: &Node) -> Option<Attribute> {
     of.level.map(|it| Attribute::Integer(it.into()))
@@ -136,6 +139,7 @@ const COLUMNS: &[Column] = &[
     column("content",      Field,   No,     Bound,   &[]),
     column("grams",        Derived, No,     Bound,   &[]),
     column("name",         Derived, No,     Numbers, &[]),
+    column(FIELDS, Optional(None), WhereGiven, Json, &[own("old_fields", Json)]),
 ];
 
 /// Returns the columns of a node.

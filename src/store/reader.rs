@@ -15,6 +15,7 @@ mod summary;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
+mod typed;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};

@@ -30,8 +30,26 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
     SCRATCH.set(scratch);
 }
 
+/// Downgrades the database to the last schema without fields.
+pub(crate) fn forget_fields(path: &Path) {
+    let conn = Connection::open(path).expect("it is there");
+    conn.execute_batch(
+        "DROP TRIGGER facet_node_added;
+         DROP TRIGGER facet_node_changed;
+         DROP TRIGGER facet_node_removed;
+         DROP VIEW facet_made;
+         DROP TABLE facet;
+         DROP INDEX node_with_fields;
+         ALTER TABLE node DROP COLUMN fields;
+         ALTER TABLE diff DROP COLUMN old_fields;
+         PRAGMA user_version = 9;",
+    )
+    .expect("sound SQL");
+}
+
 /// Downgrades the database to the last schema without references.
 pub(crate) fn forget_references(path: &Path) {
+    forget_fields(path);
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
         "DROP TRIGGER pulse_edge_made;

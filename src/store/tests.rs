@@ -86,6 +86,7 @@ fn shipped_migrations_never_change() {
             "aad382f60bd70d45",
             "242aedeacbf1a388",
             "f235b8bd60c281f3",
+            "1cb4a9a83679e07c",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -174,6 +175,8 @@ fn doctor_names_what_is_wrong() {
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
         fail content_hashes: 1 of 1 texts differ from their hash
+        pass fields: 0 nodes have sound fields
+        pass facets: 0 facets follow the fields
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");

@@ -6,7 +6,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::memory::typed::Collection;
 use crate::memory::{Error, Memory};
+use crate::model::clock::Millis;
 use crate::store::StoreError;
 use crate::store::reader::{ChangeCounters, Reader};
 
@@ -23,14 +25,51 @@ pub(crate) const LOGS: &str = "remindb://logs";
 
 /// The counters of the last check; `None` while nobody is subscribed.
 #[derive(Debug, Default)]
-pub(crate) struct ChangeWatch(Mutex<Option<ChangeCounters>>);
+pub(crate) struct ChangeWatch(Mutex<Option<Seen>>);
+
+/// The state of a memory at a look.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    counters: ChangeCounters,
+    /// Of each of [`Collection::ALL`].
+    collections: [u64; Collection::ALL.len()],
+}
+
+impl Seen {
+    /// Looks for the first time.
+    fn new(reader: &Reader, now: Millis) -> Result<Seen, StoreError> {
+        let mut collections = [0; Collection::ALL.len()];
+        for (of, digest) in Collection::ALL.into_iter().zip(&mut collections) {
+            *digest = of.digest(reader, now)?;
+        }
+        Ok(Seen { counters: reader.change_counters()?, collections })
+    }
+
+    /// Looks again, and returns the resources that show something else than before.
+    fn update(&mut self, reader: &Reader, now: Millis) -> Result<Vec<&'static str>, StoreError> {
+        let before = std::mem::replace(&mut self.counters, reader.change_counters()?);
+        let mut changed = changed(reader, &before, &self.counters)?;
+        let is_written = before.head != self.counters.head;
+        let is_read = before.heats != self.counters.heats;
+        for (of, digest) in Collection::ALL.into_iter().zip(&mut self.collections) {
+            if is_written || is_read {
+                let before = std::mem::replace(digest, of.digest(reader, now)?);
+                // What an access alone brings into another collection is no news.
+                let is_told = is_written || of == Collection::Recent;
+                changed.extend((is_told && before != *digest).then_some(of.uri()));
+            }
+        }
+        Ok(changed)
+    }
+}
 
 impl ChangeWatch {
     /// Starts watching from now on, unless it has started.
     pub(crate) fn begin(&self, memory: &Memory) -> Result<(), Error> {
-        // Nothing is read under the lock: reading may log, and the log is a resource.
-        let now = memory.read(Reader::change_counters)?;
-        self.lock().get_or_insert(now);
+        // Nothing is read under the lock: reading may log, and a log is a resource.
+        let now = memory.clock().now();
+        let seen = memory.read(|reader| reader.at_one_state(|it| Seen::new(it, now)))?;
+        self.lock().get_or_insert(seen);
         Ok(())
     }
 
@@ -42,19 +81,22 @@ impl ChangeWatch {
     /// Returns the resources that changed since the last check.
     pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<&'static str>, Error> {
         let before = *self.lock();
-        let (now, changed) = memory.read(|reader| {
-            reader.at_one_state(|reader| {
-                let now = reader.change_counters()?;
-                let changed = before.map(|before| changed(reader, &before, &now)).transpose()?;
-                Ok::<_, StoreError>((now, changed.unwrap_or_default()))
+        let now = memory.clock().now();
+        let (seen, changed) = memory.read(|reader| {
+            reader.at_one_state(|reader| match before {
+                None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
+                Some(mut seen) => {
+                    let changed = seen.update(reader, now)?;
+                    Ok((seen, changed))
+                }
             })
         })?;
-        *self.lock() = Some(now);
+        *self.lock() = Some(seen);
         Ok(changed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<ChangeCounters>> {
-        // The value is replaced as a whole, so it is valid at any time.
+    fn lock(&self) -> MutexGuard<'_, Option<Seen>> {
+        // A value that is replaced as a whole is whole at any time.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 //! Clients depend on the names, the keys and their order. A read shows one state of the memory and
 //! warms nothing.
 
+mod memories;
 mod process;
 
 use std::fmt::Write;
@@ -185,6 +186,16 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         is_subscribable: true,
         read: process::rescan,
     },
+    memories::RECENT,
+    memories::RECENT_NARROWED,
+    memories::CORE,
+    memories::CORE_NARROWED,
+    memories::LEARNINGS,
+    memories::LEARNINGS_NARROWED,
+    memories::ACTIVE_TASKS,
+    memories::ACTIVE_TASKS_NARROWED,
+    memories::COMPLETED_TASKS,
+    memories::COMPLETED_TASKS_NARROWED,
 ];
 
 /// Reads the resource of that URI into `out`.

@@ -1,16 +1,28 @@
-//! The table of tools: their names, arguments and effects. The list stays small, since every
-//! session pays for it.
+//! The tables of tools, and sets of them: names, arguments and effects. The lists stay small, since
+//! every session pays for them.
 
 pub(crate) mod compile;
+mod memories;
 pub(crate) mod read;
 pub(crate) mod relate;
 pub(crate) mod write;
+
+use std::fmt;
 
 use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 use crate::query::{self, Output};
+
+/// Told to a client's model where tools of notes are offered.
+const INSTRUCTIONS: &str = "Long-term memory: the user's notes as a tree of nodes, each with a \
+                            stable 11-character id. Look here before reading files. MemorySearch \
+                            finds nodes; MemoryTree shows the outline; MemoryFetch reads a node \
+                            and what is around it; MemoryFetchBatch reads several. Give `budget` \
+                            (tokens): replies never exceed it and say what they left out. What you \
+                            read gets warmer and ranks higher. MemoryWrite remembers what you \
+                            learn, at the node it belongs to.";
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
@@ -23,7 +35,7 @@ const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
 /// The tools that a memory needs at least: finding, reading, writing, catching up.
-const CORE: [&str; 7] = [
+const CORE: &[&str] = &[
     "MemoryDelta",
     "MemoryFetch",
     "MemoryFetchBatch",
@@ -33,46 +45,114 @@ const CORE: [&str; 7] = [
     "MemoryWrite",
 ];
 
-/// The tools that a server offers: fewer cost fewer tokens in every session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ToolSet {
-    /// Every tool.
-    #[default]
-    All,
-    /// The seven that an agent needs most.
-    Core,
+/// A named set of tools: a row of [`SETS`].
+struct NamedSet {
+    /// The name that `--tools` takes.
+    name: &'static str,
+    table: &'static [Tool<ToolRunner>],
+    /// The names of its tools; `None` for the whole table.
+    only: Option<&'static [&'static str]>,
+    /// The prompts whose tools it has.
+    prompts: &'static [Prompt<prompts::PromptFn>],
+    instructions: &'static str,
+}
+
+/// Every set, in the order in which errors name them; the first is offered by default.
+const SETS: [NamedSet; 3] = [
+    NamedSet {
+        name: "all",
+        table: TOOLS,
+        only: None,
+        prompts: prompts::PROMPTS,
+        instructions: INSTRUCTIONS,
+    },
+    NamedSet {
+        name: "core",
+        table: TOOLS,
+        only: Some(CORE),
+        prompts: prompts::READING,
+        instructions: INSTRUCTIONS,
+    },
+    NamedSet {
+        name: "memory",
+        table: memories::TOOLS,
+        only: None,
+        prompts: &[],
+        instructions: memories::INSTRUCTIONS,
+    },
+];
+
+/// Selects the tools that a server offers: fewer cost fewer tokens in every session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ToolSet {
+    /// Whether each of [`SETS`] is offered; at least one is.
+    is_offered: [bool; SETS.len()],
+}
+
+impl Default for ToolSet {
+    fn default() -> ToolSet {
+        let mut is_offered = [false; SETS.len()];
+        is_offered[0] = true;
+        ToolSet { is_offered }
+    }
 }
 
 impl ToolSet {
-    /// Returns the set of that name.
-    pub(crate) fn parse(name: &str) -> Option<ToolSet> {
-        match name {
-            "all" => Some(ToolSet::All),
-            "core" => Some(ToolSet::Core),
-            _ => None,
+    /// Parses the names of sets, with commas between them.
+    ///
+    /// # Errors
+    ///
+    /// A name is unknown; the text names those that are known.
+    pub(crate) fn parse(names: &str) -> Result<ToolSet, String> {
+        let mut is_offered = [false; SETS.len()];
+        for name in names.split(',') {
+            let Some(idx) = SETS.iter().position(|it| it.name == name) else {
+                let known = SETS.map(|it| format!("`{}`", it.name)).join(", ");
+                return Err(format!("must be {known}, or several with commas, not `{name}`"));
+            };
+            is_offered[idx] = true;
         }
+        Ok(ToolSet { is_offered })
+    }
+
+    fn sets(self) -> impl Iterator<Item = &'static NamedSet> {
+        SETS.iter().zip(self.is_offered).filter(|(_, is_offered)| *is_offered).map(|(it, _)| it)
     }
 
     /// Returns the prompts whose tools it has.
     pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
-        match self {
-            ToolSet::All => prompts::PROMPTS,
-            ToolSet::Core => prompts::READING,
-        }
+        self.sets().map(|it| it.prompts).max_by_key(|it| it.len()).unwrap_or_default()
     }
 
-    /// Returns its rows of the table, with output schemas for structured results.
+    /// Returns what a client's model is told of the server.
+    pub(crate) fn instructions(self) -> &'static str {
+        self.sets().next().map_or(INSTRUCTIONS, |it| it.instructions)
+    }
+
+    /// Returns its rows of the tables by name, with schemas where results hold more than text.
     pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
-        let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
         let row = |it: &Tool<ToolRunner>| match output {
             Output::Text => Tool { output: None, ..*it },
             Output::Structured => *it,
         };
-        TOOLS.iter().filter(is_offered).map(row).collect()
+        let mut tools: Vec<Tool<ToolRunner>> = Vec::new();
+        for set in self.sets() {
+            let is_in = |it: &&Tool<ToolRunner>| set.only.is_none_or(|of| of.contains(&it.name));
+            tools.extend(set.table.iter().filter(is_in).map(row));
+        }
+        tools.sort_by_key(|it| it.name);
+        tools.dedup_by_key(|it| it.name);
+        tools
     }
 }
 
-/// Every tool, in the order of their names.
+impl fmt::Display for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sets().map(|it| it.name).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// The tools of notes, in the order of their names.
 pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryCompile",

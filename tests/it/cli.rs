@@ -161,7 +161,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       9/9 migrations applied
+            ✓ schema_version       10/10 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -169,6 +169,8 @@ fn doctor_reports_every_check() {
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
             ✓ content_hashes       4 texts match their hashes
+            ✓ fields               0 nodes have sound fields
+            ✓ facets               0 facets follow the fields
             ✓ references           0 references point where they should
             = 0
         "#]],
@@ -184,7 +186,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       9/9 migrations applied
+            ✓ schema_version       10/10 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -192,6 +194,8 @@ fn doctor_reports_every_check() {
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
             ✗ content_hashes       1 of 4 texts differ from their hash
+            ✓ fields               0 nodes have sound fields
+            ✓ facets               0 facets follow the fields
             ✓ references           0 references point where they should
             = 1
         "#]],
@@ -411,7 +415,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "inspect --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -419,7 +423,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "compile notes --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -427,7 +431,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "serve --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -435,7 +439,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "search a --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -577,7 +581,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("search a --type prose --db x", expect![[r#"
-        ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed
+        ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed, core, learning, task
         = 2
     "#]]);
     folder.check(

@@ -23,6 +23,8 @@ mod live;
 mod mcp_http;
 /// The server over stdio.
 mod mcp_stdio;
+/// Typed memories: tools, refusals, orders.
+mod memories;
 /// Transfers of whole memories: backup, restore, export, import.
 mod moving;
 /// The import of a database of remindb 0.3.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
+use super::memories;
 use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
 
 mod streams;
@@ -170,6 +171,20 @@ fn both_eras_have_their_day_on_one_process() {
     assert_eq!((health.status, health.body.as_str()), (200, r#"{"status":"ok"}"#));
     stateless.end();
     folder.assert_healthy("m.db");
+}
+
+#[test]
+fn typed_memories_in_both_eras() {
+    for scenario in memories::SCENARIOS {
+        let folder = Folder::new();
+        let up = Up::new(&folder, &memories::OFFER[2..]).shake_hands();
+        scenario(&mut memories::Door(&mut |tool, args| up.call(tool, args)));
+        up.end();
+        let folder = Folder::new();
+        let up = Up::new(&folder, &memories::OFFER[2..]);
+        scenario(&mut memories::Door(&mut |tool, args| up.call(tool, args)));
+        up.end();
+    }
 }
 
 #[test]

@@ -389,7 +389,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         "MemorySearch",
         json!({"query": "a", "type": "prose"}),
         expect![
-            "`type` must be one of heading, list, kv, table, preamble, text, code, embed, not `prose`"
+            "`type` must be one of heading, list, kv, table, preamble, text, code, embed, core, learning, task, not `prose`"
         ],
     );
     check(

@@ -50,7 +50,11 @@ const RESERVED: &[(&str, &[&str])] = &[
 /// Files that serve resources, from the rows of the table down to the connections.
 const PASSIVE: &[&str] = &[
     "surface/resources.rs",
+    "surface/resources/memories.rs",
     "surface/resources/process.rs",
+    "memory/typed/collections.rs",
+    "memory/typed/query.rs",
+    "memory/typed/view.rs",
     "memory/observer.rs",
     "query/dashboard.rs",
     "query/dashboard/graph.rs",
@@ -63,6 +67,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/change_counters.rs",
     "store/reader/summary.rs",
     "store/reader/listings.rs",
+    "store/reader/typed.rs",
     "store/readers.rs",
 ];
 

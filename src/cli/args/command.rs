@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::client::{Client, Scope};
 use crate::settings::config::Transport;
+use crate::surface::ToolSet;
 
 /// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub(crate) struct ServeArgs {
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
     pub(crate) rescan_interval: Option<Duration>,
-    pub(crate) tools: Option<String>,
+    pub(crate) tools: Option<ToolSet>,
     pub(crate) transport: Option<Transport>,
     pub(crate) listen: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
@@ -162,7 +163,7 @@ pub(crate) struct SetupArgs {
     pub(crate) scope: Scope,
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
-    pub(crate) tools: Option<String>,
+    pub(crate) tools: Option<ToolSet>,
     pub(crate) is_asking: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,

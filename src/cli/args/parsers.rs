@@ -14,7 +14,7 @@ use super::command::{
 };
 use super::values::{
     client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
-    transport_named,
+    tools_named, transport_named,
 };
 use super::{CommandSpec, UsageError};
 
@@ -48,7 +48,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("rescan-interval") => {
                 args.rescan_interval = Some(interval("rescan-interval", parser.value()?)?);
             }
-            Long("tools") => args.tools = Some(parser.value()?.string()?),
+            Long("tools") => args.tools = Some(tools_named(&parser.value()?)?),
             Long("structured") => args.is_structured = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
@@ -269,7 +269,7 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             Long("scope") => scope = scope_named(&parser.value()?)?,
             Long("db") => db = Some(parser.value()?.into()),
             Long("source") => source = Some(parser.value()?.into()),
-            Long("tools") => tools = Some(parser.value()?.string()?),
+            Long("tools") => tools = Some(tools_named(&parser.value()?)?),
             Long("ask") => is_asking = true,
             Long("dry-run") => is_dry_run = true,
             Long("remove") => is_remove = true,

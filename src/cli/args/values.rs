@@ -7,6 +7,7 @@ use super::UsageError;
 use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
 use crate::settings::config::{Transport, positive_duration};
+use crate::surface::ToolSet;
 use lexopt::prelude::*;
 
 pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, UsageError> {
@@ -46,6 +47,10 @@ pub(super) fn transport_named(name: &OsString) -> Result<Transport, UsageError> 
             Err(UsageError(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
         }
     }
+}
+
+pub(super) fn tools_named(names: &OsString) -> Result<ToolSet, UsageError> {
+    ToolSet::parse(&names.to_string_lossy()).map_err(|why| UsageError(format!("`--tools` {why}")))
 }
 
 pub(super) fn client_names() -> String {

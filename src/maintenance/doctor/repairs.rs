@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 
-use super::{CHECKS, compute_state_fingerprint, count, run};
+use super::{CHECKS, compute_state_fingerprint, count, run, typed};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
@@ -38,6 +38,8 @@ const FIXES: &[(&str, Fix)] = &[
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
     ("references", |conn, _| links::read_again(conn)),
+    ("fields", |conn, _| typed::rewrite_fields(conn)),
+    ("facets", |conn, _| typed::rebuild_facets(conn)),
     ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
 ];
 

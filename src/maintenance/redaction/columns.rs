@@ -57,6 +57,8 @@ const OTHERS: &[TextColumn] = &[
     column("tombstone", "parent", ColumnContent::Names),
     column("tombstone", "node_type", ColumnContent::Names),
     column("tombstone", "source_hash", ColumnContent::Hash),
+    column("facet", "key", ColumnContent::Names),
+    column("facet", "value", ColumnContent::Bound),
 ];
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::columns;
 use super::{RedactionReport, ReplacedSecrets};
 use crate::ingest::redact::Redactor;
+use crate::model::fields;
+use crate::store::columns::ColumnContent;
 use crate::store::{ErrorStep, StoreError};
 
 /// Shortest text that is searched for, in bytes: shorter ones occur by chance.
@@ -88,7 +90,7 @@ pub(super) fn examine_rows(
         .doing("begin to look at the result")?;
     for column in columns::all() {
         let (table, name) = (column.table, column.name);
-        let sql = format!("SELECT {name} FROM {table} WHERE {name} IS NOT NULL");
+        let sql = format!("SELECT {name} FROM {table} WHERE typeof({name}) = 'text'");
         let mut query = tx.prepare(&sql).doing("look at the result")?;
         let mut rows = query.query([]).doing("look at the result")?;
         let mut n_left = 0;
@@ -96,7 +98,13 @@ pub(super) fn examine_rows(
             let value = row.get_ref(0).doing("look at the result")?;
             let value =
                 value.as_str().map_err(rusqlite::Error::from).doing("look at the result")?;
-            n_left += usize::from(redactor.has_secret(value));
+            let mut has_secret = false;
+            let mut look = |it: &str| has_secret |= redactor.has_secret(it);
+            match column.holds {
+                ColumnContent::Json => fields::each_text(value, &mut look),
+                _ => look(value),
+            }
+            n_left += usize::from(has_secret);
             needles.note_live(value);
         }
         if 0 < n_left {

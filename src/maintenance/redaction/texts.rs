@@ -84,11 +84,15 @@ impl RedactionWork<'_> {
         if is_changed {
             node.bigrams = bigrams::bigrams(&format!("{}\n{}", node.label, node.content));
         }
-        for part in node.attributes.texts_mut().chain([&mut node.breadcrumb]) {
-            if let Some((scrubbed, _)) = self.scrub(part) {
+        for (column, part) in node.attributes.texts_mut() {
+            if let Some(scrubbed) = self.scrub_value(column.holds, part) {
                 *part = scrubbed;
                 is_changed = true;
             }
+        }
+        if let Some((scrubbed, _)) = self.scrub(&node.breadcrumb) {
+            node.breadcrumb = scrubbed;
+            is_changed = true;
         }
         is_changed.then_some(node)
     }

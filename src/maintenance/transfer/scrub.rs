@@ -14,7 +14,9 @@ use super::tables::TableSchema;
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
+use crate::model::fields;
 use crate::model::identity::ContentHash;
+use crate::store::columns::{Column, ColumnContent, columns};
 use crate::store::{ErrorStep, StoreError, links};
 use crate::text::{self, bigrams, tokens};
 
@@ -53,6 +55,21 @@ impl<'a> RowRedactor<'a> {
         true
     }
 
+    /// Replaces what is secret in a value of a column; `true` if anything was.
+    fn scrub_value(&mut self, column: &str, value: &mut String) -> bool {
+        if !is_json(column) {
+            return self.scrub(value);
+        }
+        let mapped = fields::map_text(value, &mut |it| {
+            let mut it = it.to_owned();
+            self.scrub(&mut it);
+            it
+        });
+        let is_changed = mapped.is_some();
+        *value = mapped.unwrap_or_else(|| std::mem::take(value));
+        is_changed
+    }
+
     /// Redacts every text of a row.
     pub(super) fn redact_row(
         &mut self,
@@ -64,7 +81,7 @@ impl<'a> RowRedactor<'a> {
         let mut changed: Vec<String> = Vec::new();
         for (name, value) in row.iter_mut() {
             if let Value::String(text) = value
-                && self.scrub(text)
+                && self.scrub_value(name, text)
             {
                 changed.push(name.clone());
             }
@@ -130,4 +147,13 @@ impl<'a> RowRedactor<'a> {
         links::read_again(conn)?;
         doctor::rewrite_fingerprint(conn, MESSAGE, now)
     }
+}
+
+/// Returns whether a column of nodes or of their versions holds JSON.
+fn is_json(name: &str) -> bool {
+    let json = |it: &&Column| it.holds == ColumnContent::Json;
+    columns()
+        .iter()
+        .filter(json)
+        .any(|it| it.name == name || it.old.iter().any(|it| it.name == name))
 }

@@ -57,10 +57,10 @@ fn a_missing_resource_has_another_code_in_each_era() {
         "resources/read",
         json!({"uri": "test://none"}),
         expect![[r#"
-        {"code":-32002,"message":"resource not found: no resource is called `test://none`","data":{"uri":"test://none"}}
+        {"code":-32002,"message":"Resource URI not recognized: test://none","data":{"uri":"test://none","code":"RESOURCE_NOT_FOUND"}}
     "#]],
         expect![[r#"
-        {"code":-32602,"message":"resource not found: no resource is called `test://none`","data":{"uri":"test://none"}}
+        {"code":-32602,"message":"Resource URI not recognized: test://none","data":{"uri":"test://none","code":"RESOURCE_NOT_FOUND"}}
     "#]],
     );
 }

@@ -28,6 +28,8 @@ pub(super) struct Node {
     pub(super) format: String,
     pub(super) label: String,
     pub(super) content: String,
+    /// Canonical JSON.
+    pub(super) fields: Option<String>,
 }
 
 impl Node {
@@ -41,6 +43,7 @@ impl Node {
             format: parsed.format.as_str().to_owned(),
             label: parsed.label.clone(),
             content: parsed.content.clone(),
+            fields: None,
         }
     }
 }
@@ -136,8 +139,9 @@ impl State {
     }
 
     fn draw(&self, id: &str, depth: usize, out: &mut String) {
-        let Node { node_type, level, lang, key_path, format, label, content, .. } = &self.nodes[id];
-        let facts = (level, lang, key_path, format, label, content);
+        let Node { node_type, level, lang, key_path, format, label, content, fields, .. } =
+            &self.nodes[id];
+        let facts = (level, lang, key_path, format, label, content, fields);
         *out += &format!("{}{id} {node_type} {facts:?}\n", "  ".repeat(depth));
         for child in self.below(id) {
             self.draw(child, depth + 1, out);
@@ -155,7 +159,7 @@ impl State {
             let mut before: Option<String> = None;
             for id in family {
                 let it = &self.nodes[id];
-                let fields = [
+                let mut fields = vec![
                     Some(id.clone()),
                     parent.clone(),
                     before.clone(),
@@ -167,6 +171,9 @@ impl State {
                     Some(it.label.clone()),
                     Some(format!("{:016x}", hash(&it.content))),
                 ];
+                if let Some(given) = &it.fields {
+                    fields.extend([Some("fields".to_owned()), Some(given.clone())]);
+                }
                 let mut bytes = Vec::new();
                 for field in &fields {
                     let length = field.as_ref().map_or(u64::MAX, |it| it.len() as u64);

@@ -80,7 +80,8 @@ fn nodes(conn: &Connection) -> Seen {
         SELECT n.id, p.id, f.root || ':' || f.path, n.node_type, n.level, n.lang, n.key_path,
                n.format, n.label, n.content, n.content_hash, n.source_hash, n.trail,
                p.trail, p.label, f.path,
-               ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), n.key
+               ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), n.key,
+               n.fields
           FROM node AS n
           LEFT JOIN node AS p ON p.key = n.parent
           LEFT JOIN file AS f ON f.id = n.file
@@ -117,6 +118,7 @@ fn nodes(conn: &Connection) -> Seen {
             format: text(7).unwrap(),
             label: text(8).unwrap(),
             content: text(9).unwrap(),
+            fields: text(20),
         };
         assert_eq!(number(&text(10).unwrap()), hash(&node.content), "the hash of {id}");
         let breadcrumb = match (text(13), text(15)) {

@@ -1,5 +1,7 @@
 //! Simulation: a memory beside its model, with random operations on both and their checks.
 
+mod typed;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -85,6 +87,10 @@ impl Simulation {
     pub(super) fn step(&mut self, nth: usize) {
         self.log.push("…".to_owned());
         let node = self.node();
+        if self.dice.one_in(5) {
+            let said = self.typed();
+            return self.end_step(nth, said);
+        }
         let said = match (self.dice.below(100), node) {
             (0..25, _) => self.edit_and_compile(),
             (25..28, _) => self.compile("again"),
@@ -99,12 +105,20 @@ impl Simulation {
             (84..93, _) => self.rollback(LaterSnapshots::Keep),
             (93..94, _) => self.rollback(LaterSnapshots::Drop),
             (94..95, _) => self.collect(),
-            (95..98, _) => {
+            (95..97, _) => {
                 self.open(IfMissing::Refuse);
                 "open again".to_owned()
             }
-            _ => self.mistake(),
+            (97..98, _) => self.mistake(),
+            _ => match self.dice.below(3) {
+                0 => self.carry(),
+                _ => self.redact(),
+            },
         };
+        self.end_step(nth, said);
+    }
+
+    fn end_step(&mut self, nth: usize, said: String) {
         self.tell(said);
         self.check();
         if nth.is_multiple_of(10) {
@@ -285,8 +299,8 @@ impl Simulation {
         let whole = payload.trim_matches(['\r', '\n']).trim_end().to_owned();
         let new = match is_one {
             true => {
-                let Node { seat, level, key_path, .. } = old;
-                Node { level, key_path, ..Node::of(first, seat) }
+                let Node { seat, level, key_path, fields, .. } = old;
+                Node { level, key_path, fields, ..Node::of(first, seat) }
             }
             false if old.node_type == "heading" && whole.contains('\n') => {
                 let error = outcome.unwrap_err();
@@ -493,6 +507,7 @@ impl Simulation {
             .collect();
         assert_eq!(seen.edges, edges, "edges by hand");
         self.check_search(&seen);
+        self.check_typed(&seen);
         past::check(self);
     }
 

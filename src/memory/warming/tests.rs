@@ -414,6 +414,7 @@ fn of_an_older_memory_only_those_rows_stay_that_say_something() {
     fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
     drop(memory);
+    crate::store::testing::forget_fields(&fixture.db());
     let conn = Connection::open(fixture.db()).unwrap();
     conn.execute_batch(
         "DROP TRIGGER pulse_heat_noted; ALTER TABLE memory DROP COLUMN heated;

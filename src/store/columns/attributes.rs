@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
-use super::{Column, ColumnKind, KEY_PATH, LANG, LEVEL};
+use super::{Column, ColumnKind, FIELDS, KEY_PATH, LANG, LEVEL};
 use crate::model::tree::Node;
 
 /// Holds one optional value of a node.
@@ -107,6 +107,11 @@ impl Attributes {
         self.text(KEY_PATH)
     }
 
+    /// Returns the canonical JSON of a typed node.
+    pub(crate) fn fields(&self) -> Option<&str> {
+        self.text(FIELDS)
+    }
+
     fn text(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
             Attribute::Text(it) => Some(it),
@@ -148,10 +153,10 @@ impl Attributes {
         self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
     }
 
-    /// Returns each text, for replacement.
-    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.0.iter_mut().filter_map(|it| match it {
-            Some(Attribute::Text(it)) => Some(it),
+    /// Returns each text with its column, to be replaced.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = (&'static Column, &mut String)> {
+        super::attributes().iter().zip(&mut self.0).filter_map(|(column, it)| match it {
+            Some(Attribute::Text(it)) => Some((column, it)),
             _ => None,
         })
     }

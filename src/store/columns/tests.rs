@@ -29,8 +29,7 @@ const NOW: Millis = Millis(4_000_000_000_000);
 /// A made-up secret.
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
-const MOOD: Column =
-    column("mood", Optional(None), HashedAs::WhereGiven, Bound, &[own("old_mood", Words)]);
+const MOOD: Column = column("mood", Optional(None), WhereGiven, Bound, &[own("old_mood", Words)]);
 
 /// Returns the table with one more column.
 fn columns_with(last: Column) -> &'static [Column] {

@@ -13,7 +13,8 @@ fn said(name: &str, args: Value) -> Result<String, HandlerError> {
 
 #[test]
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
-    for offer in [ToolSet::All, ToolSet::Core] {
+    for names in ["all", "core", "memory", "core,memory", "memory,all"] {
+        let offer = ToolSet::parse(names).unwrap();
         let tools = offer.tools(Output::Text);
         for prompt in offer.prompts() {
             let text = said(prompt.name, json!({})).unwrap();

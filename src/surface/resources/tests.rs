@@ -1,6 +1,7 @@
 //! Tests for resources: their documents byte for byte, and reads without effect.
 
 mod golden;
+mod memories;
 mod page;
 mod passive;
 
@@ -105,6 +106,16 @@ fn the_table_has_the_names_that_clients_know() {
         remindb://sessions/logs sessions-logs false
         remindb://sessions/logs/{id} sessions-log-by-id false
         remindb://rescan rescan true
+        memory://recent recent-memories true
+        memory://recent{?limit,tags} recent-memories-narrowed false
+        memory://core core-memories true
+        memory://core{?tags} core-memories-narrowed false
+        memory://learnings learnings true
+        memory://learnings{?since,tags} learnings-narrowed false
+        memory://tasks/active active-tasks true
+        memory://tasks/active{?tags} active-tasks-narrowed false
+        memory://tasks/completed completed-tasks true
+        memory://tasks/completed{?tags} completed-tasks-narrowed false
     "#]]
     .assert_eq(&table);
 }

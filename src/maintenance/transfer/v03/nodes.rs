@@ -13,6 +13,7 @@ use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::kinds::Kind;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LANG, LEVEL};
@@ -148,7 +149,9 @@ impl NodeImport<'_, '_, '_> {
         said: Option<String>,
     ) -> Result<(ImportedNode, String), StoreError> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
-        let node_type = NodeType::parse(&rows::word(row, 1)?).unwrap_or_else(|| {
+        let noted = NodeType::parse(&rows::word(row, 1)?);
+        // Of a type with fields, none was ever made there.
+        let node_type = noted.filter(|it| Kind::of(*it).is_none()).unwrap_or_else(|| {
             self.notes.add("nodes of a type that is not known here are text now");
             NodeType::Text
         });

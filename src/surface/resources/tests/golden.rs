@@ -43,7 +43,7 @@ fn the_overview_is_what_the_statistics_say() {
     check(
         "remindb://overview",
         expect![[
-            r#"{"db_path":"/w/memory.db","db_bytes":163840,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+            r#"{"db_path":"/w/memory.db","db_bytes":176128,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
         ]],
     );
 }
@@ -133,7 +133,7 @@ fn nothing_is_left_out_where_there_is_nothing() {
         table += &format!("{} {}\n", row.name, fixture.shown(row.uri));
     }
     expect![[r#"
-        overview {"db_path":"/w/memory.db","db_bytes":163840,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
+        overview {"db_path":"/w/memory.db","db_bytes":176128,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
         files {"roots":[]}
         tree {"roots":[]}
         graph {"nodes":[],"edges":[],"pending":[]}
@@ -144,6 +144,11 @@ fn nothing_is_left_out_where_there_is_nothing() {
         sessions-history {"db_path":"/w/memory.db","clients":[]}
         sessions-logs {"db_path":"/w/memory.db","logs":[]}
         rescan {"interval_s":0,"last_meta":{"run_at":0,"error":"","added":0,"modified":0,"removed":0,"purged_files":[]}}
+        recent-memories {"memories":[],"count":0,"generated_at":"2025-01-17T00:00:00Z"}
+        core-memories {"memories":[],"count":0,"by_importance":{"high":0,"medium":0,"low":0},"by_category":{},"generated_at":"2025-01-17T00:00:00Z"}
+        learnings {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
+        active-tasks {"memories":[],"count":0,"by_status":{"completed":0,"in-progress":0,"blocked":0},"generated_at":"2025-01-17T00:00:00Z"}
+        completed-tasks {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
     "#]].assert_eq(&table);
 }
 

@@ -1,0 +1,233 @@
+//! Typed nodes in the simulation: stored, changed, looked up; and the memory as a whole carried
+//! elsewhere and redacted.
+
+use serde_json::{Value, json};
+
+use super::{Node, Seat, Simulation, seen, word};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::redaction::{self, RedactionMode};
+use crate::maintenance::transfer::{ImportLines, export, import};
+use crate::model::fields::Fields;
+use crate::model::identity::NodeId;
+use crate::model::kinds::{KINDS, MEMORIES_ROOT};
+use crate::model::tree::Format;
+use crate::store::reader::Facet;
+use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
+use crate::text;
+use crate::text::tokens;
+
+/// No real one.
+const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
+const MARKER: &str = "«redacted:aws_access_key»";
+
+fn attributes(fields: &str) -> Attributes {
+    Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_owned())))
+}
+
+impl Simulation {
+    /// Stores or changes a typed node.
+    pub(super) fn typed(&mut self) -> String {
+        let nodes = self.model.state.nodes.iter().filter(|(_, it)| it.fields.is_some());
+        let ids: Vec<String> = nodes.map(|(id, _)| id.clone()).collect();
+        let is_change = self.dice.one_in(2);
+        match self.dice.pick(&ids).filter(|_| is_change) {
+            Some(id) => self.change_typed(&id),
+            None => self.store_typed(),
+        }
+    }
+
+    fn fields(&mut self, uuid: &str) -> String {
+        let mut fields = json!({"uuid": uuid, "created_at": self.clock.now().0});
+        if self.dice.one_in(2) {
+            fields["importance"] = ["high", "medium", "low"][self.dice.below(3)].into();
+        }
+        let n_tags = self.dice.below(3);
+        let mut tags: Vec<String> = (0..n_tags).map(|_| word(self.dice.below(5))).collect();
+        if self.dice.one_in(8) {
+            tags.push(format!("a {SECRET} b"));
+        }
+        tags.dedup();
+        if !tags.is_empty() {
+            fields["tags"] = tags.into();
+        }
+        if self.dice.one_in(4) {
+            fields["archived"] = true.into();
+        }
+        let Value::Object(object) = fields else { panic!("an object") };
+        Fields::new(object).unwrap().to_string()
+    }
+
+    fn store_typed(&mut self) -> String {
+        let kind = &KINDS[self.dice.below(KINDS.len())];
+        let equal = self.model.state.nodes.values().filter(|it| it.fields.is_some());
+        let equal: Vec<String> = equal.map(|it| it.content.clone()).collect();
+        let is_equal = self.dice.one_in(3);
+        let content = match self.dice.pick(&equal).filter(|_| is_equal) {
+            Some(content) => content,
+            None => self.payload(),
+        };
+        let nth = self.log.len();
+        let fields = self.fields(&format!("00000000-0000-4000-8000-{nth:012x}"));
+        let month = format!("2026-0{}", 1 + self.dice.below(2));
+        let bucket = [MEMORIES_ROOT, kind.folder, &month];
+        let told = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
+        self.tell(told.clone());
+        let label = text::label_of_text(&content);
+        let data = NodeData {
+            node_type: kind.node_type,
+            format: Format::Plain,
+            label: &label,
+            content: &content,
+            token_count: tokens::count(&content),
+            attributes: attributes(&fields),
+        };
+        let insert = |batch: &mut Batch<'_>| batch.insert_typed_node(&data, &bucket);
+        let memory = self.memory();
+        let stored = memory.writer.write::<_, StoreError>("store", "", self.clock.now(), insert);
+        let ((_, id), commit) = stored.unwrap();
+        let id = id.to_string();
+        let mut seat = Seat::Nobody;
+        for (label, level) in bucket.into_iter().zip(1..) {
+            let next = self.bucket(&seat, label);
+            seat = Seat::Node(next.unwrap_or_else(|| self.new_bucket(&seat, label, level)));
+        }
+        assert!(!self.model.state.nodes.contains_key(&id), "{id} is not new");
+        let node = Node {
+            node_type: kind.node_type.as_str().to_owned(),
+            fields: Some(fields),
+            ..plain(seat, &label, &content)
+        };
+        self.model.state.push(&id, node);
+        self.finish(commit.snapshot, "store");
+        format!("{told} as {id}")
+    }
+
+    fn bucket(&self, seat: &Seat, label: &str) -> Option<String> {
+        let state = &self.model.state;
+        let is_it = |id: &&String| {
+            let node = &state.nodes[*id];
+            node.node_type == "heading" && node.label == label && state.file_of(id).is_none()
+        };
+        state.children(seat).iter().find(is_it).cloned()
+    }
+
+    /// Adds the heading to the model that the memory made.
+    fn new_bucket(&mut self, seat: &Seat, label: &str, level: u8) -> String {
+        let seen = seen::read_state(&self.db()).state;
+        let ids = seen.children(seat).iter();
+        let mut made = ids.filter(|it| !self.model.state.nodes.contains_key(*it));
+        let id = made.next_back().expect("a bucket").clone();
+        let level = Some(level);
+        let node_type = "heading".to_owned();
+        let node = Node { node_type, level, ..plain(seat.clone(), label, label) };
+        self.model.state.push(&id, node);
+        id
+    }
+
+    fn change_typed(&mut self, id: &str) -> String {
+        let old = self.model.state.nodes[id].clone();
+        let fields = match self.dice.one_in(4) {
+            true => old.fields.clone().unwrap(),
+            false => self.fields(&uuid_of(&old)),
+        };
+        let content = if self.dice.one_in(2) { self.payload() } else { old.content.clone() };
+        let label = text::label_of_text(&content);
+        let told = format!("change {id} to {fields} {content:?}");
+        self.tell(told.clone());
+        let change = |batch: &mut Batch<'_>| {
+            let node = batch.find(NodeId::parse(id).unwrap())?.unwrap();
+            let data = NodeData {
+                label: &label,
+                content: &content,
+                token_count: tokens::count(&content),
+                attributes: node.attributes.with(FIELDS, attributes(&fields).get(FIELDS).cloned()),
+                ..node.data()
+            };
+            batch.set_agent_text(&node, &data)
+        };
+        let memory = self.memory();
+        let changed = memory.writer.write::<_, StoreError>("change", "", self.clock.now(), change);
+        let snapshot = changed.unwrap().1.snapshot;
+        let node = self.model.state.nodes.get_mut(id).unwrap();
+        *node = Node { label, content, fields: Some(fields), ..old };
+        self.finish(snapshot, "change");
+        told
+    }
+
+    /// What is looked up is what there is.
+    #[track_caller]
+    pub(super) fn check_typed(&self, seen: &seen::Seen) {
+        let typed = || self.model.state.nodes.iter().filter(|(_, it)| it.fields.is_some());
+        for (id, node) in typed() {
+            let uuid = uuid_of(node);
+            let found = self.memory().read::<_, StoreError>(|it| it.typed_by_uuid(&uuid)).unwrap();
+            let found = found.unwrap_or_else(|| panic!("{id} is not found by its UUID"));
+            assert_eq!((&found.id, &found.content), (id, &node.content));
+            assert_eq!(Some(found.fields.to_string()), node.fields);
+        }
+        for tag in (0..5).map(word) {
+            let wanted = [Facet::text("tag", &tag), Facet::integer("archived", 0)];
+            let found = self.memory().read::<_, StoreError>(|it| it.nodes_with(&wanted)).unwrap();
+            let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.0]).collect();
+            found.sort();
+            let has_it = |node: &Node| {
+                let fields: Value = serde_json::from_str(node.fields.as_ref().unwrap()).unwrap();
+                let tags = fields["tags"].as_array().is_some_and(|it| it.contains(&json!(tag)));
+                tags && fields["archived"].is_null()
+            };
+            let wanted: Vec<&String> =
+                typed().filter(|(_, it)| has_it(it)).map(|(id, _)| id).collect();
+            assert_eq!(found, wanted, "who has the tag {tag}");
+        }
+    }
+
+    /// Exports everything and goes on with what an import makes of it.
+    pub(super) fn carry(&mut self) -> String {
+        self.memory = None;
+        let mut lines = Vec::new();
+        export(&self.db(), &mut lines, &mut |_, _| ()).unwrap();
+        let carried = self.dir.path().join("carried.db");
+        let n_bytes = lines.len() as u64;
+        let from = ImportLines { name: "x", input: &mut lines.as_slice(), n_bytes };
+        let careless = Redactor::new(&["aws_access_key".to_owned()], &[]).unwrap();
+        import(from, &carried, &careless, self.clock.now(), &mut |_, _| ()).unwrap();
+        std::fs::rename(&carried, self.db()).unwrap();
+        self.open(IfMissing::Refuse);
+        "carry it elsewhere".to_owned()
+    }
+
+    /// Takes the secrets out of the fields, of now and of then.
+    pub(super) fn redact(&mut self) -> String {
+        self.memory = None;
+        let report = redaction::redact(&self.db(), &Redactor::builtin(), RedactionMode::Rewrite);
+        assert_eq!(report.unwrap().left, [] as [String; 0]);
+        let model = &mut self.model;
+        let states = model.snapshots.iter_mut().map(|it| &mut it.state);
+        for state in states.chain([&mut model.state]) {
+            for fields in state.nodes.values_mut().filter_map(|it| it.fields.as_mut()) {
+                *fields = fields.replace(SECRET, MARKER);
+            }
+        }
+        self.open(IfMissing::Refuse);
+        "redact".to_owned()
+    }
+}
+
+fn plain(seat: Seat, label: &str, content: &str) -> Node {
+    Node {
+        seat,
+        node_type: String::new(),
+        level: None,
+        lang: None,
+        key_path: None,
+        format: "plain".to_owned(),
+        label: label.to_owned(),
+        content: content.to_owned(),
+        fields: None,
+    }
+}
+
+fn uuid_of(node: &Node) -> String {
+    let fields: Value = serde_json::from_str(node.fields.as_ref().unwrap()).unwrap();
+    fields["uuid"].as_str().unwrap().to_owned()
+}

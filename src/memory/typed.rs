@@ -1,0 +1,376 @@
+//! Typed memories: core facts, learnings and tasks that an agent stores, queries, updates and
+//! deletes by UUID.
+//!
+//! A memory is a node below `@memories/<folder>/<month>`, whose `fields` say what is not text. One
+//! call is at most one snapshot. What a query or an update returns counts one access, which is
+//! heat: no snapshot, and no rollback undoes it. Requests are read from JSON arguments by
+//! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
+
+mod changes;
+mod collections;
+mod error;
+mod query;
+mod request;
+mod stats;
+mod view;
+
+use serde_json::{Map, Value, json};
+
+pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
+pub(crate) use error::{ErrorCode, MemoryError};
+pub(crate) use query::MemoryPage;
+#[allow(unused_imports, reason = "tools and resources are built on it")]
+pub(crate) use request::{
+    DeleteMode, DeleteRequest, FieldChanges, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS,
+    SortKey, SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
+};
+pub(crate) use stats::MemoryStats;
+pub(crate) use view::TypedMemory;
+
+use super::Memory;
+use super::edits::forget_all;
+use crate::ingest::redact::Redactor;
+use crate::model::clock::Millis;
+use crate::model::fields::Fields;
+use crate::model::kinds::{Kind, MEMORIES_ROOT};
+use crate::model::tree::{Format, NodeType};
+use crate::query::ViewKind;
+use crate::store::{
+    Attribute, Attributes, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
+};
+use crate::text;
+use crate::text::tokens;
+
+/// UUIDs that an error suggests, at most.
+const SUGGESTIONS_MAX: usize = 5;
+
+/// Bounds how many memories there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryLimits {
+    /// Core memories that are not archived; one more is refused.
+    pub(crate) core_max: u64,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> MemoryLimits {
+        MemoryLimits { core_max: 1_000 }
+    }
+}
+
+/// Holds what storing did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StoredMemory {
+    /// Whether the memory is new.
+    pub(crate) created: bool,
+    pub(crate) memory: TypedMemory,
+    pub(crate) snapshot: Option<i64>,
+}
+
+/// Holds what an update did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UpdatedMemory {
+    pub(crate) memory: TypedMemory,
+    /// Names of fields that differ now.
+    pub(crate) updated_fields: Vec<&'static str>,
+    pub(crate) snapshot: Option<i64>,
+}
+
+/// Holds what deleting did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeletedMemory {
+    pub(crate) id: String,
+    pub(crate) fate: DeleteMode,
+    pub(crate) snapshot: Option<i64>,
+}
+
+impl StoredMemory {
+    /// Returns the answer of `store_memory`.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"id": self.memory.id, "created": self.created, "memory": self.memory.to_json()})
+    }
+}
+
+impl UpdatedMemory {
+    /// Returns the answer of `update_memory`.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"memory": self.memory.to_json(), "updated_fields": self.updated_fields})
+    }
+}
+
+impl DeletedMemory {
+    /// Returns the answer of `delete_memory`.
+    pub(crate) fn to_json(&self) -> Value {
+        let action = match self.fate {
+            DeleteMode::Archive => "archived",
+            DeleteMode::Permanent => "deleted",
+        };
+        json!({"success": true, "action": action, "id": self.id})
+    }
+}
+
+impl MemoryPage {
+    /// Returns the answer of `query_memories`.
+    pub(crate) fn to_json(&self) -> Value {
+        let memories: Vec<Value> = self.memories.iter().map(TypedMemory::to_json).collect();
+        json!({
+            "memories": memories,
+            "total": self.total,
+            "limit": self.limit,
+            "offset": self.offset,
+            "has_more": self.has_more,
+        })
+    }
+}
+
+impl Memory {
+    /// Stores a memory, unless an equal one is there that is not archived; with an id, updates it.
+    pub(crate) fn store_memory(&self, request: StoreRequest) -> Result<StoredMemory, MemoryError> {
+        let StoreRequest { id, memory_type, content, changes } = request;
+        if let Some(id) = id {
+            let change = UpdateRequest { id, content: Some(content), changes };
+            let UpdatedMemory { memory, snapshot, .. } =
+                self.change_memory(change, Some(memory_type))?;
+            return Ok(StoredMemory { created: false, memory, snapshot });
+        }
+        let redactor = &self.workspace().redactor;
+        let content = redactor.scrub(&content).text.into_owned();
+        let token_count = tokens::count(&content);
+        let changes = redacted(changes, redactor);
+        let now = self.clock.now();
+        let stored = self.writer.write("", "", now, |batch| {
+            let equal = batch.typed_with_text(memory_type, &content)?.into_iter();
+            let mut equal = equal.map(|it| Ok((memory_of(batch, &it)?, false)));
+            let kept = equal.find(|it| it.as_ref().map_or(true, |(it, _)| !it.archived));
+            if let Some(kept) = kept {
+                return kept;
+            }
+            self.check_limit(batch, memory_type)?;
+            let mut fields = Map::new();
+            fields.insert("uuid".to_owned(), batch.random_uuid()?.into());
+            for key in ["created_at", "updated_at"] {
+                fields.insert(key.to_owned(), now.0.into());
+            }
+            changes::apply(&changes, memory_type, &mut fields, now);
+            let node = Draft { memory_type, content: &content, token_count, fields };
+            Ok((insert(batch, &node, &now.month())?, true))
+        });
+        let ((memory, created), commit) = stored.map_err(|it| self.with_suggestions(it))?;
+        Ok(StoredMemory { created, memory, snapshot: commit.snapshot })
+    }
+
+    /// Returns the memories that meet every condition, a page of them; each counts one access.
+    pub(crate) fn query_memories(&self, request: &QueryRequest) -> Result<MemoryPage, MemoryError> {
+        let (page, shown) = self
+            .read::<_, StoreError>(|reader| reader.at_one_state(|it| query::query(it, request)))?;
+        self.count_accesses(shown);
+        Ok(page)
+    }
+
+    /// Changes fields of a memory; what differs is said. It counts one access.
+    pub(crate) fn update_memory(
+        &self,
+        request: UpdateRequest,
+    ) -> Result<UpdatedMemory, MemoryError> {
+        self.change_memory(request, None)
+    }
+
+    /// Archives a memory or deletes it for good.
+    pub(crate) fn delete_memory(
+        &self,
+        request: &DeleteRequest,
+    ) -> Result<DeletedMemory, MemoryError> {
+        let DeleteRequest { id, fate } = request;
+        let now = self.clock.now();
+        let ((), commit) = self.writer.write("", "", now, |batch| {
+            let node = found(batch, id)?;
+            match fate {
+                DeleteMode::Permanent => {
+                    batch.set_message(format!("delete_memory:{id}"));
+                    Ok::<(), MemoryError>(forget_all(batch, node)?)
+                }
+                DeleteMode::Archive => {
+                    batch.set_message(format!("archive_memory:{id}"));
+                    let archived = FieldChanges { archived: Some(true), ..FieldChanges::default() };
+                    rewrite(batch, &node, None, &archived, now).map(drop)
+                }
+            }
+        })?;
+        Ok(DeletedMemory { id: id.clone(), fate: *fate, snapshot: commit.snapshot })
+    }
+
+    /// Returns the facts about all memories.
+    pub(crate) fn memory_stats(&self) -> Result<MemoryStats, MemoryError> {
+        Ok(self.read::<_, StoreError>(|reader| reader.at_one_state(stats::stats))?)
+    }
+
+    /// Returns the memory of that UUID; it counts no access.
+    pub(crate) fn typed_memory(&self, id: &str) -> Result<Option<TypedMemory>, MemoryError> {
+        let node = self.read::<_, MemoryError>(|reader| Ok(reader.typed_by_uuid(id)?))?;
+        Ok(node.as_ref().map(TypedMemory::of))
+    }
+
+    fn change_memory(
+        &self,
+        request: UpdateRequest,
+        memory_type: Option<NodeType>,
+    ) -> Result<UpdatedMemory, MemoryError> {
+        let UpdateRequest { id, content, changes } = request;
+        let redactor = &self.workspace().redactor;
+        let content = content.map(|it| redactor.scrub(&it).text.into_owned());
+        let changes = redacted(changes, redactor);
+        let now = self.clock.now();
+        let changed = self.writer.write("", "", now, |batch| {
+            batch.set_message(format!("update_memory:{id}"));
+            let node = found(batch, &id)?;
+            if let Some(asked) = memory_type.filter(|it| *it != node.node_type) {
+                let what = format!(
+                    "`type` cannot change: memory `{id}` is a {}, not a {asked}",
+                    node.node_type
+                );
+                return Err(MemoryError::invalid(what));
+            }
+            if changes.task_metadata.is_some() {
+                request::check_is_task(node.node_type)?;
+            }
+            if changes.archived == Some(false) && memory_of(batch, &node)?.archived {
+                self.check_limit(batch, node.node_type)?;
+            }
+            let (memory, updated_fields) =
+                rewrite(batch, &node, content.as_deref(), &changes, now)?;
+            Ok((memory, updated_fields, node.key))
+        });
+        let ((memory, updated_fields, key), commit) =
+            changed.map_err(|it| self.with_suggestions(it))?;
+        self.count_accesses(vec![key]);
+        Ok(UpdatedMemory { memory, updated_fields, snapshot: commit.snapshot })
+    }
+
+    fn check_limit(&self, batch: &Batch<'_>, of_type: NodeType) -> Result<(), MemoryError> {
+        let max = self.memory_limits.core_max;
+        if of_type != NodeType::Core || batch.n_unarchived(of_type)? < max {
+            return Ok(());
+        }
+        let what =
+            format!("there are {max} core memories, the most there may be; archive one first");
+        Err(MemoryError::new(ErrorCode::LimitExceeded, what))
+    }
+
+    /// Completes the error of a limit; only core memories have one.
+    fn with_suggestions(&self, error: MemoryError) -> MemoryError {
+        if error.code != ErrorCode::LimitExceeded {
+            return error;
+        }
+        let suggestions =
+            self.read(|reader| query::suggestions(reader, NodeType::Core, SUGGESTIONS_MAX));
+        MemoryError { suggestions: suggestions.unwrap_or_default(), ..error }
+    }
+
+    fn count_accesses(&self, nodes: Vec<NodeKey>) {
+        let shown: Vec<_> = nodes.into_iter().map(|it| (it, ViewKind::Read)).collect();
+        self.warm(&shown);
+    }
+}
+
+/// A memory to be added.
+struct Draft<'a> {
+    memory_type: NodeType,
+    content: &'a str,
+    token_count: u32,
+    fields: Map<String, Value>,
+}
+
+fn insert(batch: &mut Batch<'_>, new: &Draft<'_>, month: &str) -> Result<TypedMemory, MemoryError> {
+    let fields = canonical(new.fields.clone())?;
+    let folder = Kind::of(new.memory_type).map_or("", |it| it.folder);
+    let label = text::label_of_text(new.content);
+    let memory = TypedMemory::new(new.memory_type, new.content, &fields, Default::default());
+    let data = NodeData {
+        node_type: new.memory_type,
+        format: Format::Plain,
+        label: &label,
+        content: new.content,
+        token_count: new.token_count,
+        attributes: Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_string()))),
+    };
+    batch.set_message(format!("store_memory:{}", memory.id));
+    batch.insert_typed_node(&data, &[MEMORIES_ROOT, folder, month])?;
+    Ok(memory)
+}
+
+fn canonical(fields: Map<String, Value>) -> Result<Fields, MemoryError> {
+    Fields::new(fields).map_err(|error| MemoryError::invalid(error.to_string()))
+}
+
+fn found(batch: &Batch<'_>, id: &str) -> Result<NodeRecord, MemoryError> {
+    batch.find_typed(id)?.ok_or_else(|| MemoryError::not_found(id))
+}
+
+fn fields_of(node: &NodeRecord) -> Result<Fields, MemoryError> {
+    let text = node.attributes.fields().unwrap_or_default();
+    Fields::parse_loosely(text).map_err(|error| {
+        let what = format!("memory `{}` cannot be read: {error}; run `remindb doctor`", node.id);
+        MemoryError::new(ErrorCode::CorruptedData, what)
+    })
+}
+
+fn memory_of(batch: &Batch<'_>, node: &NodeRecord) -> Result<TypedMemory, MemoryError> {
+    let access = batch.access_counts_of(node.key)?;
+    Ok(TypedMemory::new(node.node_type, &node.content, &fields_of(node)?, access))
+}
+
+/// Gives a memory new values; returns it as it is then, and the names of what differs.
+fn rewrite(
+    batch: &mut Batch<'_>,
+    node: &NodeRecord,
+    content: Option<&str>,
+    changes: &FieldChanges,
+    now: Millis,
+) -> Result<(TypedMemory, Vec<&'static str>), MemoryError> {
+    let before = fields_of(node)?;
+    let mut fields = before.object().clone();
+    changes::apply(changes, node.node_type, &mut fields, now);
+    let after = canonical(fields)?;
+    let content = content.unwrap_or(&node.content);
+    let updated = changes::differing(&before, &after, content != node.content);
+    if updated.is_empty() {
+        return Ok((memory_of(batch, node)?, updated));
+    }
+    let mut fields = after.into_object();
+    fields.insert("updated_at".to_owned(), now.0.into());
+    let fields = canonical(fields)?;
+    let is_same_text = content == node.content;
+    let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
+    let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
+    let attributes = node.attributes.with(FIELDS, Some(Attribute::Text(fields.to_string())));
+    let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
+    batch.set_agent_text(node, &data)?;
+    let access = batch.access_counts_of(node.key)?;
+    Ok((TypedMemory::new(node.node_type, content, &fields, access), updated))
+}
+
+/// Returns the values without secrets.
+fn redacted(changes: FieldChanges, redactor: &Redactor) -> FieldChanges {
+    let scrub = |it: String| redactor.scrub(&it).text.into_owned();
+    let metadata = changes.task_metadata.map(|it| scrubbed(it, &scrub));
+    FieldChanges {
+        category: changes.category.map(scrub),
+        tags: changes.tags.map(|it| it.into_iter().map(scrub).collect()),
+        task_metadata: metadata,
+        ..changes
+    }
+}
+
+fn scrubbed(metadata: Map<String, Value>, scrub: &impl Fn(String) -> String) -> Map<String, Value> {
+    let value = |it: Value| match it {
+        Value::String(it) => scrub(it).into(),
+        Value::Array(items) => {
+            let texts = items.into_iter().filter_map(|it| it.as_str().map(str::to_owned));
+            texts.map(scrub).collect()
+        }
+        other => other,
+    };
+    metadata.into_iter().map(|(key, it)| (key, value(it))).collect()
+}
+
+#[cfg(test)]
+mod tests;

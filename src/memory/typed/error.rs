@@ -1,0 +1,97 @@
+//! Errors of typed memories, each with the code that clients know it by.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::store::StoreError;
+
+/// Classifies an error for clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorCode {
+    InvalidInput,
+    NotFound,
+    StorageError,
+    PermissionError,
+    CorruptedData,
+    LimitExceeded,
+    InternalError,
+}
+
+impl ErrorCode {
+    /// Returns the name in the protocol.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            ErrorCode::InvalidInput => "INVALID_INPUT",
+            ErrorCode::NotFound => "NOT_FOUND",
+            ErrorCode::StorageError => "STORAGE_ERROR",
+            ErrorCode::PermissionError => "PERMISSION_ERROR",
+            ErrorCode::CorruptedData => "CORRUPTED_DATA",
+            ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
+            ErrorCode::InternalError => "INTERNAL_ERROR",
+        }
+    }
+
+    /// Returns whether the cause is the file or the system, and not what was asked.
+    pub(crate) fn is_outside(self) -> bool {
+        match self {
+            ErrorCode::InvalidInput | ErrorCode::NotFound | ErrorCode::LimitExceeded => false,
+            ErrorCode::StorageError
+            | ErrorCode::PermissionError
+            | ErrorCode::CorruptedData
+            | ErrorCode::InternalError => true,
+        }
+    }
+}
+
+/// Tells why a call failed; nothing was changed then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryError {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    /// UUIDs of memories to archive instead; only with `LIMIT_EXCEEDED`.
+    pub(crate) suggestions: Vec<String>,
+}
+
+impl MemoryError {
+    /// Returns an error without suggestions.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> MemoryError {
+        MemoryError { code, message: message.into(), suggestions: Vec::new() }
+    }
+
+    /// Returns the error of an argument that is refused.
+    pub(crate) fn invalid(message: impl Into<String>) -> MemoryError {
+        MemoryError::new(ErrorCode::InvalidInput, message)
+    }
+
+    /// Returns the error of a UUID that no memory has.
+    pub(crate) fn not_found(id: &str) -> MemoryError {
+        MemoryError::new(ErrorCode::NotFound, format!("no memory has the id `{id}`"))
+    }
+
+    /// Returns the body that clients get.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({"code": self.code.as_str(), "message": self.message});
+        if self.code == ErrorCode::LimitExceeded {
+            error["suggestions"] = json!(self.suggestions);
+        }
+        json!({"error": error})
+    }
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<StoreError> for MemoryError {
+    fn from(error: StoreError) -> MemoryError {
+        let code = match error {
+            _ if error.is_damage() => ErrorCode::CorruptedData,
+            _ if error.is_forbidden() => ErrorCode::PermissionError,
+            _ => ErrorCode::StorageError,
+        };
+        MemoryError::new(code, error.to_string())
+    }
+}

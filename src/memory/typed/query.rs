@@ -1,0 +1,189 @@
+//! Lists of memories: filtered by facets, sorted by one of five values, cut to a page.
+
+use std::collections::HashMap;
+
+use super::request::{MEMORY_TYPES, QueryRequest, SortKey, SortOrder};
+use super::view::TypedMemory;
+use crate::model::kinds::IMPORTANCES;
+use crate::model::tree::NodeType;
+use crate::store::reader::{Facet, FacetValue, Reader};
+use crate::store::{NodeKey, StoreError};
+
+/// Nodes up to which facets are looked up node by node; beyond that, all of a key are read.
+const LOOKUPS_MAX: usize = 500;
+
+/// Holds a page of memories, and how many there are in all.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MemoryPage {
+    pub(crate) memories: Vec<TypedMemory>,
+    /// That meet the conditions.
+    pub(crate) total: u64,
+    pub(crate) limit: u64,
+    pub(crate) offset: u64,
+    pub(crate) has_more: bool,
+}
+
+/// Returns a page with the nodes that it shows.
+pub(super) fn query(
+    reader: &Reader,
+    request: &QueryRequest,
+) -> Result<(MemoryPage, Vec<NodeKey>), StoreError> {
+    let mut found = meeting(reader, request)?;
+    if let Some(search) = &request.search {
+        found = saying(reader, found, search)?;
+    }
+    let total = found.len() as u64;
+    let sorted = sorted(reader, found, request.sort_by, request.sort_order)?;
+    let (offset, limit) = (request.offset, request.limit);
+    let as_index = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
+    let page: Vec<NodeKey> =
+        sorted.into_iter().skip(as_index(offset)).take(as_index(limit)).collect();
+    let memories: Vec<TypedMemory> =
+        reader.typed_nodes(&page)?.iter().map(TypedMemory::of).collect();
+    let has_more = offset.saturating_add(page.len() as u64) < total;
+    Ok((MemoryPage { memories, total, limit, offset, has_more }, page))
+}
+
+/// The nodes that meet the conditions, apart from the search.
+pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
+    let mut facets: Vec<Facet> = Vec::new();
+    facets.extend(request.tags.iter().map(|it| Facet::text("tag", it)));
+    let texts = [
+        ("category", &request.category),
+        ("status", &request.status),
+        ("importance", &request.importance),
+    ];
+    for (key, value) in texts {
+        facets.extend(value.iter().map(|it| Facet::text(key, it)));
+    }
+    facets.push(Facet::integer("archived", request.archived.into()));
+    let mut found = Vec::new();
+    for of_type in MEMORY_TYPES.iter().filter(|it| request.memory_type.is_none_or(|of| of == **it))
+    {
+        let mut facets = facets.clone();
+        facets.push(Facet::text("type", of_type.as_str()));
+        found.extend(reader.nodes_with(&facets)?);
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Those whose text has every word, in any case.
+fn saying(reader: &Reader, keys: Vec<NodeKey>, search: &str) -> Result<Vec<NodeKey>, StoreError> {
+    let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
+    if words.is_empty() {
+        return Ok(keys);
+    }
+    reader.nodes_saying(&keys, &words)
+}
+
+/// A value to sort by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SortValue {
+    first: i64,
+    created_at: i64,
+    uuid: String,
+}
+
+/// Equal values are in the order in which memories were made, then in that of their ids.
+pub(super) fn sorted(
+    reader: &Reader,
+    keys: Vec<NodeKey>,
+    by: SortKey,
+    order: SortOrder,
+) -> Result<Vec<NodeKey>, StoreError> {
+    let created = integers(reader, "created_at", &keys)?;
+    let firsts = match by {
+        SortKey::CreatedAt => created.clone(),
+        SortKey::UpdatedAt => integers(reader, "updated_at", &keys)?,
+        SortKey::Importance => values(reader, "importance", &keys)?
+            .into_iter()
+            .map(|(key, value)| (key, importance(&value)))
+            .collect(),
+        SortKey::AccessedAt => {
+            let mut at = created.clone();
+            let access = reader.access_counts(&keys)?.into_iter();
+            at.extend(access.filter_map(|(key, it)| Some((key, it.accessed_at?))));
+            at
+        }
+        SortKey::AccessCount => {
+            let access = reader.access_counts(&keys)?.into_iter();
+            access.map(|(key, it)| (key, it.access_count as i64)).collect()
+        }
+    };
+    let of = |values: &HashMap<NodeKey, i64>, key| values.get(&key).copied().unwrap_or(0);
+    let mut rows: Vec<(SortValue, NodeKey)> = Vec::with_capacity(keys.len());
+    for key in keys {
+        let (first, created_at) = (of(&firsts, key), of(&created, key));
+        rows.push((SortValue { first, created_at, uuid: String::new() }, key));
+    }
+    rows.sort_unstable();
+    // Ids are read only where they decide.
+    let is_tied = |at: usize| {
+        let value = |at: usize| rows.get(at).map(|it| &it.0);
+        value(at) == value(at + 1) || 0 < at && value(at) == value(at - 1)
+    };
+    let tied: Vec<NodeKey> =
+        (0..rows.len()).filter(|at| is_tied(*at)).map(|at| rows[at].1).collect();
+    if !tied.is_empty() {
+        let uuids = values(reader, "uuid", &tied)?;
+        for (value, key) in &mut rows {
+            if let Some(FacetValue::Text(uuid)) = uuids.get(key) {
+                value.uuid.clone_from(uuid);
+            }
+        }
+        rows.sort_unstable();
+    }
+    if order == SortOrder::Descending {
+        rows.reverse();
+    }
+    Ok(rows.into_iter().map(|(_, key)| key).collect())
+}
+
+fn importance(value: &FacetValue) -> i64 {
+    let FacetValue::Text(word) = value else { return 0 };
+    let rank = IMPORTANCES.iter().rev().position(|it| it == word);
+    rank.map_or(0, |it| it as i64 + 1)
+}
+
+fn values(
+    reader: &Reader,
+    key: &'static str,
+    of: &[NodeKey],
+) -> Result<HashMap<NodeKey, FacetValue>, StoreError> {
+    match of.len() {
+        0..=LOOKUPS_MAX => reader.facet_values_of(key, of),
+        _ => Ok(reader.facet_values(key)?.into_iter().collect()),
+    }
+}
+
+fn integers(
+    reader: &Reader,
+    key: &'static str,
+    of: &[NodeKey],
+) -> Result<HashMap<NodeKey, i64>, StoreError> {
+    let values = values(reader, key, of)?.into_iter();
+    Ok(values
+        .filter_map(|(key, value)| match value {
+            FacetValue::Integer(it) => Some((key, it)),
+            FacetValue::Text(_) => None,
+        })
+        .collect())
+}
+
+/// Returns UUIDs of memories of a type, least important and longest unread first; archived ones
+/// do not count.
+pub(super) fn suggestions(
+    reader: &Reader,
+    of_type: NodeType,
+    n_max: usize,
+) -> Result<Vec<String>, StoreError> {
+    let request = QueryRequest { memory_type: Some(of_type), ..QueryRequest::default() };
+    let keys = meeting(reader, &request)?;
+    let mut memories: Vec<TypedMemory> =
+        reader.typed_nodes(&keys)?.iter().map(TypedMemory::of).collect();
+    memories.sort_by_key(|it| {
+        (std::cmp::Reverse(it.importance_rank()), it.accessed_at, it.created_at, it.id.clone())
+    });
+    Ok(memories.into_iter().take(n_max).map(|it| it.id).collect())
+}

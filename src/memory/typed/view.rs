@@ -1,0 +1,127 @@
+//! A memory as clients see it.
+
+use serde_json::{Map, Value, json};
+
+use super::request::texts;
+use crate::model::clock::Millis;
+use crate::model::fields::Fields;
+use crate::model::kinds::{IMPORTANCES, STATUSES, TASK_METADATA};
+use crate::model::tree::NodeType;
+use crate::store::reader::{AccessCounts, TypedNode};
+
+/// The importance of a memory that says none.
+const IMPORTANCE: &str = IMPORTANCES[1];
+
+/// The status of a task that says none.
+pub(super) const STATUS: &str = STATUSES[1];
+
+/// Holds a memory of one of the three types.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TypedMemory {
+    /// UUID.
+    pub(crate) id: String,
+    pub(crate) memory_type: NodeType,
+    pub(crate) content: String,
+    /// As given, else `other`, and of a task its status.
+    pub(crate) category: String,
+    pub(crate) created_at: Millis,
+    pub(crate) updated_at: Millis,
+    /// When it was last read; when it was made, if it never was.
+    pub(crate) accessed_at: Millis,
+    pub(crate) access_count: u64,
+    pub(crate) tags: Vec<String>,
+    pub(crate) importance: String,
+    pub(crate) archived: bool,
+    /// Of a task.
+    pub(crate) task_metadata: Option<Map<String, Value>>,
+}
+
+impl TypedMemory {
+    /// Returns the memory that a node is.
+    pub(crate) fn of(node: &TypedNode) -> TypedMemory {
+        TypedMemory::new(node.node_type, &node.content, &node.fields, node.access)
+    }
+
+    pub(super) fn new(
+        memory_type: NodeType,
+        content: &str,
+        fields: &Fields,
+        access: AccessCounts,
+    ) -> TypedMemory {
+        let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
+        let time = |key: &str| fields.get(key).and_then(Value::as_i64).map(Millis);
+        let is_task = memory_type == NodeType::Task;
+        let metadata = fields.get("task_metadata").and_then(Value::as_object);
+        let status = metadata.and_then(|it| it.get("status")).and_then(Value::as_str);
+        let default = if is_task { status.unwrap_or(STATUS) } else { "other" };
+        let created_at = time("created_at").unwrap_or(Millis(0));
+        TypedMemory {
+            id: text("uuid").unwrap_or_default(),
+            memory_type,
+            content: content.to_owned(),
+            category: text("category").unwrap_or_else(|| default.to_owned()),
+            created_at,
+            updated_at: time("updated_at").unwrap_or(created_at),
+            accessed_at: access.accessed_at.map_or(created_at, Millis),
+            access_count: access.access_count,
+            tags: fields.get("tags").map(texts).unwrap_or_default(),
+            importance: text("importance").unwrap_or_else(|| IMPORTANCE.to_owned()),
+            archived: fields.get("archived") == Some(&Value::Bool(true)),
+            task_metadata: is_task.then(|| metadata.cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the memory in the order of keys that clients expect.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut json = json!({
+            "id": self.id,
+            "type": self.memory_type.as_str(),
+            "content": self.content,
+            "category": self.category,
+            "created_at": self.created_at.to_second(),
+            "updated_at": self.updated_at.to_second(),
+            "accessed_at": self.accessed_at.to_second(),
+            "access_count": self.access_count,
+            "tags": self.tags,
+            "importance": self.importance,
+            "archived": self.archived,
+        });
+        if let Some(metadata) = &self.task_metadata {
+            let mut shown = Map::new();
+            for key in TASK_METADATA {
+                let Some(value) = metadata.get(key.name) else { continue };
+                let value = match (key.name, value.as_i64()) {
+                    ("completed_at", Some(at)) => Millis(at).to_second().into(),
+                    _ => value.clone(),
+                };
+                shown.insert(key.name.to_owned(), value);
+            }
+            json["task_metadata"] = shown.into();
+        }
+        json
+    }
+
+    fn metadata(&self, key: &str) -> Option<&Value> {
+        self.task_metadata.as_ref()?.get(key)
+    }
+
+    /// Returns the status of a task; of another memory, that of a task which says none.
+    pub(super) fn status(&self) -> &str {
+        self.metadata("status").and_then(Value::as_str).unwrap_or(STATUS)
+    }
+
+    /// Returns when a task was completed.
+    pub(super) fn completed_at(&self) -> Option<Millis> {
+        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
+    }
+
+    /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.
+    pub(super) fn recency(&self, at: Millis) -> (Millis, Millis, String) {
+        (at, self.created_at, self.id.clone())
+    }
+
+    /// Returns how much it matters: 0 most.
+    pub(crate) fn importance_rank(&self) -> usize {
+        IMPORTANCES.iter().position(|it| *it == self.importance).unwrap_or(IMPORTANCES.len())
+    }
+}

@@ -1,0 +1,184 @@
+//! Fields: the typed values of a node, as one canonical JSON object.
+//!
+//! Canonical means: keys sorted by their bytes at every depth, no white space, no `null`, at most
+//! [`FIELDS_BYTES_MAX`] bytes. Equal fields are equal text, which the state fingerprint relies on.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// Bytes of the canonical text, at most.
+pub(crate) const FIELDS_BYTES_MAX: usize = 16 * 1024;
+
+/// Levels of objects and lists, at most.
+const DEPTH_MAX: usize = 8;
+
+/// A non-empty JSON object in canonical order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fields(Map<String, Value>);
+
+/// The reason why a value or a text is no canonical object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FieldsError {
+    NotAnObject,
+    Empty,
+    TooDeep,
+    TooLarge { n_bytes: usize },
+    NotCanonical,
+}
+
+impl Fields {
+    /// Builds fields from an object in any order; `null` members are left out.
+    ///
+    /// # Errors
+    ///
+    /// The object is empty, deeper than [`DEPTH_MAX`] or larger than [`FIELDS_BYTES_MAX`].
+    pub(crate) fn new(object: Map<String, Value>) -> Result<Fields, FieldsError> {
+        let fields = Fields::sorted(object)?;
+        let n_bytes = fields.to_string().len();
+        if FIELDS_BYTES_MAX < n_bytes {
+            return Err(FieldsError::TooLarge { n_bytes });
+        }
+        Ok(fields)
+    }
+
+    /// Reads a canonical text, as the database keeps it.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON object, or not the one that [`Fields::new`] would write.
+    pub(crate) fn parse(text: &str) -> Result<Fields, FieldsError> {
+        let fields = Fields::parse_loosely(text)?;
+        if fields.to_string() == text { Ok(fields) } else { Err(FieldsError::NotCanonical) }
+    }
+
+    /// Reads a JSON object in any order and of any size, such as one that redaction made longer.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON object, or it is empty or too deep.
+    pub(crate) fn parse_loosely(text: &str) -> Result<Fields, FieldsError> {
+        let Ok(Value::Object(object)) = serde_json::from_str(text) else {
+            return Err(FieldsError::NotAnObject);
+        };
+        Fields::sorted(object)
+    }
+
+    fn sorted(object: Map<String, Value>) -> Result<Fields, FieldsError> {
+        match canonical(Value::Object(object), DEPTH_MAX)? {
+            Some(Value::Object(object)) if !object.is_empty() => Ok(Fields(object)),
+            _ => Err(FieldsError::Empty),
+        }
+    }
+
+    /// Returns the value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Returns the object, its keys sorted.
+    pub(crate) fn object(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// Returns the object, to change it and build fields anew.
+    pub(crate) fn into_object(self) -> Map<String, Value> {
+        self.0
+    }
+
+    /// Rewrites every string value; keys and order stay.
+    pub(crate) fn map_strings(self, rewrite: &mut impl FnMut(&str) -> String) -> Fields {
+        let members = self.0.into_iter().map(|(key, value)| (key, rewritten(value, rewrite)));
+        Fields(members.collect())
+    }
+}
+
+/// Rewrites every string of a stored text; `None` where nothing changed. A text that is no JSON
+/// object is one string.
+pub(crate) fn map_text(text: &str, rewrite: &mut impl FnMut(&str) -> String) -> Option<String> {
+    let mapped = match Fields::parse_loosely(text) {
+        Ok(fields) => {
+            let before = fields.to_string();
+            let after = fields.map_strings(rewrite).to_string();
+            // What is not in canonical form stays so where nothing is rewritten.
+            if after == before { text.to_owned() } else { after }
+        }
+        Err(_) => rewrite(text),
+    };
+    (mapped != text).then_some(mapped)
+}
+
+/// Shows every string of a stored text; a text that is no JSON object is one string.
+pub(crate) fn each_text(text: &str, look: &mut impl FnMut(&str)) {
+    map_text(text, &mut |it| {
+        look(it);
+        it.to_owned()
+    });
+}
+
+/// Writes the canonical text.
+impl fmt::Display for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = serde_json::to_string(&self.0).map_err(|_| fmt::Error)?;
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Display for FieldsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldsError::NotAnObject => f.write_str("the fields are no JSON object"),
+            FieldsError::Empty => f.write_str("the fields are an empty object; leave them out"),
+            FieldsError::TooDeep => {
+                write!(f, "the fields are nested deeper than {DEPTH_MAX} levels")
+            }
+            FieldsError::TooLarge { n_bytes } => {
+                write!(f, "the fields have {n_bytes} bytes; at most {FIELDS_BYTES_MAX} fit")
+            }
+            FieldsError::NotCanonical => f.write_str("the fields are not in canonical form"),
+        }
+    }
+}
+
+/// Sorts keys and drops nulls, at every depth; `None` stands for a null.
+fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, FieldsError> {
+    let is_nested = matches!(value, Value::Object(_) | Value::Array(_));
+    if is_nested && n_levels == 0 {
+        return Err(FieldsError::TooDeep);
+    }
+    Ok(match value {
+        Value::Null => None,
+        Value::Object(object) => {
+            let mut members = Vec::with_capacity(object.len());
+            for (key, value) in object {
+                if let Some(value) = canonical(value, n_levels - 1)? {
+                    members.push((key, value));
+                }
+            }
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Some(Value::Object(members.into_iter().collect()))
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::with_capacity(items.len());
+            for item in items {
+                kept.extend(canonical(item, n_levels - 1)?);
+            }
+            Some(Value::Array(kept))
+        }
+        scalar => Some(scalar),
+    })
+}
+
+fn rewritten(value: Value, rewrite: &mut impl FnMut(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(rewrite(&text)),
+        Value::Array(items) => items.into_iter().map(|it| rewritten(it, rewrite)).collect(),
+        Value::Object(object) => {
+            object.into_iter().map(|(key, value)| (key, rewritten(value, rewrite))).collect()
+        }
+        scalar => scalar,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+use serde_json::json;
+
+use super::*;
+
+fn fields(value: Value) -> Result<Fields, FieldsError> {
+    let Value::Object(object) = value else { return Err(FieldsError::NotAnObject) };
+    Fields::new(object)
+}
+
+#[test]
+fn equal_fields_are_equal_text() {
+    let one = fields(json!({"tags": ["b", "a"], "b": {"y": 1, "x": null, "a": 2}})).unwrap();
+    let other = fields(json!({"b": {"a": 2, "y": 1}, "tags": ["b", "a"]})).unwrap();
+    assert_eq!(one.to_string(), r#"{"b":{"a":2,"y":1},"tags":["b","a"]}"#);
+    assert_eq!(one.to_string(), other.to_string());
+    assert_eq!(Fields::parse(&one.to_string()), Ok(one));
+}
+
+#[test]
+fn a_text_in_another_order_is_not_canonical() {
+    for text in [r#"{"b":1,"a":2}"#, r#"{"a": 1}"#, r#"{"a":1,"b":null}"#, r#"{"a":1,"a":2}"#] {
+        assert_eq!(Fields::parse(text), Err(FieldsError::NotCanonical), "{text}");
+    }
+    for text in ["", "[]", "7", "{", r#"{"a":1} x"#] {
+        assert_eq!(Fields::parse(text), Err(FieldsError::NotAnObject), "{text}");
+    }
+    assert_eq!(Fields::parse("{}"), Err(FieldsError::Empty));
+}
+
+#[test]
+fn size_and_depth_have_a_limit_that_the_error_names() {
+    let fitting = "x".repeat(FIELDS_BYTES_MAX - r#"{"a":""}"#.len());
+    assert!(fields(json!({"a": fitting})).is_ok());
+    let error = fields(json!({"a": format!("{fitting}x")})).unwrap_err();
+    assert_eq!(error.to_string(), "the fields have 16385 bytes; at most 16384 fit");
+    let deep = (0..DEPTH_MAX).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(fields(json!({"a": deep})), Err(FieldsError::TooDeep));
+}
+
+#[test]
+fn strings_are_rewritten_at_every_depth_and_keys_stay() {
+    let before = fields(json!({"a": "key", "b": [{"key": "a key"}], "n": 7})).unwrap();
+    let after = before.map_strings(&mut |it| it.replace("key", "[KEY]"));
+    assert_eq!(after.to_string(), r#"{"a":"[KEY]","b":[{"key":"a [KEY]"}],"n":7}"#);
+}

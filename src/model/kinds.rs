@@ -1,0 +1,215 @@
+//! Kinds: the table of typed nodes, with the keys of their fields, their forms and limits.
+//!
+//! To add a kind is one row of [`KINDS`]; a key is one row of its list. Validation, facets and
+//! documentation follow from the table.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::fields::Fields;
+use super::tree::NodeType;
+
+/// A type of node that has fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) node_type: NodeType,
+    /// The folder of its nodes below the root [`MEMORIES_ROOT`].
+    pub(crate) folder: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of the fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+}
+
+/// The form of a value, with its limits. Lengths count Unicode characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// A UUID in lower case.
+    Uuid,
+    /// A text that is not blank.
+    Text { chars_max: usize },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Different texts that are not blank.
+    Texts { n_max: usize, chars_max: usize },
+    /// Milliseconds since the Unix epoch.
+    Time,
+    /// `true`; `false` is left out.
+    Flag,
+    /// An object of these keys.
+    Object(&'static [Key]),
+}
+
+/// The label of the root that typed memories live under, which belongs to no file.
+pub(crate) const MEMORIES_ROOT: &str = "@memories";
+
+/// Words for how much a memory matters, most first.
+pub(crate) const IMPORTANCES: &[&str] = &["high", "medium", "low"];
+
+/// Words for how far a task is.
+pub(crate) const STATUSES: &[&str] = &["completed", "in-progress", "blocked"];
+
+/// Characters of a memory's content, at most.
+pub(crate) const CONTENT_CHARS_MAX: usize = 5_000;
+
+/// The keys of `task_metadata`, in the order in which clients see them.
+pub(crate) const TASK_METADATA: &[Key] = &[
+    Key { name: "status", form: Form::Choice(STATUSES) },
+    Key { name: "completed_at", form: Form::Time },
+    Key { name: "blockers", form: Form::Texts { n_max: 10, chars_max: 200 } },
+    Key { name: "outcome", form: Form::Text { chars_max: 1_000 } },
+];
+
+/// The keys of a task.
+const TASK: &[Key] = &[
+    Key { name: "uuid", form: Form::Uuid },
+    Key { name: "category", form: Form::Text { chars_max: 50 } },
+    Key { name: "created_at", form: Form::Time },
+    Key { name: "updated_at", form: Form::Time },
+    Key { name: "tags", form: Form::Texts { n_max: 10, chars_max: 30 } },
+    Key { name: "importance", form: Form::Choice(IMPORTANCES) },
+    Key { name: "archived", form: Form::Flag },
+    Key { name: "task_metadata", form: Form::Object(TASK_METADATA) },
+];
+
+/// The keys of every other memory: those of a task without `task_metadata`.
+const MEMORY: &[Key] = TASK.split_at(TASK.len() - 1).0;
+
+/// Every kind.
+pub(crate) const KINDS: &[Kind] = &[
+    Kind { node_type: NodeType::Core, folder: "core", keys: MEMORY },
+    Kind { node_type: NodeType::Learning, folder: "learnings", keys: MEMORY },
+    Kind { node_type: NodeType::Task, folder: "tasks", keys: TASK },
+];
+
+/// The reason why fields are refused: the key, the limit and the size of the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    pub(crate) key: String,
+    pub(crate) why: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.key, self.why)
+    }
+}
+
+impl Kind {
+    /// Returns the kind of a type of node, if nodes of that type have fields.
+    pub(crate) fn of(node_type: NodeType) -> Option<&'static Kind> {
+        KINDS.iter().find(|it| it.node_type == node_type)
+    }
+
+    /// Checks every member of the fields. A marker that took the place of a secret counts as one
+    /// character, so that redaction makes no text too long.
+    ///
+    /// # Errors
+    ///
+    /// A key is unknown, or its value has another form or is beyond a limit.
+    pub(crate) fn check(&self, fields: &Fields) -> Result<(), Invalid> {
+        let fields = fields.clone().map_strings(&mut shorten_markers);
+        check_members(self.keys, fields.object(), "")
+    }
+}
+
+fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Result<(), Invalid> {
+    for (name, value) in members {
+        let path = format!("{within}{name}");
+        let Some(key) = keys.iter().find(|it| it.name == name.as_str()) else {
+            let known: Vec<&str> = keys.iter().map(|it| it.name).collect();
+            let why = format!("is unknown; known are {}", known.join(", "));
+            return Err(Invalid { key: path, why });
+        };
+        match (key.form, value) {
+            (Form::Object(keys), Value::Object(object)) => {
+                check_members(keys, object, &format!("{path}."))?;
+            }
+            (form, value) => form.check(value).map_err(|why| Invalid { key: path, why })?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns the form of a memory's field.
+pub(crate) fn form_of(name: &str) -> Form {
+    let key = TASK.iter().find(|it| it.name == name);
+    key.map_or(Form::Text { chars_max: 0 }, |it| it.form)
+}
+
+impl Form {
+    /// Checks a value that is no object.
+    ///
+    /// # Errors
+    ///
+    /// The value has another form or is beyond a limit; the text goes on from the key's name.
+    pub(crate) fn check(self, value: &Value) -> Result<(), String> {
+        match (self, value) {
+            (Form::Uuid, Value::String(it)) if is_uuid(it) => Ok(()),
+            (Form::Uuid, _) => Err("must be a UUID".to_owned()),
+            (Form::Text { chars_max }, Value::String(it)) => check_text(it, chars_max),
+            (Form::Text { .. }, _) => Err("must be a text".to_owned()),
+            (Form::Choice(words), Value::String(it)) if words.contains(&it.as_str()) => Ok(()),
+            (Form::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
+            (Form::Texts { n_max, .. }, Value::Array(items)) if n_max < items.len() => {
+                Err(format!("has {} items; at most {n_max} fit", items.len()))
+            }
+            (Form::Texts { chars_max, .. }, Value::Array(items)) => {
+                items.iter().try_for_each(|it| {
+                    let text = it.as_str().ok_or("must be a list of texts")?;
+                    check_text(text, chars_max).map_err(|why| format!("has an item that {why}"))
+                })
+            }
+            (Form::Texts { .. }, _) => Err("must be a list of texts".to_owned()),
+            (Form::Time, Value::Number(it)) if it.is_i64() => Ok(()),
+            (Form::Time, _) => Err("must be a time in milliseconds".to_owned()),
+            (Form::Flag, Value::Bool(true)) => Ok(()),
+            (Form::Flag, _) => Err("must be `true` or absent".to_owned()),
+            (Form::Object(_), _) => Err("must be an object".to_owned()),
+        }
+    }
+}
+
+/// Replaces each marker of a secret by one character.
+fn shorten_markers(text: &str) -> String {
+    const MARKER: &str = "«redacted:";
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, (_, after))) =
+        rest.split_once(MARKER).and_then(|(before, it)| Some((before, it.split_once('»')?)))
+    {
+        out.push_str(before);
+        out.push('…');
+        rest = after;
+    }
+    out + rest
+}
+
+/// Checks the length of a text in characters.
+pub(crate) fn check_text(text: &str, chars_max: usize) -> Result<(), String> {
+    match text.chars().count() {
+        _ if text.trim().is_empty() => Err("is blank".to_owned()),
+        n_chars if chars_max < n_chars => {
+            Err(format!("has {n_chars} characters; at most {chars_max} fit"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether a text is a UUID in lower case, of any version.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    let is_hex = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, it)| match at {
+            8 | 13 | 18 | 23 => it == b'-',
+            _ => is_hex(it),
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The resources of typed memories: `memory://` and its parameters.
+
+use std::fmt::Write;
+
+use super::{ResourceFn, put};
+use crate::mcp::uri::UriVars;
+use crate::mcp::{Resource, ResourceFormat};
+use crate::memory::typed::{Collection, CollectionFilter, SHOWN_MAX};
+use crate::memory::{Error, ReadOnlyMemory};
+use crate::model::clock::Millis;
+
+/// A collection as it is.
+const fn whole(
+    of: Collection,
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    read: ResourceFn,
+) -> Resource<ResourceFn> {
+    let form = ResourceFormat::Json;
+    Resource { uri: of.uri(), name, title, description, form, is_subscribable: true, read }
+}
+
+/// The same, narrowed by parameters.
+const fn narrowed(
+    row: Resource<ResourceFn>,
+    uri: &'static str,
+    name: &'static str,
+    description: &'static str,
+) -> Resource<ResourceFn> {
+    Resource { uri, name, description, is_subscribable: false, ..row }
+}
+
+pub(super) const RECENT: Resource<ResourceFn> = whole(
+    Collection::Recent,
+    "recent-memories",
+    "Recent memories",
+    "The 20 most recently accessed memories across all types.",
+    |view, vars, out| write(Collection::Recent, view, vars, out),
+);
+pub(super) const RECENT_NARROWED: Resource<ResourceFn> = narrowed(
+    RECENT,
+    "memory://recent{?limit,tags}",
+    "recent-memories-narrowed",
+    "The `limit` (1 to 1000) most recently accessed memories that have all `tags` (with commas).",
+);
+
+pub(super) const CORE: Resource<ResourceFn> = whole(
+    Collection::Core,
+    "core-memories",
+    "Core memories",
+    "All core memories that are not archived, most important first.",
+    |view, vars, out| write(Collection::Core, view, vars, out),
+);
+pub(super) const CORE_NARROWED: Resource<ResourceFn> = narrowed(
+    CORE,
+    "memory://core{?tags}",
+    "core-memories-narrowed",
+    "Core memories that have all `tags` (with commas).",
+);
+
+pub(super) const LEARNINGS: Resource<ResourceFn> = whole(
+    Collection::Learnings,
+    "learnings",
+    "Recent learnings",
+    "Learnings made or accessed within the last 30 days, newest first.",
+    |view, vars, out| write(Collection::Learnings, view, vars, out),
+);
+pub(super) const LEARNINGS_NARROWED: Resource<ResourceFn> = narrowed(
+    LEARNINGS,
+    "memory://learnings{?since,tags}",
+    "learnings-narrowed",
+    "Learnings made or accessed `since` a day or time that have all `tags` (with commas).",
+);
+
+pub(super) const ACTIVE_TASKS: Resource<ResourceFn> = whole(
+    Collection::ActiveTasks,
+    "active-tasks",
+    "Active tasks",
+    "All tasks that are not archived, last updated first.",
+    |view, vars, out| write(Collection::ActiveTasks, view, vars, out),
+);
+pub(super) const ACTIVE_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
+    ACTIVE_TASKS,
+    "memory://tasks/active{?tags}",
+    "active-tasks-narrowed",
+    "Tasks that are not archived and have all `tags` (with commas).",
+);
+
+pub(super) const COMPLETED_TASKS: Resource<ResourceFn> = whole(
+    Collection::CompletedTasks,
+    "completed-tasks",
+    "Completed tasks",
+    "Tasks completed within the last 30 days, last completed first.",
+    |view, vars, out| write(Collection::CompletedTasks, view, vars, out),
+);
+pub(super) const COMPLETED_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
+    COMPLETED_TASKS,
+    "memory://tasks/completed{?tags}",
+    "completed-tasks-narrowed",
+    "Tasks completed within the last 30 days that have all `tags` (with commas).",
+);
+
+fn write(
+    of: Collection,
+    view: &ReadOnlyMemory,
+    vars: &UriVars,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let filter = CollectionFilter { tags: tags(vars)?, limit: limit(vars)?, since: since(vars)? };
+    let now = view.now();
+    let document = view.read(|reader| of.read(reader, &filter, now))?;
+    put(out, &document.to_string())
+}
+
+fn tags(vars: &UriVars) -> Result<Vec<String>, Error> {
+    let Some(tags) = vars.get("tags") else { return Ok(Vec::new()) };
+    let tags: Vec<String> = tags.split(',').map(str::to_owned).collect();
+    match tags.iter().any(|it| it.trim().is_empty()) {
+        true => Err(Error::BadArgument("`tags` has an empty tag in it".to_owned())),
+        false => Ok(tags),
+    }
+}
+
+fn limit(vars: &UriVars) -> Result<Option<usize>, Error> {
+    let Some(limit) = super::number(vars, "limit")? else { return Ok(None) };
+    match usize::try_from(limit) {
+        Ok(limit) if (1..=SHOWN_MAX).contains(&limit) => Ok(Some(limit)),
+        _ => {
+            let why = format!("`limit` must be between 1 and {SHOWN_MAX}, not {limit}");
+            Err(Error::BadArgument(why))
+        }
+    }
+}
+
+/// A day counts from its start in UTC.
+fn since(vars: &UriVars) -> Result<Option<Millis>, Error> {
+    let Some(since) = vars.get("since") else { return Ok(None) };
+    match Millis::parse_rfc3339(since) {
+        Some(at) => Ok(Some(at)),
+        None => Err(Error::BadArgument(
+            "`since` must be a day or a time, as 2026-01-01 or 2026-01-01T10:00:00Z".to_owned(),
+        )),
+    }
+}
