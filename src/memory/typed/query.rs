@@ -44,7 +44,7 @@ pub(super) fn query(
     Ok((MemoryPage { memories, total, limit, offset, has_more }, page))
 }
 
-/// The nodes that meet the conditions, apart from the search.
+/// Returns the nodes that meet the conditions, apart from the search.
 fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
     let mut facets: Vec<Facet> = Vec::new();
     facets.extend(request.tags.iter().map(|it| Facet::text("tag", it)));
@@ -68,7 +68,7 @@ fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, Stor
     Ok(found)
 }
 
-/// Those whose text has every word, in any case.
+/// Keeps the nodes whose text has every word, in any case.
 fn saying(reader: &Reader, keys: Vec<NodeKey>, search: &str) -> Result<Vec<NodeKey>, StoreError> {
     let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {
