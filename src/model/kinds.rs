@@ -1,6 +1,6 @@
 //! Kinds: the table of typed nodes, with the keys of their fields, their forms and limits.
 //!
-//! To add a kind is one row of [`KINDS`]; a key is one row of its list. Validation, facets and
+//! To add a kind is one row of [`NODE_KINDS`]; a key is one row of its list. Validation, facets and
 //! documentation follow from the table.
 
 use std::fmt;
@@ -81,7 +81,7 @@ const TASK: &[Key] = &[
 const MEMORY: &[Key] = TASK.split_at(TASK.len() - 1).0;
 
 /// Every kind.
-pub(crate) const KINDS: &[Kind] = &[
+pub(crate) const NODE_KINDS: &[Kind] = &[
     Kind { node_type: NodeType::Core, folder: "core", keys: MEMORY },
     Kind { node_type: NodeType::Learning, folder: "learnings", keys: MEMORY },
     Kind { node_type: NodeType::Task, folder: "tasks", keys: TASK },
@@ -103,7 +103,7 @@ impl fmt::Display for Invalid {
 impl Kind {
     /// Returns the kind of a type of node, if nodes of that type have fields.
     pub(crate) fn of(node_type: NodeType) -> Option<&'static Kind> {
-        KINDS.iter().find(|it| it.node_type == node_type)
+        NODE_KINDS.iter().find(|it| it.node_type == node_type)
     }
 
     /// Checks every member of the fields. A marker that took the place of a secret counts as one

@@ -68,7 +68,7 @@ pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<Nod
     Ok(found)
 }
 
-/// Those whose text has every word, in any case.
+/// Keeps the nodes whose text has every word, in any case.
 fn saying(reader: &Reader, keys: Vec<NodeKey>, search: &str) -> Result<Vec<NodeKey>, StoreError> {
     let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {

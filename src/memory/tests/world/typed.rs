@@ -9,7 +9,7 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportLines, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{KINDS, MEMORIES_ROOT};
+use crate::model::kinds::{MEMORIES_ROOT, NODE_KINDS};
 use crate::model::tree::Format;
 use crate::store::reader::Facet;
 use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
@@ -58,7 +58,7 @@ impl Simulation {
     }
 
     fn store_typed(&mut self) -> String {
-        let kind = &KINDS[self.dice.below(KINDS.len())];
+        let kind = &NODE_KINDS[self.dice.below(NODE_KINDS.len())];
         let equal = self.model.state.nodes.values().filter(|it| it.fields.is_some());
         let equal: Vec<String> = equal.map(|it| it.content.clone()).collect();
         let is_equal = self.dice.one_in(3);
