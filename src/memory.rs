@@ -7,7 +7,6 @@ pub(crate) mod rollback;
 mod edits;
 mod observer;
 mod relate;
-#[allow(dead_code, reason = "tools and resources are built on it")]
 pub(crate) mod typed;
 mod warming;
 
@@ -47,7 +46,7 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
-    /// How many typed memories there may be.
+    /// Limits on the number of typed memories.
     memory_limits: typed::MemoryLimits,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
@@ -87,9 +86,8 @@ impl Memory {
         Memory { output: Output::Structured, ..self }
     }
 
-    /// The same memory with other limits of typed memories.
-    #[must_use]
-    #[allow(dead_code, reason = "settings and tests set them")]
+    /// Returns this memory with other limits of typed memories.
+    #[cfg(test)]
     pub(crate) fn with_memory_limits(self, memory_limits: typed::MemoryLimits) -> Memory {
         Memory { memory_limits, ..self }
     }

@@ -204,6 +204,7 @@ impl Memory {
     }
 
     /// Returns the memory of that UUID; it counts no access.
+    #[cfg(test)]
     pub(crate) fn typed_memory(&self, id: &str) -> Result<Option<TypedMemory>, MemoryError> {
         let node = self.read::<_, MemoryError>(|reader| Ok(reader.typed_by_uuid(id)?))?;
         Ok(node.as_ref().map(TypedMemory::of))

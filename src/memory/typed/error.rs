@@ -15,7 +15,6 @@ pub(crate) enum ErrorCode {
     PermissionError,
     CorruptedData,
     LimitExceeded,
-    InternalError,
 }
 
 impl ErrorCode {
@@ -28,7 +27,6 @@ impl ErrorCode {
             ErrorCode::PermissionError => "PERMISSION_ERROR",
             ErrorCode::CorruptedData => "CORRUPTED_DATA",
             ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
-            ErrorCode::InternalError => "INTERNAL_ERROR",
         }
     }
 
@@ -36,10 +34,7 @@ impl ErrorCode {
     pub(crate) fn is_outside(self) -> bool {
         match self {
             ErrorCode::InvalidInput | ErrorCode::NotFound | ErrorCode::LimitExceeded => false,
-            ErrorCode::StorageError
-            | ErrorCode::PermissionError
-            | ErrorCode::CorruptedData
-            | ErrorCode::InternalError => true,
+            ErrorCode::StorageError | ErrorCode::PermissionError | ErrorCode::CorruptedData => true,
         }
     }
 }

@@ -74,6 +74,7 @@ fn read_value(row: &Row<'_>, at: usize) -> rusqlite::Result<FacetValue> {
 
 impl Reader {
     /// Returns the typed node of that UUID.
+    #[cfg(test)]
     pub(crate) fn typed_by_uuid(&self, uuid: &str) -> Result<Option<TypedNode>, StoreError> {
         let keys = self.nodes_with(&[Facet::text("uuid", uuid)])?;
         Ok(self.typed_nodes(&keys[..keys.len().min(1)])?.pop())
