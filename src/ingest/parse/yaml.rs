@@ -276,9 +276,11 @@ impl<'a> YamlReader<'a> {
         // A block ends where something else starts; comments before that belong to what follows.
         if !range.is_empty() {
             self.keep_until(range.start);
-            // The span of a bracket includes the comment behind it, too.
-            let is_bracket = self.text[range.start..].starts_with(['}', ']']);
-            self.done = self.done.max(if is_bracket { range.start + 1 } else { range.end });
+            // The span of a bracket includes the comment behind it, that of a list in a map what
+            // stands further left and ends it.
+            if self.text[range.start..].starts_with(['}', ']']) {
+                self.done = self.done.max(range.start + 1);
+            }
         }
         self.out.close(self.done.min(range.end));
     }

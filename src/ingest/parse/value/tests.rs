@@ -211,6 +211,15 @@ const PLAIN: &[&str] = &[
 ];
 
 #[test]
+fn a_word_that_ends_a_list_by_its_indentation_is_kept() {
+    for text in ["a:\n- b: c\n word\n", "a:\n- b: c\n [word]\n", "a:\n- - b\n word: d\n"] {
+        fuzzing::yaml::yaml(text.as_bytes());
+        let parsed = parse(Syntax::Yaml, text);
+        assert!(parsed.tree.nodes.iter().any(|it| it.content.contains("word")), "{}", parsed.tree);
+    }
+}
+
+#[test]
 fn a_directive_in_letters_of_any_script_moves_no_value() {
     for line in ["%É", "%RESERVÉ ééé", "%YAML 1.2 # é"] {
         let text = format!("{line}\n---\nfirst: one\n");
