@@ -81,6 +81,8 @@ fn inner_words(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Debug, Default)]
 struct PageNode {
     parent: Option<usize>,
+    /// The table before which a text was put that is not allowed in it.
+    before: Option<usize>,
     name: String,
     namespace: String,
     attributes: Vec<(String, String)>,
@@ -192,7 +194,7 @@ impl Page {
         self.nodes.borrow().len() - 1
     }
 
-    fn put(&self, parent: usize, child: NodeOrText<Handle>) {
+    fn put(&self, parent: usize, before: Option<usize>, child: NodeOrText<Handle>) {
         match child {
             NodeOrText::AppendNode((index, _)) => {
                 self.nodes.borrow_mut()[index].parent = Some(parent);
@@ -200,7 +202,7 @@ impl Page {
             NodeOrText::AppendText(text) => {
                 if let Some(node) = self.nodes.borrow_mut().last_mut()
                     && node.is_text
-                    && node.parent == Some(parent)
+                    && (node.parent, node.before) == (Some(parent), before)
                 {
                     node.text.push_str(&text);
                     return;
@@ -208,6 +210,7 @@ impl Page {
                 let text = text.to_string();
                 self.push(PageNode {
                     parent: Some(parent),
+                    before,
                     text,
                     is_text: true,
                     ..PageNode::default()
@@ -261,13 +264,13 @@ impl TreeSink for Page {
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
-        self.put(parent.0, child);
+        self.put(parent.0, None, child);
     }
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
         let parent = self.nodes.borrow()[sibling.0].parent;
         if let Some(parent) = parent {
-            self.put(parent, child);
+            self.put(parent, Some(sibling.0), child);
         }
     }
 
@@ -278,7 +281,7 @@ impl TreeSink for Page {
         child: NodeOrText<Handle>,
     ) {
         let parent = self.nodes.borrow()[element.0].parent;
-        self.put(parent.unwrap_or(prev.0), child);
+        self.put(parent.unwrap_or(prev.0), parent.map(|_| element.0), child);
     }
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}

@@ -107,7 +107,7 @@ fn headings_aliases_and_marks_are_distinct() {
             "[[file#Heading|alias]] ![[image.png]] [[#Here]] [[a#b#c]] [[C#]] [[C# basics]]",
             "[[*x*]] [[`code`]] [[The **big** one]] [[http://example.com/a_b]] [[a\\_b]]",
             "| [[A\\|alias]] | [[B; w=2|b]] | [[C|c; w=3]] |",
-            "| [[A; w=2\\|alias]] | [[B|\\|; w=2]] |",
+            "| [[A; w=2\\|alias]] | [[B|\\|; w=2]] | [[C \\; w=2|c]] |",
             "[[two\nlines]]",
         ],
         expect![[r#"
@@ -128,9 +128,10 @@ fn headings_aliases_and_marks_are_distinct() {
               Wiki "A" alias="alias"
               Wiki "B" alias="b" w=2
               Wiki "C" alias="c" w=3
-            | [[A\|alias]] | [[B|\|]] |
+            | [[A\|alias]] | [[B|\|]] | [[C\|c]] |
               Wiki "A" alias="alias" w=2
               Wiki "B" alias="|" w=2
+              Wiki "C \\" alias="c" w=2
             [[two
             lines]]
               Wiki "two lines"

@@ -67,6 +67,10 @@ pub(super) fn shown(inner: &str) -> Option<String> {
         alias = split_alias(value).1.or(alias);
     }
     Some(match alias {
+        // A backslash in front of a bar escapes it, whatever it was before.
+        Some(Alias { bar: "|", text }) if target.ends_with('\\') => {
+            format!("{}\\|{text}", target[..target.len() - 1].trim_end())
+        }
         Some(Alias { bar, text }) => format!("{target}{bar}{text}"),
         None => target.to_owned(),
     })
