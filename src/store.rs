@@ -126,6 +126,13 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The schema has objects that no migration made, such as a trigger.
+    ForeignObjects {
+        /// The file.
+        path: PathBuf,
+        /// The objects, as a list for a message.
+        objects: String,
+    },
     /// The schema is newer than this build.
     TooNew {
         /// The file.
@@ -182,6 +189,13 @@ impl fmt::Display for StoreError {
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
+            StoreError::ForeignObjects { path, objects } => write!(
+                f,
+                "`{}` holds what remindb did not make ({objects}) and what may act on whatever is \
+                 read or written; `remindb doctor --fix --db {}` takes it out, after a backup",
+                path.display(),
+                path.display()
+            ),
             StoreError::TooNew { path, found, known } => write!(
                 f,
                 "`{}` has schema {found}, newer than {known}, the newest this build knows; \
@@ -331,6 +345,11 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
         ErrorCode::DatabaseBusy => {
             (Cause::State, "another process has been writing for a long time; try again later")
         }
+        ErrorCode::OperationInterrupted => (
+            Cause::State,
+            "it took longer than 30 s: is the file damaged, or of another's making? \
+             `remindb doctor` says",
+        ),
         ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
             (Cause::Refusal, "is the disk full, or a file as large as it may get?")

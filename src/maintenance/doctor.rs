@@ -5,12 +5,14 @@
 //! it in a temporary table gets that command.
 
 mod repairs;
+mod schema_objects;
 mod typed;
 
 use std::path::Path;
 
 pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
+pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
 use serde_json::{Value, json};
 
 use crate::model::fingerprint::{self, NodeState};
@@ -94,6 +96,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("head_cursor", head),
     ("dangling_diffs", dangling_diffs),
     ("schema_version", schema_version),
+    (SCHEMA_OBJECTS, schema_objects::examine),
     ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
@@ -110,7 +113,17 @@ const CHECKS: &[(&str, Examine)] = &[
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
     let state = connection::begin_read(&conn, "begin to read")?;
-    let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
+    let is_spoilt = schema_objects::spoil_reading(&conn)?;
+    let check = |&(name, examine): &(&'static str, Examine)| match is_spoilt {
+        true if name != SCHEMA_OBJECTS => CheckResult {
+            name,
+            status: CheckStatus::Fail,
+            detail: "not checked: a table or view is not the one of the schema".to_owned(),
+            fix: None,
+        },
+        _ => run(name, examine, &conn, path),
+    };
+    let checks = CHECKS.iter().map(check).collect();
     // There is nothing to commit: the end of the transaction releases the state.
     drop(state);
     Ok(DoctorReport { checks })
@@ -151,7 +164,8 @@ fn fts5_sync(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
         INSERT INTO temp.copied_fts (copied_fts, rank) VALUES ('integrity-check', 1)";
     const END: &str = "ROLLBACK TO comparison; RELEASE comparison";
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
-    let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    let compare = || conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    let compared = connection::with_index_tables(conn, compare);
     conn.execute_batch(END).doing("end comparing the index")?;
     // Without room for the copy, nothing is known about the index.
     let has_no_room =

@@ -168,6 +168,7 @@ fn doctor_names_what_is_wrong() {
         fail head_cursor: HEAD points at missing snapshot 555
         fail dangling_diffs: 1 diff rows reference a missing snapshot
         pass schema_version: N/N migrations applied
+        pass schema_objects: every table, index, trigger and view is ours
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
         pass integrity_check: every page and index is sound
         fail foreign_keys: 3 rows refer to nothing, the first in `diff`

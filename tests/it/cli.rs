@@ -162,6 +162,7 @@ fn doctor_reports_every_check() {
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
             ✓ schema_version       10/10 migrations applied
+            ✓ schema_objects       every table, index, trigger and view is ours
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -187,6 +188,7 @@ fn doctor_reports_every_check() {
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
             ✓ schema_version       10/10 migrations applied
+            ✓ schema_objects       every table, index, trigger and view is ours
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row

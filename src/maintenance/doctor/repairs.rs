@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 
-use super::{CHECKS, compute_state_fingerprint, count, run, typed};
+use super::{CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, typed};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
@@ -27,6 +27,7 @@ type Fix = fn(&Connection, Millis) -> Result<(), StoreError>;
 
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, Fix)] = &[
+    (SCHEMA_OBJECTS, schema_objects::make_missing),
     ("fts5_sync", rebuild_index),
     ("integrity_check", rebuild_indexes),
     ("orphan_parent_id", adopt_orphans),
