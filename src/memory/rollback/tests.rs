@@ -76,7 +76,7 @@ impl RollbackFixture {
             n_threads: 1,
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
             seeding: Seeding::AtBirth,
-            clock: &Clock::manual(NOW),
+            stopwatch: Clock::manual(NOW).stopwatch(),
             progress: &|_, _| true,
         };
         compile::compile(self.writer(), &request, NOW).unwrap().to_string()

@@ -210,7 +210,7 @@ impl Simulation {
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
             seeding: Seeding::AtBirth,
-            clock: &self.clock,
+            stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };
         memory.rescan(&request, &mut RescanState::default()).unwrap()
