@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::model::clock::Millis;
 use crate::store::commit::commit;
-use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint};
+use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
 
 /// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
@@ -63,6 +63,7 @@ impl Writer {
                 .doing("begin to collect")?;
             self.file_identity().check_locked()?;
             let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
+            files::forget_lost(&tx)?;
             match mode {
                 GcMode::Real => {
                     commit(tx, "commit what was collected")?;
