@@ -279,7 +279,8 @@ impl StoreError {
         match self {
             StoreError::Corrupt { .. } => true,
             StoreError::Sqlite { source, .. } => {
-                matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+                is_strange_value(source)
+                    || matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
             _ => false,
         }
@@ -318,6 +319,7 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
+            | StoreError::ForeignObjects { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,
         }
@@ -336,6 +338,11 @@ enum Cause {
 /// Returns advice for an error whose cause lies outside of the program.
 fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
+    if is_strange_value(error) {
+        let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \
+                      restore a backup with `remindb restore`";
+        return Some((Cause::State, advice));
+    }
     Some(match error.sqlite_error_code()? {
         ErrorCode::DatabaseCorrupt => (
             Cause::State,
@@ -359,6 +366,20 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
         }
         _ => return None,
     })
+}
+
+/// Returns whether a value read is of another type, or is no text.
+fn is_strange_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
 }
 
 /// Adds the name of the refused step to an error of SQLite, once, at the call.

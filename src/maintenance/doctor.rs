@@ -6,6 +6,7 @@
 
 mod repairs;
 mod schema_objects;
+mod texts;
 mod typed;
 
 use std::path::Path;
@@ -46,8 +47,8 @@ pub(crate) struct CheckResult {
     pub(crate) name: &'static str,
     pub(crate) status: CheckStatus,
     pub(crate) detail: String,
-    /// The outcome of the repair; `None` when none was tried.
-    pub(crate) fix: Option<Result<(), String>>,
+    /// The outcome of the repair, with what it leaves to do; `None` when none was tried.
+    pub(crate) fix: Option<Result<Vec<String>, String>>,
 }
 
 impl CheckResult {
@@ -76,7 +77,12 @@ impl DoctorReport {
             let mut json = json!({"name": it.name, "status": status, "detail": detail});
             match &it.fix {
                 None => (),
-                Some(Ok(())) => json["fix_applied"] = true.into(),
+                Some(Ok(notes)) => {
+                    json["fix_applied"] = true.into();
+                    if !notes.is_empty() {
+                        json["fix_notes"] = notes.as_slice().into();
+                    }
+                }
                 Some(Err(why)) => json["fix_error"] = why.as_str().into(),
             }
             json
@@ -103,7 +109,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("node_rows", node_rows),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
-    ("content_hashes", content_hashes),
+    ("content_hashes", texts::examine),
     ("fields", typed::fields),
     ("facets", typed::facets),
     ("references", references),
@@ -281,6 +287,16 @@ fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), St
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }
 
+/// Returns the first few of a list, for a message.
+fn first_few(names: &[String]) -> String {
+    const NAMED_MAX: usize = 5;
+    let mut text = names.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if NAMED_MAX < names.len() {
+        text.push_str(&format!(" and {} more", names.len() - NAMED_MAX));
+    }
+    text
+}
+
 fn first(names: &[String]) -> &str {
     names.first().map_or("", String::as_str)
 }
@@ -363,25 +379,6 @@ pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreE
         family.1.push(state);
     }
     Ok(sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
-}
-
-fn content_hashes(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    const TEXTS: &str = "
-        SELECT content_hash, content FROM node
-         UNION ALL
-        SELECT hash, content FROM blob";
-    let mut query = conn.prepare(TEXTS).doing("read the texts")?;
-    let mut rows = query.query([]).doing("read the texts")?;
-    let (mut n, mut n_bad) = (0, 0);
-    while let Some(row) = rows.next().doing("read the texts")? {
-        let hash: String = row.get(0).doing("read the texts")?;
-        let content = row.get_ref(1).doing("read the texts")?;
-        let content = content.as_str().map_err(rusqlite::Error::from).doing("read the texts")?;
-        n += 1;
-        n_bad += i64::from(ContentHash::of(content).to_string() != hash);
-    }
-    let bad = format!("{n_bad} of {n} texts differ from their hash");
-    Ok(verdict(n_bad == 0, format!("{n} texts match their hashes"), bad))
 }
 
 /// Parses and resolves all references anew, and compares them with the stored ones.

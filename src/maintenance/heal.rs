@@ -45,11 +45,11 @@ pub(crate) fn repair(
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing migrated the schema.
-            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
-            (Some(Ok(())), _) => Some(Ok(())),
+            (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(notes)), _) => Some(Ok(notes)),
         };
     }
     Ok(report)

@@ -71,3 +71,10 @@ pub(crate) fn forget_lost(conn: &Connection) -> Result<(), StoreError> {
     let lost: Vec<FileId> = conn.rows(LOST, [], |row| row.get(0).map(FileId), "find lost files")?;
     lost.into_iter().try_for_each(|file| forget(conn, file))
 }
+
+/// Returns the files that were missing at the last look, as `root:path`.
+#[cfg(test)]
+pub(crate) fn gone_files(conn: &Connection) -> Vec<String> {
+    const GONE: &str = "SELECT root || ':' || path FROM file WHERE gone";
+    conn.rows(GONE, [], |row| row.get(0), "list lost files").expect("it is sound")
+}

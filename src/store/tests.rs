@@ -175,7 +175,7 @@ fn doctor_names_what_is_wrong() {
         fail node_rows: 1 of 1 nodes cannot be read: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
-        fail content_hashes: 1 of 1 texts differ from their hash
+        fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa`
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label

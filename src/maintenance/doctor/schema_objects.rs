@@ -5,7 +5,6 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::CheckStatus;
-use crate::model::clock::Millis;
 use crate::store::commit::commit;
 use crate::store::schema::objects::{
     self, Difference, SchemaDifference, SchemaObject, differences, listed,
@@ -67,7 +66,7 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
 
 /// Makes the missing indexes, triggers and views of the newest schema. A missing table stays so:
 /// an empty one would hide that its rows are lost.
-pub(super) fn make_missing(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
     let statements = objects::statements()?;
     let mut missing = differences(conn, version(conn)?)?;
     missing.retain(|it| it.object.kind != "table" && it.difference == Difference::Missing);

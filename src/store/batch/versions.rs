@@ -74,14 +74,14 @@ impl Batch<'_> {
         self.tx.execute(DROP, params![target, own]).doing(doing)
     }
 
-    /// Returns the files that nothing up to `target` knows, and whose nodes are gone.
+    /// Returns the files whose nodes are gone and were never in a state up to `target`.
     ///
     /// A file that is still on the disk is new to the next compile.
     fn files_only_after(&self, target: i64) -> Result<Vec<FileId>, StoreError> {
         const FILES: &str = concat!(
             files_without_nodes!(),
             "
-               AND (gone OR EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id))
+               AND EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)
                AND NOT EXISTS (
                    SELECT 1
                      FROM diff
