@@ -16,7 +16,7 @@ pub(crate) mod file_identity;
 pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
-mod history;
+pub(crate) mod history;
 pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;

@@ -20,7 +20,7 @@ use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{ErrorStep, Prepared, StoreError, connection, files, links, schema};
+use crate::store::{ErrorStep, Prepared, StoreError, connection, files, history, links, schema};
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,6 +107,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("node_rows", node_rows),
+    ("history_rows", history_rows),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
     ("content_hashes", texts::examine),
@@ -322,6 +323,17 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     }
     let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
     Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
+}
+
+/// Reads every change of the history as the rest of the program does.
+fn history_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let (n, unreadable) = history::unreadable_changes(conn)?;
+    let bad = format!(
+        "{} of {n} changes do not say what a node was: {}",
+        unreadable.len(),
+        first_few(&unreadable)
+    );
+    Ok(verdict(unreadable.is_empty(), format!("{n} changes can be read"), bad))
 }
 
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {

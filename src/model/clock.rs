@@ -63,7 +63,7 @@ pub enum Clock {
 /// The time of a manual clock.
 #[derive(Debug)]
 pub struct ManualTime {
-    /// What the clock shows, in ms since the Unix epoch.
+    /// The time that the clock shows, in ms since the Unix epoch.
     shown: AtomicI64,
     /// Time that has passed, in ms. Setting the clock does not change it.
     passed: AtomicI64,

@@ -17,6 +17,7 @@ use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
+use crate::store::past::incomplete;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
 
@@ -42,6 +43,7 @@ const FIXES: &[(&str, Fix)] = &[
     ("content_hashes", |conn, _| texts::repair(conn)),
     ("node_rows", |conn, _| quiet(mend_nodes(conn))),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
+    ("history_rows", |conn, _| complete_history(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
     ("fields", |conn, _| quiet(typed::rewrite_fields(conn))),
     ("facets", |conn, _| quiet(typed::rebuild_facets(conn))),
@@ -50,6 +52,14 @@ const FIXES: &[(&str, Fix)] = &[
 
 fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
     outcome.map(|()| Vec::new())
+}
+
+/// Completes changes that an older program or another one left incomplete.
+fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    let completed = incomplete::complete(conn)?;
+    let lost = (0 < completed.n_lost)
+        .then(|| format!("{} snapshots cannot be restored any more", completed.n_lost));
+    Ok(lost.into_iter().collect())
 }
 
 /// Takes the state as it is, and has the next compile compare it with the files.
