@@ -252,3 +252,18 @@ fn the_name_of_a_file_on_the_disk_stays_for_what_was_forgotten() {
     let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
     assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
 }
+
+/// A wrong clock once made a snapshot of the next century.
+#[test]
+fn a_snapshot_of_the_future_keeps_no_old_one() {
+    let folder = with_a_second_note();
+    folder.write("notes/a.md", "# A\n\nThe first, again.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let times = "
+        UPDATE snapshot SET created_at = 4000000000000 WHERE id = 1;
+        UPDATE snapshot SET created_at = 1000000000000 WHERE id = 2";
+    folder.database("m.db").execute_batch(times).unwrap();
+    let done = folder.ok(["gc", "--older-than", "30d", "--db", "m.db"]);
+    assert!(done.starts_with("forgot 2 snapshot(s) "), "{done}");
+    folder.assert_healthy("m.db");
+}
