@@ -45,12 +45,15 @@
 //!
 //! # Three ways through
 //!
-//! Each file appears once on its way; calls return the way they came.
+//! A file is on the way if it takes the note, question or payload in one form and hands it on in
+//! the next: bytes, tree, query, matches, rows, text. Files that only compute a value for their
+//! caller, such as a token count, a weight or a statement's result, are left out. Calls return the
+//! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
-//! A note in a compile: `cli` → `cli/compile` → `memory` → `memory/compile` →
-//! `memory/compile/planner` → `ingest/scan` → `memory/compile/scrub` → `ingest/redact` →
-//! `ingest/parse` and its format → `memory/compile/apply` → `model/identity/alignment` →
-//! `memory/compile/overlay` → `store/batch/inserts` → `store/links` → `store/commit`.
+//! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
+//! `ingest/scan` → `memory/compile/scrub` → `ingest/redact` → `ingest/parse` → `store/writer` →
+//! `memory/compile/apply` → `model/identity/alignment` → `memory/compile/overlay` →
+//! `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
@@ -58,8 +61,8 @@
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
-//! `ingest/parse` → `store/writer` → `store/batch` → `store/batch/agent_edits` → `store/commit` →
-//! `mcp/content`.
+//! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
+//! `store/links` → `mcp/content`.
 //!
 //! # What always holds
 //!

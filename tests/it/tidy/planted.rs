@@ -79,3 +79,14 @@ fn a_public_name_of_two_things() {
     let files = [("a.rs", "pub(crate) struct Found;"), ("b.rs", "pub const fn Found() {}")];
     check(super::public_names_used_twice, &files, "`Found` names two things: a.rs:1, b.rs:1");
 }
+
+#[test]
+fn a_way_with_a_detour() {
+    let planted = |way: &str, complaint: &str| {
+        let lib = format!("//! # Three ways through\n//!\n//! A note: {way}.\n//!\n//! # Glossary");
+        check(super::broken_ways, &[("lib.rs", &lib), ("a.rs", ""), ("b.rs", "")], complaint);
+    };
+    planted("`a` → `c`", "A note: `c` is no file");
+    planted("`a` → `b` → `a`", "A note: `a` is visited twice");
+    planted(&["`b`"; 16].join(" → "), "A note: 16 files are a long way");
+}
