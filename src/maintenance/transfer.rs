@@ -18,7 +18,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use atomic_file::{AtomicFile, IfThere, is_stream};
+pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
 pub(crate) use import::{ImportLines, ImportReport, import};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::call::RequestContext;
 use super::in_flight::InFlight;
 use super::job::JobTask;
-use super::server_requests::{AskMode, InputResponses, PendingRequests};
+use super::server_requests::{ClientRequestMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
@@ -103,7 +103,7 @@ impl Connection {
     }
 
     /// Returns whether the client has set its log level since the last call.
-    pub(crate) fn took_log_level(&mut self) -> bool {
+    pub(crate) fn take_log_level_change(&mut self) -> bool {
         std::mem::take(&mut self.begins_to_listen)
     }
 
@@ -116,9 +116,9 @@ impl Connection {
 
     /// Returns a channel with a message when there are updates, for the connection's one
     /// transport.
-    pub(crate) fn wakes<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
+    pub(crate) fn wake_receiver<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
         server.waker.add_sender(self.subscriptions.waker());
-        self.subscriptions.woken().clone()
+        self.subscriptions.wake_receiver().clone()
     }
 
     /// Returns the pending notifications: updates of resources, and notices.
@@ -323,14 +323,14 @@ impl Connection {
         let RequestMeta { version, level, progress_token, capabilities, .. } = meta;
         if version.is_some() {
             let answers = answers(server, task, &mut params)?;
-            let asking = AskMode::Retry(Box::new(InputResponses::new(answers)));
+            let asking = ClientRequestMode::Retry(Box::new(InputResponses::new(answers)));
             return Ok(RequestContext { level, progress_token, capabilities, asking });
         }
         let (level, capabilities) = match self.session {
             HandshakeState::Ready { level, capabilities, .. } => (level, capabilities),
             HandshakeState::Fresh => (None, Capabilities::default()),
         };
-        let asking = AskMode::ServerRequest(self.questions.clone());
+        let asking = ClientRequestMode::ServerRequest(self.questions.clone());
         Ok(RequestContext { level, progress_token, capabilities, asking })
     }
 

@@ -126,7 +126,7 @@ fn read_task<S: Handler>(
     };
     match uri::match_template(server.resources.iter().map(|it| it.uri), &uri) {
         Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
-        Err(UriError::Unknown) => Err(version.unknown_uri(&uri)),
+        Err(UriError::Unknown) => Err(version.unknown_uri_error(&uri)),
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
 }
@@ -340,7 +340,7 @@ impl<S: Handler> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(HandlerError::NotFound(why)) => Err(version.no_resource(uri, &why).into()),
+            Err(HandlerError::NotFound(why)) => Err(version.resource_error(uri, &why).into()),
             Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
             Err(why) => {
                 Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))

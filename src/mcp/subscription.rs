@@ -35,7 +35,7 @@ const REFUSALS_MAX: usize = 16;
 pub(crate) struct SubscriptionHub {
     state: Mutex<HubState>,
     waker: Sender<()>,
-    woken: Receiver<()>,
+    wake_receiver: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
@@ -48,8 +48,8 @@ struct HubState {
 
 impl Default for SubscriptionHub {
     fn default() -> SubscriptionHub {
-        let (waker, woken) = bounded(1);
-        SubscriptionHub { state: Mutex::default(), waker, woken }
+        let (waker, wake_receiver) = bounded(1);
+        SubscriptionHub { state: Mutex::default(), waker, wake_receiver }
     }
 }
 
@@ -71,8 +71,8 @@ impl SubscriptionHub {
     }
 
     /// Returns a channel with a message when there may be changes.
-    pub(crate) fn woken(&self) -> &Receiver<()> {
-        &self.woken
+    pub(crate) fn wake_receiver(&self) -> &Receiver<()> {
+        &self.wake_receiver
     }
 
     /// Takes the resources that changed since the last call.
@@ -172,23 +172,23 @@ impl Mailbox {
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     mailbox: Arc<Mailbox>,
-    woken: Receiver<()>,
+    wake_receiver: Receiver<()>,
 }
 
 impl Default for Subscriptions {
     fn default() -> Subscriptions {
-        let (waker, woken) = bounded(1);
+        let (waker, wake_receiver) = bounded(1);
         Subscriptions {
             mailbox: Arc::new(Mailbox { subscriptions: Mutex::default(), waker }),
-            woken,
+            wake_receiver,
         }
     }
 }
 
 impl Subscriptions {
     /// Returns a channel with a message when there are updates.
-    pub(super) fn woken(&self) -> &Receiver<()> {
-        &self.woken
+    pub(super) fn wake_receiver(&self) -> &Receiver<()> {
+        &self.wake_receiver
     }
 
     /// Returns the sender that wakes the connection.

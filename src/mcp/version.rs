@@ -56,12 +56,12 @@ impl Version {
     }
 
     /// Returns the error for an unknown resource; `why` says what is missing.
-    pub(super) fn no_resource(self, uri: &str, why: &str) -> RpcError {
+    pub(super) fn resource_error(self, uri: &str, why: &str) -> RpcError {
         with_data(self.not_found(), format!("resource not found: {why}"), uri_data(uri))
     }
 
     /// No resource and no template has a URI like this.
-    pub(super) fn unknown_uri(self, uri: &str) -> RpcError {
+    pub(super) fn unknown_uri_error(self, uri: &str) -> RpcError {
         let mut data = uri_data(uri);
         data["code"] = "RESOURCE_NOT_FOUND".into();
         with_data(self.not_found(), format!("Resource URI not recognized: {}", echo(uri)), data)

@@ -175,7 +175,7 @@ pub(crate) fn compile(
     request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = planner::make(writer, request, None)?;
+    let plan = planner::make_plan(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn rescan(
     watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = planner::make(writer, request, Some(watch))?;
+    let mut plan = planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -202,8 +202,8 @@ fn carry_out(
     // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
     check_time(&plan, request, now)?;
-    let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
-    let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
+    let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
+    let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
     if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
         return Ok(report);
     }

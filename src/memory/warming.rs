@@ -1,7 +1,7 @@
 //! Heat: reads warm nodes, attended time cools them, and cold nodes are offered for notification.
 
 use super::{Error, Memory};
-use crate::model::heat::{AttendedTime, GLANCE_SHARE, Rates};
+use crate::model::heat::{AttendedTime, Rates, SEARCH_HIT_SHARE};
 use crate::query::ViewKind;
 use crate::store::{ColdOffer, HeatShare, NodeKey};
 
@@ -53,7 +53,7 @@ impl Memory {
     pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            ViewKind::Listed => rates.access_boost * GLANCE_SHARE,
+            ViewKind::Listed => rates.access_boost * SEARCH_HIT_SHARE,
             ViewKind::Read => rates.access_boost,
         };
         let warmth: Vec<HeatShare> = shown

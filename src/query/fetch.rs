@@ -204,7 +204,7 @@ impl Relative {
         attended: i64,
     ) -> Relative {
         let temperature = head.heat.now(attended);
-        let score = heat::score(rank::relation_weight(distance), temperature);
+        let score = heat::score(rank::relative_relevance(distance), temperature);
         Relative { head, relation, distance, order, temperature, score }
     }
 

@@ -58,7 +58,7 @@ impl RankCandidate<'_> {
 }
 
 /// Returns the relevance of a relative of the anchor, by its distance in the tree.
-pub(crate) fn relation_weight(distance: usize) -> f64 {
+pub(crate) fn relative_relevance(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
 }
 

@@ -35,7 +35,8 @@ pub(super) fn parse(source: &str) -> Parsed {
     let mut outline = Outline::default();
     if BYTES_MAX < source.len() {
         let what = format!("more than {BYTES_MAX} bytes; kept as plain text");
-        let node = Node { span: 0..source.len(), label: label::markup(source), ..Node::default() };
+        let node =
+            Node { span: 0..source.len(), label: label::of_markup(source), ..Node::default() };
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }

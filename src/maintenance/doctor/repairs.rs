@@ -231,7 +231,7 @@ fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         UPDATE heat
            SET temperature = min(1.0, max(0.0, temperature)), full_at = NULL
          WHERE temperature NOT BETWEEN 0 AND 1";
-    conn.execute(GIVE, [heat::BIRTH]).doing("give nodes a temperature")?;
+    conn.execute(GIVE, [heat::BIRTH_TEMPERATURE]).doing("give nodes a temperature")?;
     execute(conn, BOUND, "bound temperatures")
 }
 

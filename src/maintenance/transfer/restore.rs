@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
 
-use super::atomic_file::{behind_links, sync_folder};
+use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
-use super::{AtomicFile, IfThere, MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use super::{AtomicFile, IfExists, MoveError, OnFile, ProgressFn, complaint, with_suffix};
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
@@ -45,7 +45,7 @@ pub(crate) fn restore(
         error => error.into(),
     })?;
     refuse_same(source, db)?;
-    let db = &behind_links(db)?;
+    let db = &resolve_symlink(db)?;
     check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
@@ -84,7 +84,7 @@ fn install(
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
             // Without the time in its name, a draft that a kill left is used again.
-            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfThere::Refuse)?;
+            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
             let keep = || {
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
                 copy.publish_as(&safety)
@@ -149,7 +149,7 @@ fn replace(
 
 /// Creates a draft that will replace `db`, whose log and other companions may exist.
 pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, MoveError> {
-    AtomicFile::of(&with_suffix(db, ".new"), IfThere::Refuse)
+    AtomicFile::of(&with_suffix(db, ".new"), IfExists::Refuse)
 }
 
 /// Refuses a database that is not empty.

@@ -14,8 +14,8 @@ use std::path::Path;
 use graft::GraftPart;
 use rusqlite::{Connection, params_from_iter};
 
-use super::atomic_file::{AtomicFile, IfThere};
-use super::tables::{MOVED, OnConflict, TableSchema};
+use super::atomic_file::{AtomicFile, IfExists};
+use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
 use super::{MoveError, OnFile, ProgressFn, complaint, with_suffix};
 use crate::maintenance::doctor;
@@ -48,8 +48,8 @@ pub(crate) fn salvage(
         }
         error => error.into(),
     })?;
-    let draft = AtomicFile::of(out, IfThere::Refuse)?;
-    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
+    let draft = AtomicFile::of(out, IfExists::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfExists::Refuse)?;
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
@@ -118,10 +118,10 @@ fn read_all(
 ) -> Result<BTreeMap<&'static str, u64>, MoveError> {
     let mut n_read = BTreeMap::new();
     for (nth, table) in (0..).zip(TableSchema::all(to)?) {
-        progress(nth, MOVED.len() as u64);
+        progress(nth, TRANSFERRED_TABLES.len() as u64);
         // The schema's own rows would conflict with the salvaged ones.
         to.execute(&format!("DELETE FROM {}", table.name), []).doing("begin to salvage")?;
-        let there = match table.as_in(from) {
+        let there = match table.in_database(from) {
             Ok(there) if !there.columns.is_empty() => there,
             Ok(_) | Err(_) => {
                 losses.push(format!("{}: the table is gone", table.name));

@@ -19,7 +19,7 @@ use rusqlite::Connection;
 
 use super::atomic_file::AtomicFile;
 use super::scrub::RowRedactor;
-use super::{IfThere, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
+use super::{IfExists, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
@@ -69,7 +69,7 @@ pub(crate) fn import_old(
         error => error.into(),
     })?;
     restore::refuse_occupied(db)?;
-    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfExists::Refuse)?;
     copy_still(old, copy.path())?;
     let from = open(copy.path(), old)?;
     let draft = restore::draft_of(db)?;

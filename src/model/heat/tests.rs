@@ -161,7 +161,7 @@ fn four_reads_reach_full_heat() {
 
 #[test]
 fn a_clock_that_stepped_back_cools_nothing() {
-    assert_eq!(Heat::birth(HOUR).now(0), BIRTH);
+    assert_eq!(Heat::birth(HOUR).now(0), BIRTH_TEMPERATURE);
     assert_eq!(Heat::birth(HOUR).warmed(0.15, 0).at, HOUR);
 }
 

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::body_share::BodyShare;
 use super::exchange::Exchange;
-use super::header_check::{check_headers, is_modern, says_modern};
+use super::header_check::{check_headers, is_modern, names_modern_version};
 use super::reply::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedForms;
 use super::session::HttpSession;
-use super::session_lookup::{check_version, visit};
+use super::session_lookup::{check_version, open_session};
 use super::{Endpoint, response_stream, sse};
 use crate::mcp::rpc::{self, Message, Request, RpcError, error_line};
 use crate::mcp::version::RequestMeta;
@@ -60,7 +60,7 @@ pub(super) fn delete<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
 ) -> io::Result<()> {
-    let response = match visit(endpoint, exchange) {
+    let response = match open_session(endpoint, exchange) {
         Err(response) => response,
         Ok(visit) => {
             if let Some(session) = endpoint.sessions.remove(&visit.session.id) {
@@ -134,22 +134,22 @@ fn legacy<S: Handler>(
         }
         // The modern era has no notifications to a server.
         Message::Notification(_) | Message::Ignored
-            if !has_session && says_modern(exchange.head) =>
+            if !has_session && names_modern_version(exchange.head) =>
         {
             return Ok(exchange.reply(&HttpResponse::empty(202)));
         }
         _ => (),
     }
-    let visit = visit(endpoint, exchange)?;
+    let visit = open_session(endpoint, exchange)?;
     let session = Arc::clone(&visit.session);
     if matches!(message, Message::Request(_)) {
-        session.is_asked();
+        session.note_request_time();
     }
     let (lines, told) = bounded(LINES_MAX);
     let step = {
         let mut connection = session.connection();
         let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
-        if connection.took_log_level() {
+        if connection.take_log_level_change() {
             session.wake_stream();
         }
         step
@@ -194,7 +194,7 @@ fn begin<S: Handler>(
     if !connection.is_open() {
         return Err(HttpResponse::json(400, line.text));
     }
-    let wake = connection.wakes(&endpoint.server);
+    let wake = connection.wake_receiver(&endpoint.server);
     let session = Arc::new(HttpSession::new(id, connection, wake));
     match endpoint.sessions.add(&session, exchange.timed_stream.now_ms()) {
         Ok(gone) => gone.iter().for_each(|it| endpoint.end(it)),

@@ -48,7 +48,7 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
 }
 
 fn registry(transport_info: TransportInfo) -> Registry {
-    Registry::new(transport_info, "salt", Keeping::News)
+    Registry::new(transport_info, "salt", LedgerUse::Kept)
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn the_longest_silent_session_makes_room() {
 #[test]
 fn ids_differ_between_processes() {
     let of = |salt: &str| {
-        let registry = Registry::new(TransportInfo::stdio(), salt, Keeping::Nothing);
+        let registry = Registry::new(TransportInfo::stdio(), salt, LedgerUse::Dropped);
         play(&registry, "10 legacy stdio code");
         registry.live(Millis(0))[0].id.clone()
     };
@@ -165,7 +165,7 @@ fn the_envelope_has_its_keys_in_their_order() {
     let live = serde_json::to_string(&registry.live(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
     .assert_eq(&live.replace(&registry.live(Millis(0))[0].id, "ID"));
-    let registry = Registry::new(http(), "salt", Keeping::News);
+    let registry = Registry::new(http(), "salt", LedgerUse::Kept);
     play(&registry, "10 legacy a code");
     let live = serde_json::to_string(&registry.live(Millis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));

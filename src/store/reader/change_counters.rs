@@ -25,7 +25,7 @@ pub(crate) struct ChangeCounters {
 impl Reader {
     /// Returns the numbers.
     pub(crate) fn change_counters(&self) -> Result<ChangeCounters, StoreError> {
-        const PULSE: &str = "
+        const COUNTERS: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
                    ifnull((SELECT min(id) FROM snapshot), 0),
                    memory.attended, pulse.edges, pulse.files, pulse.heats
@@ -40,7 +40,7 @@ impl Reader {
                 heats: row.get(5)?,
             })
         };
-        self.conn.row(PULSE, [], read, "look what changed")
+        self.conn.row(COUNTERS, [], read, "look what changed")
     }
 
     /// Returns whether a snapshot after `snapshot` changed a node of a file.

@@ -88,7 +88,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             let node = Node {
                 parent: self.outline.parent(),
                 span: start..self.source.len(),
-                label: label::visible(&content),
+                label: label::of_markdown(&content),
                 content,
                 ..Node::default()
             };
@@ -244,7 +244,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
         self.add(Node {
             span: rendered.span,
-            label: label::shown(&rendered.plain, &rendered.markdown),
+            label: label::of_rendered(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             ..Node::default()
         });
@@ -336,7 +336,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         let node = Node {
             node_type: NodeType::Heading,
             level: Some(level),
-            label: label::shown(&rendered.plain, &rendered.markdown),
+            label: label::of_rendered(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             span,
             ..Node::default()

@@ -215,7 +215,7 @@ impl NodeImport<'_, '_, '_> {
             INSERT INTO heat (node, temperature, at, pinned, access_count, accessed_at)
             VALUES (?1, ?2, 0, ?3, ?4, ?5)";
         let noted = rows::real(row, 6)?.filter(|it| it.is_finite());
-        let temperature = noted.unwrap_or(heat::BIRTH).clamp(0.0, 1.0);
+        let temperature = noted.unwrap_or(heat::BIRTH_TEMPERATURE).clamp(0.0, 1.0);
         if noted != Some(temperature) {
             self.notes.add("temperatures outside of 0 to 1 were brought back into it");
         }

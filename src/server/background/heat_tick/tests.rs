@@ -13,7 +13,7 @@ fn each_tick_wakes_listeners_and_none_while_frozen() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
     let (memory, waker, watch) = (memory(&dir, &clock), Waker::default(), clock.stopwatch());
-    let wakes = waker.wakes();
+    let wakes = waker.receiver();
     let mut pace = TickPace::new(0);
     let mut minutes = |n: i64| {
         let mut n_woken = 0;

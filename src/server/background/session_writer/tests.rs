@@ -5,7 +5,9 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::server::sessions::{ClientHistory, Keeping, RequestInfo, SessionClient, TransportInfo};
+use crate::server::sessions::{
+    ClientHistory, LedgerUse, RequestInfo, SessionClient, TransportInfo,
+};
 
 const INTERVAL: Duration = Duration::from_secs(30);
 
@@ -18,7 +20,7 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
-        let registry = Registry::new(TransportInfo::stdio(), "salt", Keeping::News);
+        let registry = Registry::new(TransportInfo::stdio(), "salt", LedgerUse::Kept);
         let clock = Clock::Manual(Arc::new(AtomicI64::new(1_000_000)));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }

@@ -354,7 +354,7 @@ fn an_unused_session_ends() {
     assert!(ids[0].len() == 32 && ids[0] != ids[1] && ids[1] != ids[2]);
     sessions.add(&session("a"), 0).unwrap();
     sessions.add(&session("b"), 500).unwrap();
-    let visit = sessions.visit("a", 0).unwrap();
+    let visit = sessions.open_session("a", 0).unwrap();
     assert!(sessions.expire_idle(Some(1400)).is_empty(), "one is in use, the other not old enough");
     visit.end(1400);
     let gone = sessions.expire_idle(Some(1500));

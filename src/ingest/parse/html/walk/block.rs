@@ -44,7 +44,7 @@ impl HtmlWalk<'_, '_> {
         let node = Node {
             node_type: NodeType::Code,
             span: self.dom.span(id),
-            label: label::code(lang.as_deref().unwrap_or(""), &content),
+            label: label::of_code(lang.as_deref().unwrap_or(""), &content),
             lang,
             content,
             ..Node::default()
@@ -64,7 +64,7 @@ impl HtmlWalk<'_, '_> {
                 parent,
                 Node {
                     span: caption.span.clone(),
-                    label: label::shown(&caption.plain, &caption.markdown),
+                    label: label::of_rendered(&caption.plain, &caption.markdown),
                     content: caption.markdown.clone(),
                     ..Node::default()
                 },
@@ -75,7 +75,7 @@ impl HtmlWalk<'_, '_> {
         }
         let node = Node {
             node_type: NodeType::Table,
-            label: label::table(&read.columns, read.n_rows),
+            label: label::of_table(&read.columns, read.n_rows),
             content: read.content.clone(),
             span,
             ..Node::default()
