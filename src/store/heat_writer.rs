@@ -187,7 +187,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
     };
     let tx = begin(conn, "begin to work out temperatures")?;
     let unknown: Vec<(NodeKey, Heat)> =
-        tx.rows(UNKNOWN, [limit], read, "look for temperatures that moved")?;
+        tx.rows(UNKNOWN, [limit], read, "find temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
     }

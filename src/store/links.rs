@@ -328,13 +328,13 @@ pub(super) fn same_references(
         (Some(id), _) if reference.id_hint.as_ref() == Some(id) => true,
         _ => it.id_hint == reference.id_hint && named(it) == named(reference),
     };
-    let mut query = conn.prepare_cached(OF_NODE).doing("look for an edge")?;
-    let mut rows = query.query(params![source.0, origin.as_str()]).doing("look for an edge")?;
+    let mut query = conn.prepare_cached(OF_NODE).doing("find an edge")?;
+    let mut rows = query.query(params![source.0, origin.as_str()]).doing("find an edge")?;
     let mut same = Vec::new();
-    while let Some(row) = rows.next().doing("look for an edge")? {
-        let other = read_reference(row).doing("look for an edge")?;
-        if is_same(&other, row.get(8).doing("look for an edge")?) {
-            same.push(row.get(7).doing("look for an edge")?);
+    while let Some(row) = rows.next().doing("find an edge")? {
+        let other = read_reference(row).doing("find an edge")?;
+        if is_same(&other, row.get(8).doing("find an edge")?) {
+            same.push(row.get(7).doing("find an edge")?);
         }
     }
     Ok(same)
@@ -408,9 +408,9 @@ pub(crate) fn insert(
 /// Records the names by which a reference waits for its target.
 fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
-    let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
+    let mut want = conn.prepare_cached(WANT).doing("store the names of a reference")?;
     for name in resolve::names_needed_by(reference) {
-        want.execute([name.0, id]).doing("note what a reference wants")?;
+        want.execute([name.0, id]).doing("store the names of a reference")?;
     }
     Ok(())
 }
@@ -418,7 +418,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 /// Returns the names by which a reference waits for its target.
 fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
-    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read what a reference wants")
+    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read the names of a reference")
 }
 
 fn form_name(form: ReferenceForm) -> &'static str {

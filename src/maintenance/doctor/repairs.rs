@@ -158,7 +158,7 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
-        let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "look for dangling rows")?;
+        let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "find dangling rows")?;
         if repairs.is_empty() {
             return Ok(());
         }
@@ -231,8 +231,8 @@ fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         UPDATE heat
            SET temperature = min(1.0, max(0.0, temperature)), full_at = NULL
          WHERE temperature NOT BETWEEN 0 AND 1";
-    conn.execute(GIVE, [heat::BIRTH_TEMPERATURE]).doing("give nodes a temperature")?;
-    execute(conn, BOUND, "bound temperatures")
+    conn.execute(GIVE, [heat::BIRTH_TEMPERATURE]).doing("set first temperatures")?;
+    execute(conn, BOUND, "limit temperatures")
 }
 
 /// Recomputes the hashes of texts; the text counts.
@@ -253,7 +253,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     }
     for (hash, content) in moved {
         let right = ContentHash::of(&content).to_string();
-        conn.execute(DROP, [hash]).doing("drop a text that is not what it was")?;
+        conn.execute(DROP, [hash]).doing("drop a text with another hash")?;
         conn.execute(KEEP, [right, content]).doing("keep a text under its hash")?;
     }
     Ok(())

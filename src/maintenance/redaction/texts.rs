@@ -194,14 +194,14 @@ impl RedactionWork<'_> {
         let n_versions: i64 =
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
-        self.tx.execute(TOKENS, []).doing("count old tokens anew")?;
+        self.tx.execute(TOKENS, []).doing("count tokens of old texts")?;
         for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})
                   WHERE {name} IN (SELECT old FROM moved)"
             );
-            self.tx.execute(&sql, []).doing("follow changed hashes")?;
+            self.tx.execute(&sql, []).doing("update changed hashes")?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ pub(super) fn copy(
     copy_pages(&state, &mut copy, progress)?;
     one_file(&copy)?;
     let finding: String =
-        copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("look at the copy")?;
+        copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("examine the copy")?;
     if finding != "ok" {
         let what = format!("the database is damaged: {finding}; run `remindb doctor`");
         return Err(MoveError::Refused(what));

@@ -111,12 +111,12 @@ fn is_usable(db: &Path) -> Result<(), StoreError> {
     let conn = connection::open_to_examine(db)?;
     let found: String = conn
         .query_row("PRAGMA quick_check (1)", [], |row| row.get(0))
-        .doing("look at what is there")?;
+        .doing("examine the existing file")?;
     if found == "ok" {
         return Ok(());
     }
     let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("look at what is there")
+    Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("examine the existing file")
 }
 
 /// Returns whether the header of an unreadable file marks it as a memory.
@@ -165,7 +165,7 @@ pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
     let conn = connection::open_to_examine(db)?;
     let (n_nodes, n_others): (i64, i64) = conn
         .query_row(ROWS, [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .doing("look at what is there")?;
+        .doing("examine the existing file")?;
     if n_nodes + n_others == 0 {
         return Ok(());
     }

@@ -64,7 +64,7 @@ pub(crate) fn salvage(
     };
     let tx = conn.transaction().doing("begin to salvage")?;
     let n_read = read_all(&from, &tx, &mut losses, progress)?;
-    tx.commit().doing("commit what was read")?;
+    tx.commit().doing("commit the rescued rows")?;
     if n_read.get("node").is_none_or(|n| *n == 0) && n_read.get("blob").is_none_or(|n| *n == 0) {
         let what = format!(
             "nothing can be read of `{}`; restore a backup, or compile the notes anew",
@@ -129,7 +129,7 @@ fn read_all(
             }
         };
         let insert = there.insert(OnConflict::Ignore);
-        let mut insert = to.prepare(&insert).doing("keep what was read")?;
+        let mut insert = to.prepare(&insert).doing("copy a row")?;
         let (mut n, mut n_bad) = (0, 0);
         let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
             match insert.execute(params_from_iter(cells)) {

@@ -126,7 +126,7 @@ impl Batch<'_> {
         let format = said.format.as_str();
         let own: [&dyn ToSql; 2] = [&old.key.0, &format];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(said.attributes.params()).collect();
-        self.tx.run(SET.text(), &row[..], "change what a node is")?;
+        self.tx.run(SET.text(), &row[..], "change a node's type and attributes")?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
         }
@@ -205,7 +205,7 @@ impl Batch<'_> {
              ORDER BY position DESC
              LIMIT 1";
         let (sql, argument) = family.ask(OF_NODE, OF_FILE);
-        self.tx.find(sql, [argument], |row| row.get(0), "look for the last sibling")
+        self.tx.find(sql, [argument], |row| row.get(0), "find the last sibling")
     }
 }
 

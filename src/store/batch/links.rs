@@ -72,7 +72,7 @@ impl Batch<'_> {
         }
         let edge = self.edge(source, reference)?;
         for id in same {
-            self.tx.execute(FORGET, [id]).doing("take an edge away")?;
+            self.tx.execute(FORGET, [id]).doing("remove an edge")?;
         }
         Ok(UnrelateOutcome::Removed(edge))
     }

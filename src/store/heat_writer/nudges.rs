@@ -272,5 +272,5 @@ fn candidates(
     // Skips nodes notified this recently. A later time was written by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
     let before = cold_before(rates.line(), attended);
-    conn.rows(COLD, params![before, since, now.0, n_max], read, "look for cold nodes")
+    conn.rows(COLD, params![before, since, now.0, n_max], read, "find cold nodes")
 }

@@ -83,7 +83,7 @@ impl HistoryImport<'_, '_, '_> {
             self.cleaner.scrub(&mut message);
             let at = rows::millis(row, 5)?.unwrap_or(0);
             let snapshot = params![id, parent, hash.to_string(), message, rows::word(row, 4)?, at];
-            self.to.run(ADD, snapshot, "take over a snapshot")?;
+            self.to.run(ADD, snapshot, "import a snapshot")?;
             known.insert(id);
             self.notes.add("snapshots keep fingerprints that only remindb 0.3 could compute");
         }
@@ -176,7 +176,7 @@ impl HistoryImport<'_, '_, '_> {
             of_old(format.as_str()),
             tokens,
         ];
-        self.to.run(ADD, change, "take over a change").map(|_| true)
+        self.to.run(ADD, change, "import a change").map(|_| true)
     }
 
     fn type_of(&self, row: &Row<'_>, node: &str) -> Result<NodeType, StoreError> {

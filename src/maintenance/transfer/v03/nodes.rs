@@ -222,7 +222,7 @@ impl NodeImport<'_, '_, '_> {
         let n_reads = rows::whole(row, 7)?.unwrap_or(0).max(0);
         let is_pinned = rows::whole(row, 9)?.unwrap_or(0) != 0;
         let heat = params![key, temperature, is_pinned, n_reads, rows::millis(row, 8)?];
-        self.to.run(ADD, heat, "take over a temperature").map(drop)
+        self.to.run(ADD, heat, "import a temperature").map(drop)
     }
 
     /// Returns the old id if it is valid here, else the birth id.
