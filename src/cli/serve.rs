@@ -247,14 +247,14 @@ fn recording_sessions(
     interval: Duration,
 ) -> Background {
     let server = Arc::clone(server);
-    let rung = recorder.waker.receiver();
+    let ledger_changes = recorder.waker.receiver();
     let work = move |stop: &Stop| {
         if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
         session_writer::run_session_ledger(
             &recorder.registry,
-            &rung,
+            &ledger_changes,
             &recorder.history,
             interval,
             server.handler.memory.clock(),

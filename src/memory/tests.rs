@@ -8,9 +8,9 @@ mod model;
 mod notes;
 mod past;
 mod seen;
-mod world;
+mod simulation;
 
-use world::Simulation;
+use simulation::Simulation;
 
 use crate::memory::rollback::LaterSnapshots;
 use crate::store::IfMissing;

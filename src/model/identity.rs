@@ -149,23 +149,23 @@ pub(crate) struct KnownNode<'a> {
 /// has now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormerText {
-    said: HashMap<(NodeType, ContentHash), Vec<usize>>,
+    nodes_by_text: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
 impl FormerText {
     /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
     /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
-        self.said.entry((node_type, hash)).or_default().push(old_idx);
+        self.nodes_by_text.entry((node_type, hash)).or_default().push(old_idx);
     }
 
     /// Returns the old nodes that once had this text, most recent first.
     pub(crate) fn nodes_with(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
-        self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
+        self.nodes_by_text.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether no former text is known.
     pub(crate) fn is_empty(&self) -> bool {
-        self.said.is_empty()
+        self.nodes_by_text.is_empty()
     }
 }

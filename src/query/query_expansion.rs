@@ -95,17 +95,17 @@ impl SectionCounts {
 
     /// Returns the weight of each word for the subject, 0 for most.
     fn subject(&self, best: &[usize], worth: &[f64]) -> Vec<f64> {
-        let mut said = vec![0.0; self.n_sections.len()];
+        let mut weights = vec![0.0; self.n_sections.len()];
         for &section in best {
             for (word, weight) in self.weighed(section) {
-                said[word] += worth[section] * weight * self.rarity(word);
+                weights[word] += worth[section] * weight * self.rarity(word);
             }
         }
-        let mut order: Vec<Word> = (0..said.len()).filter(|&it| 0.0 < said[it]).collect();
-        order.sort_by(|&a, &b| said[b].total_cmp(&said[a]));
-        let mut subject = vec![0.0; said.len()];
+        let mut order: Vec<Word> = (0..weights.len()).filter(|&it| 0.0 < weights[it]).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        let mut subject = vec![0.0; weights.len()];
         for &word in order.iter().take(WORDS_MAX) {
-            subject[word] = said[word];
+            subject[word] = weights[word];
         }
         subject
     }

@@ -719,8 +719,8 @@ fn a_reader_that_leaves_early_is_no_error() {
         out.read_exact(&mut [0; 8]).unwrap();
         drop(out);
         let output = finish(child);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{args}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{args}");
     }
 }
 
@@ -754,13 +754,13 @@ fn completions_are_scripts_that_their_shell_reads() {
     folder.write("remindb.bash", &bash);
     let asked = "source remindb.bash; COMP_WORDS=(remindb compile --m); COMP_CWORD=2; \
                  _remindb; echo ${COMPREPLY[@]}";
-    for (args, said) in [(["-n", "remindb.bash"], ""), (["-c", asked], "--message\n")] {
+    for (args, stderr) in [(["-n", "remindb.bash"], ""), (["-c", asked], "--message\n")] {
         let mut command = std::process::Command::new("bash");
         command.args(args).current_dir(folder.path(""));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = finish(command.spawn().unwrap());
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), said);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), stderr);
     }
     assert!(folder.ok(["completion", "zsh"]).ends_with(&bash));
     let fish = folder.ok(["completion", "fish"]);

@@ -140,12 +140,12 @@ impl Ordeal {
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             rows.map(Result::unwrap).collect()
         };
-        let said: BTreeSet<String> = list("SELECT content, '' FROM node WHERE file IS NULL")
+        let written: BTreeSet<String> = list("SELECT content, '' FROM node WHERE file IS NULL")
             .into_iter()
             .map(|it| it.0)
             .collect();
         for nth in 1..=self.n_writes {
-            let [one, two] = halves(nth).map(|it| said.contains(&it));
+            let [one, two] = halves(nth).map(|it| written.contains(&it));
             assert_eq!(one, two, "write {nth} is there by half");
             assert!(one || !self.written.contains(&nth), "write {nth} was acknowledged");
         }

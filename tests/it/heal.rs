@@ -52,16 +52,16 @@ fn check(sql: &str, expected: expect_test::Expect) {
     assert!(fs::read(folder.path("m.db")).unwrap() == before, "looking changed the file");
     let ran = folder.run(["doctor", "--fix", "--json", "--db", "m.db"]);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let mut said = String::new();
+    let mut table = String::new();
     for check in report["checks"].as_array().unwrap() {
         if let Some(error) = check["fix_error"].as_str() {
-            said += &format!("{}: {error}\n", check["name"].as_str().unwrap());
+            table += &format!("{}: {error}\n", check["name"].as_str().unwrap());
         } else if check["fix_applied"] == true {
-            said += &format!("{}: fixed\n", check["name"].as_str().unwrap());
+            table += &format!("{}: fixed\n", check["name"].as_str().unwrap());
         }
     }
-    said += &format!("= {}\n", ran.code.unwrap());
-    expected.assert_eq(&said);
+    table += &format!("= {}\n", ran.code.unwrap());
+    expected.assert_eq(&table);
     folder.assert_healthy("m.db");
     let [backup] = &backups(&folder)[..] else { panic!("{:?}", folder.names()) };
     assert!(ran.stderr.contains(".bak."), "{}", ran.stderr);

@@ -33,8 +33,8 @@ fn texts_of(note: String) -> Vec<String> {
     let n_bytes = note.len();
     let folder = Folder::new().file("notes/note.md", note);
     let ran = compile(&folder);
-    let said = "remindb: warning: note.md:1: a line of";
-    assert_eq!(ran.stderr, format!("{said} {n_bytes} bytes is kept as plain text\n"));
+    let answer = "remindb: warning: note.md:1: a line of";
+    assert_eq!(ran.stderr, format!("{answer} {n_bytes} bytes is kept as plain text\n"));
     assert_eq!(ran.code, Some(0));
     folder.assert_healthy("m.db");
     texts(&folder)
@@ -291,10 +291,10 @@ fn five_thousand_files_are_a_folder() {
     for nth in 0..5_000 {
         folder.write(format!("notes/{:02}/{nth}.md", nth % 50), format!("Note number {nth}.\n"));
     }
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 5000 added, 0 modified, 0 removed (5000 ops)\n");
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    let answer = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(answer, "compiled: 5000 added, 0 modified, 0 removed (5000 ops)\n");
+    let answer = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(answer, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     folder.assert_healthy("m.db");
 }
 
@@ -423,8 +423,8 @@ fn processes_that_compile_at_once_agree() {
     let rivals = [start(), start(), start()];
     for rival in rivals {
         let output = finish(rival);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+        let answer = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), answer.as_str()), (Some(0), ""));
     }
     folder.assert_healthy("m.db");
     assert_eq!(state(&folder, "m.db"), state(&folder, "whole.db"));

@@ -352,8 +352,8 @@ fn only_what_is_allowed_is_compiled() {
         "/",
         "../more/../outside/secret.md",
     ] {
-        let said = up.tool("MemoryCompile", json!({"path": path}));
-        assert!(said.contains("lies outside of what this server may read"), "{path}: {said}");
+        let answer = up.tool("MemoryCompile", json!({"path": path}));
+        assert!(answer.contains("lies outside of what this server may read"), "{path}: {answer}");
     }
     let more = folder.path("more").display().to_string();
     assert!(up.tool("MemoryCompile", json!({"path": more})).starts_with("compiled: 1 added"));

@@ -327,9 +327,9 @@ fn rollback_undoes_one_call(door: &mut Door<'_>) {
         door.ok(tool, args.clone());
         assert_eq!(door.head(), before.0 + 1, "{tool} {args}: one snapshot");
         assert_ne!(door.state(), before.1, "{tool} {args}");
-        let (said, is_error) = door.text("MemoryRollback", json!({"snapshot_id": before.0}));
-        assert!(!is_error, "{said}");
-        assert_eq!(door.state(), before.1, "{tool} {args}: {said}");
+        let (answer, is_error) = door.text("MemoryRollback", json!({"snapshot_id": before.0}));
+        assert!(!is_error, "{answer}");
+        assert_eq!(door.state(), before.1, "{tool} {args}: {answer}");
     }
     let (found, _) = door.text("MemorySearch", json!({"query": "green tea", "type": "core"}));
     assert!(found.contains("[core] Likes green tea (id="), "{found}");

@@ -28,7 +28,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Returns the output of a run, without times and fingerprints.
-fn said(ran: &Ran) -> String {
+fn transcript(ran: &Ran) -> String {
     let text = ran.transcript();
     let mut words: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -57,7 +57,7 @@ fn a_backup_is_one_private_file_and_replaces_nothing() {
         backed up: 3 nodes, state STATE, to b.db
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     assert_eq!(mode(&folder.path("b.db")), 0o600);
     folder.assert_healthy("b.db");
     let before = fs::read(folder.path("b.db")).unwrap();
@@ -78,7 +78,7 @@ fn a_backup_is_one_private_file_and_replaces_nothing() {
         backed up: 3 nodes, state STATE, to m.db.TIME.backup
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     let is_draft = |name: &String| name.ends_with(".draft");
     assert!(!folder.names().iter().any(is_draft), "{:?}", folder.names());
 }
@@ -113,7 +113,7 @@ fn a_server_goes_on_with_what_was_restored() {
         restored: 3 nodes, state STATE, to m.db
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     let found = server.text("MemorySearch", json!({"query": "zanzibar"}));
     assert!(!found.contains("Zanzibar"), "{found}");
     server.text("MemoryCompile", json!({"path": notes}));

@@ -163,7 +163,7 @@ fn rows(folder: &Folder, sql: &str) -> String {
 }
 
 /// Returns the output of a run, without the fingerprint.
-fn said(ran: &Ran) -> String {
+fn transcript(ran: &Ran) -> String {
     let text = ran.transcript();
     let (head, tail) = text.split_once("state ").unwrap();
     format!("{head}state STATE{}", &tail[16..])
@@ -193,7 +193,7 @@ fn an_old_memory_is_imported_and_leftovers_are_reported() {
         - 1 temperatures outside of 0 to 1 were brought back into it
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     fs::rename(folder.path("m.db"), folder.path("notes/m")).unwrap();
     let after = (folder.names(), bytes("old.db"), bytes("old.db-wal"));
     fs::rename(folder.path("notes/m"), folder.path("m.db")).unwrap();

@@ -118,8 +118,8 @@ impl Folder {
     /// Asserts that the doctor finds nothing.
     #[track_caller]
     pub(crate) fn assert_healthy(&self, db: &str) {
-        let said = self.ok(["doctor", "--db", db]);
-        assert!(said.starts_with("✓ Database is healthy"), "{said}");
+        let verdict = self.ok(["doctor", "--db", db]);
+        assert!(verdict.starts_with("✓ Database is healthy"), "{verdict}");
     }
 }
 

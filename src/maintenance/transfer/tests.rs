@@ -45,12 +45,12 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
     if !text.is_empty() {
         text.push('\n');
     }
-    let said = match import_text(&text, &path) {
+    let outcome = match import_text(&text, &path) {
         Ok(imported) => format!("{imported:?}"),
         Err(error) => error.to_string(),
     };
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "something was made");
-    expected.assert_eq(&said);
+    expected.assert_eq(&outcome);
 }
 
 fn import_text(text: &str, db: &Path) -> Result<ImportReport, MoveError> {
@@ -97,13 +97,13 @@ fn a_file_that_is_no_export_is_refused() {
 #[test]
 fn a_newer_format_is_refused() {
     let lines = r#"{"remindb":"export","format":2,"schema":1}"#;
-    let said = import_text(lines, Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("part of the file is missing"), "{said}");
-    let said = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("format 2 and schema 1 are not known to this build"), "{said}");
+    let outcome = import_text(lines, Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("part of the file is missing"), "{outcome}");
+    let outcome = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("format 2 and schema 1 are not known to this build"), "{outcome}");
     let lines = r#"{"remindb":"export","format":1,"schema":999}"#;
-    let said = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("update the program"), "{said}");
+    let outcome = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("update the program"), "{outcome}");
 }
 
 #[test]

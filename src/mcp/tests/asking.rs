@@ -54,8 +54,8 @@ fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
     });
     let last = say(json!({"inputResponses": answers, "requestState": third["requestState"]}));
     assert_eq!(last["resultType"], "complete");
-    let said = last["content"][0]["text"].as_str().unwrap();
-    assert_eq!(said, r#"name "Ann"; color Declined; "hi" "file:///a""#);
+    let shown = last["content"][0]["text"].as_str().unwrap();
+    assert_eq!(shown, r#"name "Ann"; color Declined; "hi" "file:///a""#);
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
 fn a_client_is_asked_only_for_what_it_can() {
     let (server, _ends) = fixture::server();
     let reply = ask(&server, &mut connection(), call(&can(&["sampling"]), json!({})));
-    let said = reply["result"]["content"][0]["text"].as_str().unwrap();
-    assert_eq!(said, "name Unsupported; color Unsupported; ");
+    let shown = reply["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(shown, "name Unsupported; color Unsupported; ");
     let url = json!({"elicitation": {"url": {}}});
     assert_eq!(ask(&server, &mut connection(), call(&url, json!({})))["result"], reply["result"]);
     // A missing capability is an error of the era's form.
@@ -139,8 +139,8 @@ fn a_prompt_asks_as_a_tool_does() {
     let cancel = json!({"action": "cancel"});
     asked["params"]["inputResponses"] = json!({"first": cancel, "second": cancel});
     let last = ask(&server, &mut connection, asked);
-    let said = last["result"]["messages"][0]["content"]["text"].as_str().unwrap();
-    assert_eq!(said, "name Cancelled; color Cancelled; ");
+    let shown = last["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert_eq!(shown, "name Cancelled; color Cancelled; ");
 }
 
 /// A legacy client in the middle of a call: the question to it, and the line of the reply.

@@ -1,8 +1,8 @@
 mod births;
 mod groups;
 mod links;
+mod overlays;
 mod races;
-mod voices;
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-mod told;
+mod notified;
 
 use std::path::PathBuf;
 

@@ -6,14 +6,14 @@ use crate::store::reader::testing::{Sketch, work_of};
 
 /// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
 /// `said`.
-fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
+fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
     let mut sketch = Sketch::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         sketch.node(
             0,
             "text",
-            &format!("Note {nth}.\nIt has common and usual words. {}", said(nth)),
+            &format!("Note {nth}.\nIt has common and usual words. {}", sentence(nth)),
         );
     }
     sketch.done()

@@ -104,9 +104,9 @@ fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
 /// Parses `Accept`; a client without it accepts anything.
 fn accepted_forms(head: &RequestHead) -> AcceptedForms {
     let mut wants = AcceptedForms { json: false, events: false };
-    let mut is_said = false;
+    let mut is_given = false;
     for range in head.all("accept").flat_map(|it| it.split(',')) {
-        is_said = true;
+        is_given = true;
         let mut parts = range.split(';').map(str::trim);
         let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
         let is_refused = parts.any(|it| {
@@ -118,5 +118,5 @@ fn accepted_forms(head: &RequestHead) -> AcceptedForms {
         wants.json |= is_json && !is_refused;
         wants.events |= is_events && !is_refused;
     }
-    if is_said { wants } else { AcceptedForms { json: true, events: true } }
+    if is_given { wants } else { AcceptedForms { json: true, events: true } }
 }

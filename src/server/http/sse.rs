@@ -53,7 +53,7 @@ fn relay_events<S: Handler>(
             // Before its client knows that it has the stream: a later stream takes it over.
             let replaced = session.listen();
             events = exchange.stream(None)?;
-            news(endpoint, &mut events, session, last, &replaced)?;
+            relay_server_messages(endpoint, &mut events, session, last, &replaced)?;
         }
     }
     events.end()
@@ -75,7 +75,7 @@ fn resume<S: Handler>(
     session: &HttpSession,
     mut last: EventId,
 ) -> io::Result<()> {
-    let heard = session.replay_buffer.wake_receiver();
+    let wake = session.replay_buffer.wake_receiver();
     loop {
         let (missed, is_open) = session.replay_buffer.after(last);
         for (id, message) in missed {
@@ -86,7 +86,7 @@ fn resume<S: Handler>(
             return Ok(());
         }
         select! {
-            recv(heard) -> _ => (),
+            recv(wake) -> _ => (),
             recv(session.over.over()) -> _ => return Ok(()),
             recv(endpoint.stop.over()) -> _ => return Ok(()),
             default(POLL_INTERVAL) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
@@ -95,7 +95,7 @@ fn resume<S: Handler>(
 }
 
 /// Sends notifications as they come, until the session ends or another stream takes over.
-fn news<S: Handler>(
+fn relay_server_messages<S: Handler>(
     endpoint: &Endpoint<S>,
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
@@ -109,14 +109,14 @@ fn news<S: Handler>(
         }
     }
     loop {
-        let news = session.connection().pending_updates(&endpoint.server);
-        for line in news {
+        let updates = session.connection().pending_updates(&endpoint.server);
+        for line in updates {
             let id = session.replay_buffer.add(SERVER_STREAM, &line.text);
             events.send(Some(&id.to_string()), &line.text)?;
             line.was_written();
         }
         select! {
-            recv(wake) -> rung => if rung.is_err() {
+            recv(wake) -> woken => if woken.is_err() {
                 // The sender is gone.
                 wake = never();
             },

@@ -100,11 +100,15 @@ impl Batch<'_> {
     pub(crate) fn restore_base(
         &self,
         node: &mut NodeRecord,
-        said: ContentHash,
+        base_hash: ContentHash,
     ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
-        self.tx.run(GIVE, params![node.key.0, said.to_string()], "restore a node's base text")?;
-        node.source_hash = Some(said);
+        self.tx.run(
+            GIVE,
+            params![node.key.0, base_hash.to_string()],
+            "restore a node's base text",
+        )?;
+        node.source_hash = Some(base_hash);
         Ok(())
     }
 

@@ -64,7 +64,7 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =
-        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, said: None };
+        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, last_error: None };
     it.saw("a", false);
     for _ in 0..3 {
         ledger.write(it.registry.take_changed(ChangedSessions::All, it.clock.now()));
@@ -86,16 +86,16 @@ fn unwritable_entries_wait() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =
-        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, said: None };
+        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, last_error: None };
     std::fs::write(it.home.path().join(".remindb"), "in the way").unwrap();
     for n in 0..PENDING_MAX + 5 {
         it.saw("a", true);
         ledger.write(it.registry.take_changed(ChangedSessions::All, Millis(n as i64)));
     }
     assert_eq!(ledger.pending.len(), PENDING_MAX);
-    assert!(ledger.said.is_some());
+    assert!(ledger.last_error.is_some());
     std::fs::remove_file(it.home.path().join(".remindb")).unwrap();
     ledger.write(Vec::new());
     assert_eq!(it.past()[0].tool_calls, PENDING_MAX as u64 + 5);
-    assert!(ledger.said.is_none());
+    assert!(ledger.last_error.is_none());
 }
