@@ -203,7 +203,7 @@ fn doctor_reports_every_check() {
 }
 
 #[test]
-fn json_is_json() {
+fn json_output_parses() {
     let folder = compiled().file("notes/odd.md", b"\xff");
     for (args, code) in [
         ("compile notes --json --db m.db", 0),
@@ -511,7 +511,7 @@ fn a_folder_that_takes_no_database_is_named() {
 }
 
 #[test]
-fn misuse_is_explained() {
+fn usage_errors_are_explained() {
     let folder = Folder::new();
     folder.check(
         "compile",

@@ -61,12 +61,12 @@ fn a_very_long_line_of_brackets_is_kept() {
 }
 
 #[test]
-fn a_very_long_line_of_spaces_is_nothing() {
+fn a_very_long_line_of_spaces_makes_no_node() {
     assert_eq!(texts_of(" ".repeat(LINE_BYTES)).concat().trim(), "");
 }
 
 #[test]
-fn ten_thousand_levels_are_ordinary() {
+fn ten_thousand_levels_are_compiled() {
     const LEVELS: usize = 10_000;
     let quotes = format!("{}deep quote\n", "> ".repeat(LEVELS));
     let lists = format!("{}deep list\n", "- ".repeat(LEVELS));
@@ -87,7 +87,7 @@ fn ten_thousand_levels_are_ordinary() {
 }
 
 #[test]
-fn encodings_are_got_around() {
+fn files_of_any_encoding_are_compiled() {
     let utf16 = |text: &str| -> Vec<u8> {
         std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
@@ -151,7 +151,7 @@ fn non_files_are_named_and_skipped() {
 }
 
 #[test]
-fn names_of_every_kind_are_names() {
+fn file_names_of_every_kind_are_compiled() {
     let folder = Folder::new();
     let long = format!("{}.md", "n".repeat(252));
     let odd = [
@@ -286,7 +286,7 @@ fn a_newly_ignored_file_loses_its_nodes() {
 }
 
 #[test]
-fn five_thousand_files_are_a_folder() {
+fn five_thousand_files_are_compiled() {
     let folder = Folder::new();
     for nth in 0..5_000 {
         folder.write(format!("notes/{:02}/{nth}.md", nth % 50), format!("Note number {nth}.\n"));
@@ -300,7 +300,7 @@ fn five_thousand_files_are_a_folder() {
 
 /// Counts equal texts, which must not take quadratic time.
 #[test]
-fn twenty_thousand_equal_texts_are_ordinary() {
+fn twenty_thousand_equal_texts_are_compiled() {
     const EQUALS: usize = 20_000;
     let folder = Folder::new().file("notes/equal.md", "Same text.\n\n".repeat(EQUALS));
     let ok = || folder.ok(["compile", "notes", "--db", "m.db"]);

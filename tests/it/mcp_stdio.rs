@@ -235,7 +235,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
 
 /// Ends the input, after which no answer can come; the call does not wait for one.
 #[test]
-fn the_end_of_input_is_no_agreement() {
+fn the_end_of_input_confirms_nothing() {
     let (folder, id) = crowded();
     let mut client = Client::start(&folder, &["--db", "m.db"]);
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
@@ -768,7 +768,7 @@ fn temperature(tree: &str, label: &str) -> f64 {
 }
 
 #[test]
-fn reading_warms_and_looking_does_not() {
+fn tools_warm_and_resources_do_not() {
     let folder = compiled();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     let warmth = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "Five");

@@ -53,7 +53,7 @@ impl Door<'_> {
     }
 
     #[track_caller]
-    fn refuses(&mut self, tool: &str, args: Value, code: &str, what: &str) {
+    fn assert_refused(&mut self, tool: &str, args: Value, code: &str, what: &str) {
         let error = self.error(tool, args.clone());
         assert_eq!(keys(&error), ["error"], "{error}");
         assert_eq!(keys(&error["error"]), ["code", "message"], "{error}");
@@ -233,7 +233,7 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("get_memory_stats", json!({"type": "core"}), "`type` is no argument"),
     ];
     for (tool, args, what) in rows {
-        door.refuses(tool, args, "INVALID_INPUT", what);
+        door.assert_refused(tool, args, "INVALID_INPUT", what);
     }
     let unknown = [
         ("store_memory", json!({"type": "core", "content": "x", "id": NOBODY})),
@@ -242,7 +242,7 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("delete_memory", json!({"id": NOBODY, "permanent": true})),
     ];
     for (tool, args) in unknown {
-        door.refuses(tool, args, "NOT_FOUND", NOBODY);
+        door.assert_refused(tool, args, "NOT_FOUND", NOBODY);
     }
     assert_eq!((door.head(), door.state()), before);
     // At the limits.

@@ -267,7 +267,7 @@ fn assert_gone(folder: &Folder, shown: &str, words: &[(String, String)], door: &
 }
 
 /// Returns the text of the nodes of the file at `path`, or of agents' nodes without one.
-fn said_by(folder: &Folder, path: Option<&str>) -> String {
+fn shown_by(folder: &Folder, path: Option<&str>) -> String {
     let conn = folder.database("memory.db");
     let mut query = conn
         .prepare(
@@ -304,7 +304,7 @@ fn every_kind_in_every_format_through_every_door() {
         assert_gone(&folder, &shown, &words, door);
         for (kind, _) in KINDS.iter().filter(|(kind, _)| is_known(kind)) {
             for (ending, _) in FORMATS {
-                let found = said_by(&folder, Some(&format!("{kind}.{ending}")));
+                let found = shown_by(&folder, Some(&format!("{kind}.{ending}")));
                 let marker = format!("«redacted:{kind}»");
                 assert!(found.contains(&marker), "{kind}.{ending} through {door}: {found}");
             }
@@ -359,7 +359,7 @@ fn every_kind_in_every_format_through_what_agents_write() {
             }
         }
         let marker = format!("«redacted:{kind}»");
-        assert!(said_by(&folder, None).contains(&marker), "{kind}");
+        assert!(shown_by(&folder, None).contains(&marker), "{kind}");
         for (tool, arguments) in NAMES {
             let secret = make(&mut dice);
             words.extend(secret.words.into_iter().map(|it| (it, format!("{kind} to {tool}"))));

@@ -99,7 +99,7 @@ fn defaults_are_filled_in() {
 }
 
 #[test]
-fn null_is_absent() {
+fn a_null_argument_counts_as_absent() {
     check_args(
         json!({"query": "x", "budget": null, "node_ids": null, "bogus": null}),
         expect![[r#"
@@ -210,7 +210,7 @@ fn wrong_types_say_what_is_wanted() {
 }
 
 #[test]
-fn a_wrong_word_names_the_right_ones() {
+fn a_wrong_choice_names_the_right_ones() {
     check_args(
         json!({"query": "x", "detail": "snipet"}),
         expect![
@@ -244,7 +244,7 @@ proptest! {
 }
 
 #[test]
-fn a_choice_of_no_word_is_no_choice() {
+fn an_empty_choice_means_the_default() {
     check_args(
         json!({"query": "", "detail": ""}),
         expect![[r#"

@@ -320,7 +320,7 @@ proptest! {
 }
 
 #[test]
-fn a_malformed_response_is_idle() {
+fn a_malformed_response_is_ignored() {
     check(
         concat!(
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}"#,

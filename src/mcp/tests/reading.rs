@@ -221,7 +221,7 @@ fn a_registration_without_resources_and_prompts_has_none_of_their_methods() {
 }
 
 #[test]
-fn a_schema_of_ones_own_is_listed_to_the_letter() {
+fn a_custom_schema_is_listed_unchanged() {
     let (server, _ends) = fixture::server();
     let list = ask(&server, &mut connection(), modern_request("tools/list", json!({})));
     let tools = list["result"]["tools"].as_array().unwrap();

@@ -1,5 +1,5 @@
-mod births;
 mod groups;
+mod inserts;
 mod links;
 mod overlays;
 mod races;
@@ -332,7 +332,7 @@ fn a_file_that_is_asked_for_but_ignored_says_so() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn a_missing_path_is_an_error() {
     let notes = Notes::new();
     let error = notes.try_compile("nowhere.md").unwrap_err();
     assert!(matches!(error, CompileError::NoSource { .. }), "{error}");

@@ -23,7 +23,7 @@ pub(super) fn check(before: &Model, seen: &Seen, changed: &Changed) {
     }
     for (file, text) in changed {
         match text {
-            Some(text) => says_itself(before, &after, changed, file, text),
+            Some(text) => check_changed_file(before, &after, changed, file, text),
             None => {
                 let base_blocks = after.base_blocks.get(file).into_iter().flatten();
                 let alive: Vec<_> =
@@ -32,7 +32,7 @@ pub(super) fn check(before: &Model, seen: &Seen, changed: &Changed) {
             }
         }
     }
-    keeps_what_no_file_says(before, &after, changed);
+    check_other_nodes(before, &after, changed);
     for (id, node) in &after.state.nodes {
         let Some(old) = before.state.nodes.get(id) else {
             assert!(after.source_of(id).is_some(), "a compile made {id}, which no file says");
@@ -56,7 +56,7 @@ fn lives_in(model: &Model, id: &str, file: &str) -> bool {
 /// Checks a changed file: each of its blocks is there once, in order, or forgotten. Known blocks
 /// keep their nodes, with their overlays.
 #[track_caller]
-fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
+fn check_changed_file(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
     let tree = parse(Syntax::Markdown, text).tree;
     let empty = BTreeMap::new();
     let (old, new) = (before.base_blocks.get(file).unwrap_or(&empty), after.base_blocks.get(file));
@@ -113,14 +113,14 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
         }
     }
     if counted.values().all(|it| *it == 1) {
-        follows_document_order(after, file, &tree, new);
+        check_document_order(after, file, &tree, new);
     }
 }
 
 /// Checks the parent of each node in a file without equal blocks. It is the node of the block
 /// above, or of the nearest one above that is not forgotten.
 #[track_caller]
-fn follows_document_order(
+fn check_document_order(
     after: &Model,
     file: &str,
     tree: &Tree,
@@ -149,7 +149,7 @@ fn follows_document_order(
 
 /// Checks that agent nodes are unchanged and in their place, or as near as possible.
 #[track_caller]
-fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
+fn check_other_nodes(before: &Model, after: &Model, changed: &Changed) {
     let mut inserted: BTreeSet<&String> = BTreeSet::new();
     for (id, old) in &before.state.nodes {
         if before.source_of(id).is_some() {

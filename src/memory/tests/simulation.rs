@@ -497,7 +497,7 @@ impl Simulation {
         assert_eq!(is, shall, "the tree");
         assert_eq!(seen.state, self.model.state, "the tree");
         self.adopt_base_blocks(&seen);
-        self.check_said(&seen);
+        self.check_base_blocks(&seen);
         assert_eq!(seen.fingerprint, self.model.state.fingerprint(), "the fingerprint");
         self.check_snapshots(&seen);
         self.check_heat(&seen);
@@ -532,7 +532,7 @@ impl Simulation {
 
     /// Checks that otherwise only compiles change the blocks of files.
     #[track_caller]
-    fn check_said(&self, seen: &Seen) {
+    fn check_base_blocks(&self, seen: &Seen) {
         let full = |of: &BTreeMap<String, BTreeMap<String, _>>| {
             let of = of.iter().filter(|(_, it)| !it.is_empty());
             of.map(|(file, it)| (file.clone(), it.clone())).collect::<BTreeMap<_, _>>()

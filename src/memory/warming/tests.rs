@@ -380,7 +380,7 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
 }
 
 #[test]
-fn one_index_serves_every_line() {
+fn one_index_serves_every_threshold() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let n_notified = |line: f64| {
         memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
@@ -395,7 +395,7 @@ fn one_index_serves_every_line() {
 }
 
 #[test]
-fn a_memory_of_the_first_schema_learns_what_is_cold() {
+fn a_memory_of_the_first_schema_gets_cold_nodes() {
     let (fixture, memory) = WarmingFixture::compiled(3);
     fixture.note_all();
     fixture.run("UPDATE heat SET full_at = NULL", []);
@@ -406,7 +406,7 @@ fn a_memory_of_the_first_schema_learns_what_is_cold() {
 }
 
 #[test]
-fn of_an_older_memory_only_those_rows_stay_that_say_something() {
+fn migrations_keep_only_heat_rows_that_differ_from_birth() {
     let (fixture, memory) = WarmingFixture::compiled(10);
     fixture.note_all();
     memory.warm(&[(NodeKey(3), ViewKind::Read)]);

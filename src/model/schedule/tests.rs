@@ -66,7 +66,7 @@ fn nothing_is_due_while_paused() {
 }
 
 #[test]
-fn one_run_may_be_sooner() {
+fn the_next_run_may_be_brought_forward() {
     let mut schedule = Schedule::every(1_000);
     schedule.done(Millis(0), Millis(0));
     schedule.shorten_next(200);

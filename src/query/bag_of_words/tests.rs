@@ -45,7 +45,7 @@ fn the_first_value_learned_of_a_stem_stays() {
 
 proptest! {
     #[test]
-    fn a_text_has_the_words_that_its_segments_are(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
+    fn the_words_of_a_text_are_those_of_its_segments(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
         let mut segments = BagOfWords::default();
         segments.add_any(&text);
         prop_assert_eq!(BagOfWords::of(&[], &text), segments);

@@ -95,7 +95,7 @@ fn modern<S: Handler>(
     match step {
         FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
         FrameStep::Reply(line) => {
-            response_stream::say(exchange, wants, status_of(line.code), line, None)
+            response_stream::send_line(exchange, wants, status_of(line.code), line, None)
         }
         FrameStep::Listen(line) => {
             drop(share);
@@ -158,7 +158,7 @@ fn legacy<S: Handler>(
         FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
         FrameStep::Reply(line) | FrameStep::Listen(line) => {
-            response_stream::say(exchange, wants, 200, line, None)
+            response_stream::send_line(exchange, wants, 200, line, None)
         }
         FrameStep::Run(job) => response_stream::run(
             endpoint,
@@ -203,7 +203,7 @@ fn begin<S: Handler>(
             return Err(HttpError::new(503, "too many sessions are in use; try again").into());
         }
     }
-    Ok(response_stream::say(exchange, wants, 200, line, Some(&session.id)))
+    Ok(response_stream::send_line(exchange, wants, 200, line, Some(&session.id)))
 }
 
 /// Returns a connection under a name derived from its identity.

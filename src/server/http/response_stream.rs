@@ -80,7 +80,7 @@ impl RunningCall {
 }
 
 /// Sends a complete answer, with the id of the session that it opens, if any.
-pub(super) fn say(
+pub(super) fn send_line(
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     status: u16,
@@ -143,7 +143,7 @@ pub(super) fn run<S: Handler>(
                     CallOwner::One(_) => status_of(line.code),
                     CallOwner::Session(_) => 200,
                 };
-                return say(exchange, wants, status, line, None);
+                return send_line(exchange, wants, status, line, None);
             }
             CallEvent::Finished(None) if endpoint.stop.is_set() => {
                 return exchange.reply(&HttpError::new(503, "the server ends").into());
@@ -189,12 +189,12 @@ fn stream<S: Handler>(
     if let (Some(id), true) = (opened, has_retry) {
         out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
     }
-    out.say(first)?;
+    out.send_line(first)?;
     loop {
         match running.next() {
-            CallEvent::Line(line) => out.say(line)?,
+            CallEvent::Line(line) => out.send_line(line)?,
             CallEvent::Finished(last) => {
-                last.map_or(Ok(()), |line| out.say(line))?;
+                last.map_or(Ok(()), |line| out.send_line(line))?;
                 return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), EventStream::end);
             }
             CallEvent::Nothing => {
@@ -227,7 +227,7 @@ struct CallOutput<'e, 'a, 'o> {
 }
 
 impl CallOutput<'_, '_, '_> {
-    fn say(&mut self, line: OutgoingLine) -> io::Result<()> {
+    fn send_line(&mut self, line: OutgoingLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
             (CallOwner::Session(session), Some(opened)) => {
                 Some(session.replay_buffer.add(opened.stream, &line.text).to_string())

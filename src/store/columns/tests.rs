@@ -183,7 +183,7 @@ fn check_schema(memory: &Memory) {
 }
 
 #[test]
-fn the_table_is_that_of_the_schema() {
+fn the_list_of_columns_is_that_of_the_schema() {
     check_schema(&Memory::of_this_build());
     check_schema(&Memory::new(columns_with(MOOD)));
 }

@@ -68,7 +68,7 @@ fn a_log_that_was_unlinked_is_put_back_whole() {
 }
 
 #[test]
-fn a_name_that_others_took_is_left_to_them() {
+fn a_name_that_another_file_has_is_left_alone() {
     for ending in ["", "-wal", "-shm"] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");

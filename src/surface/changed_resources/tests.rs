@@ -74,7 +74,7 @@ impl WatchedMemory {
 }
 
 #[test]
-fn a_compile_changes_what_it_changes_and_another_of_the_same_nothing() {
+fn a_compile_changes_resources_and_a_second_one_none() {
     let fixture = WatchedMemory::new();
     fixture.watch.begin(&fixture.watching).unwrap();
     fixture.changes("");
@@ -89,7 +89,7 @@ fn a_compile_changes_what_it_changes_and_another_of_the_same_nothing() {
 }
 
 #[test]
-fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
+fn an_agent_edit_changes_files_only_within_one() {
     let fixture = WatchedMemory::compiled();
     let parent = fixture.id("deep");
     let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
@@ -104,7 +104,7 @@ fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
 }
 
 #[test]
-fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
+fn a_manual_edge_changes_the_graph_once() {
     let fixture = WatchedMemory::compiled();
     let (sea, sky) = (fixture.id("deep"), fixture.id("high"));
     let ask = |weight| RelateRequest {
@@ -125,7 +125,7 @@ fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
 }
 
 #[test]
-fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
+fn reading_pinning_and_cooling_change_the_temperatures_alone() {
     let fixture = WatchedMemory::compiled();
     let id = fixture.id("deep");
     fixture.changes("");

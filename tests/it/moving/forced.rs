@@ -58,7 +58,7 @@ fn an_export_is_written_into_a_device() {
 }
 
 #[test]
-fn what_is_no_regular_file_becomes_no_backup() {
+fn only_regular_files_are_replaced_by_backups() {
     let folder = beside_a_pipe();
     symlink("pipe", folder.path("to-pipe")).unwrap();
     symlink("nothing", folder.path("to-nothing")).unwrap();

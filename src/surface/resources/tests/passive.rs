@@ -75,7 +75,7 @@ fn write(fixture: &ResourceFixture, n_writes: usize) {
 }
 
 /// Checks that three documents of one state agree.
-fn agree(fixture: &ResourceFixture) {
+fn assert_documents_agree(fixture: &ResourceFixture) {
     let lines = fixture.view.thresholds();
     let (mut tree, mut warm, mut overview, mut graph) = Default::default();
     fixture
@@ -137,7 +137,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
                     let read = watched.try_read(uri);
                     assert_eq!(read.is_ok(), is_there, "{uri} {read:?}");
                     if n % 40 == 0 {
-                        agree(&watched);
+                        assert_documents_agree(&watched);
                     }
                     n += 1;
                 }
@@ -147,7 +147,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
         is_done.store(true, Ordering::Relaxed);
     });
     write(&twin, n_writes);
-    agree(&watched);
+    assert_documents_agree(&watched);
     for uri in uris.iter().filter(|it| !it.contains("nobody")) {
         let name = |fixture: &ResourceFixture| fixture.shown(uri);
         assert_eq!(name(&watched), name(&twin), "{uri}");
