@@ -218,46 +218,40 @@ fn an_empty_folder_is_an_empty_memory() {
     .assert_eq(&compile(&folder).transcript());
     assert_eq!(folder.facts("m.db")["snapshots"], 0);
     folder.assert_healthy("m.db");
-    folder.check(
-        "search anything --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ search anything --db m.db
         no results
         = 1
-    "#]],
-    );
-    folder.check(
-        "inspect --tree --files --json --db m.db --depth 0",
-        expect![[r#"
-            {
-              "database": "m.db",
-              "size_bytes": 176128,
-              "nodes": 0,
-              "tokens": 0,
-              "by_type": {},
-              "snapshots": 0,
-              "head": null,
-              "temperature": {
-                "average": 0.0,
-                "median": 0.0,
-                "hot": 0,
-                "hot_from": 0.5,
-                "cold": 0,
-                "cold_below": 0.1,
-                "pinned": 0
-              },
-              "relations": {
-                "resolved": 0,
-                "parsed": 0,
-                "manual": 0,
-                "pending": 0
-              },
-              "index_rows": 0,
-              "files": [],
-              "tree": []
-            }
-            = 0
-        "#]],
-    );
+        $ inspect --tree --files --json --db m.db --depth 0
+        {
+          "database": "m.db",
+          "size_bytes": 176128,
+          "nodes": 0,
+          "tokens": 0,
+          "by_type": {},
+          "snapshots": 0,
+          "head": null,
+          "temperature": {
+            "average": 0.0,
+            "median": 0.0,
+            "hot": 0,
+            "hot_from": 0.5,
+            "cold": 0,
+            "cold_below": 0.1,
+            "pinned": 0
+          },
+          "relations": {
+            "resolved": 0,
+            "parsed": 0,
+            "manual": 0,
+            "pending": 0
+          },
+          "index_rows": 0,
+          "files": [],
+          "tree": []
+        }
+        = 0
+    "#]]);
 }
 
 #[test]

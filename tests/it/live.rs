@@ -192,7 +192,8 @@ fn a_window_for_what_does_not_change_is_refused_at_start() {
     let folder = compiled();
     let bad = r#"{"server": {"resources": {"overrides": {"overview": "1s"}}}}"#;
     folder.write("notes/.remindb/config.json", bad);
-    folder.check("serve --db m.db --source notes", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ serve --db m.db --source notes
         ! remindb: `server.resources.overrides.overview` in .remindb/config.json names no resource that changes; these do: graph, snapshots, tree, files, rescan, temperature, logs
         = 2
     "#]]);

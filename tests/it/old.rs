@@ -256,20 +256,14 @@ fn the_next_compile_aligns_with_what_moved_in() {
     let folder = notes();
     drop(old(&folder));
     folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
         compiled: 0 added, 1 modified, 0 removed (1 ops)
         = 0
-    "#]],
-    );
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+        $ compile notes --db m.db
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]],
-    );
+    "#]]);
     folder.assert_healthy("m.db");
     let nodes = "
         SELECT node.id || ' ' || temperature || ' ' || pinned || ' ' || content

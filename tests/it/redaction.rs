@@ -516,26 +516,23 @@ fn old_words() -> Vec<(String, String)> {
 #[test]
 fn redact_takes_secrets_out_of_an_old_memory() {
     let folder = old_memory();
-    folder.check("redact --dry-run", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --dry-run
         would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
         = 1
-    "#]]);
-    folder.check("redact", expect![[r#"
+        $ redact
         redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
         = 0
-    "#]]);
-    folder.check(
-        "redact",
-        expect![[r#"
+        $ redact
         no secret was found; nothing is left in the file
         = 0
-    "#]],
-    );
+    "#]]);
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &old_words(), "redact");
     let again = folder.ok(["compile", "notes", "--db", "memory.db"]);
     assert_eq!(again, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
-    folder.check("redact --db nowhere.db", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --db nowhere.db
         ! remindb: no database at `nowhere.db`; make one with `remindb compile FOLDER --db nowhere.db`
         = 2
     "#]]);
@@ -553,36 +550,24 @@ fn redact_knows_the_kinds_of_the_folder_that_is_named() {
     let custom = json!([{"kind": "ticket", "pattern": r"TKT-\d{8}"}]);
     let settings = json!({"redaction": {"custom": custom, "disable_builtin_kinds": ["jwt"]}});
     folder.write("notes/.remindb/config.json", settings.to_string());
-    folder.check(
-        "redact --dry-run --source other",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --dry-run --source other
         no secret was found; nothing was changed
         = 0
-    "#]],
-    );
-    folder.check("redact --dry-run --source notes", expect![[r#"
+        $ redact --dry-run --source notes
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
         ! remindb: warning: `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         = 1
-    "#]]);
-    folder.check(
-        "redact --dry-run",
-        expect![[r#"
+        $ redact --dry-run
         no secret was found; nothing was changed
         = 0
-    "#]],
-    );
-    folder.check("redact --dry-run --source notes --trust-workspace", expect![[r#"
+        $ redact --dry-run --source notes --trust-workspace
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
         = 1
-    "#]]);
-    folder.check(
-        "redact --source nowhere",
-        expect![[r#"
+        $ redact --source nowhere
         ! remindb: `nowhere` is no folder; name one whose settings are to be used
         = 2
-    "#]],
-    );
+    "#]]);
     folder.ok(["redact", "--source", "notes"]);
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &[(TICKET.to_owned(), "a ticket".to_owned())], "redact");

@@ -213,20 +213,14 @@ fn a_folder_that_goes_away_takes_nothing_with_it() {
 #[test]
 fn the_interval_comes_from_the_flag_then_the_environment() {
     let folder = Folder::new().file("notes/a.md", "Words.\n");
-    folder.check(
-        "serve --db m.db --rescan-interval 5s",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ serve --db m.db --rescan-interval 5s
         ! remindb: `--rescan-interval` is for a source folder; name one with --source
         = 2
-    "#]],
-    );
-    folder.check(
-        "serve --db m.db --source notes --rescan-interval 0",
-        expect![[r#"
+        $ serve --db m.db --source notes --rescan-interval 0
         ! remindb: `--rescan-interval` must be positive, not `0`; see `remindb help`
         = 2
-    "#]],
-    );
+    "#]]);
     let with = |value: &str, args: &[&str]| {
         let args = [&["serve", "--db", "m.db", "--source", "notes"], args].concat();
         let mut command = folder.command(args);
