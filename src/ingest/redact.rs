@@ -273,7 +273,7 @@ impl Redactor {
                 }
             }
         }
-        found.sort_by_key(|at| (at.range.start, std::cmp::Reverse(at.range.end), at.row));
+        found.sort_unstable_by_key(|at| (at.range.start, std::cmp::Reverse(at.range.end), at.row));
         let mut found = found.into_iter();
         let Some(mut best) = found.next() else { return };
         let mut range = best.range.clone();

@@ -32,7 +32,7 @@ pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A path that was skipped, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SkippedPath {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
@@ -103,11 +103,11 @@ pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
             }
         }
     }
-    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
-    walk.unseen.sort();
-    walk.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    walk.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.unseen.sort_unstable();
+    walk.skipped.sort_unstable();
     let mut of_rules = rules.take_skipped_lines();
-    of_rules.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    of_rules.sort_unstable();
     walk.skipped.extend(of_rules);
     walk
 }

@@ -74,7 +74,7 @@ pub(crate) fn match_template(
         parts.path.pop();
         like = matching_templates(&rows, &parts)?;
     }
-    like.sort_by_key(|(idx, it, vars)| (vars.len(), it.query.is_some(), *idx));
+    like.sort_unstable_by_key(|(idx, it, vars)| (vars.len(), it.query.is_some(), *idx));
     if like.is_empty() {
         return Err(UriError::Unknown);
     }

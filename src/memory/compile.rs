@@ -208,7 +208,7 @@ fn carry_out(
         return Ok(report);
     }
     let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
-    purged.sort();
+    purged.sort_unstable();
     report.warnings.extend(warnings);
     report.purged = purged;
     if reseeded == Some(0) {

@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 
 use super::bag_of_words::{BagOfWords, Stem, StemMap};
-use super::words;
+use super::{sort_by_worth, words};
 
 /// Least number of sections: fewer do not tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
@@ -36,7 +36,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
     if best.len() < SECTIONS_MIN {
         return None;
     }
-    best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+    sort_by_worth(&mut best, &|it| worth[it]);
     best.truncate(BEST_MAX);
     let counted = SectionCounts::of(sections, &best, lengths);
     let subject = counted.subject(&best, worth);
@@ -102,7 +102,7 @@ impl SectionCounts {
             }
         }
         let mut order: Vec<Word> = (0..weights.len()).filter(|&it| 0.0 < weights[it]).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        sort_by_worth(&mut order, &|it| weights[it]);
         let mut subject = vec![0.0; weights.len()];
         for &word in order.iter().take(WORDS_MAX) {
             subject[word] = weights[word];

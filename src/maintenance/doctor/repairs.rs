@@ -241,16 +241,15 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
     const DROP: &str = "DELETE FROM blob WHERE hash = ?1";
     mend_nodes(conn, now)?;
-    let mut query = conn.prepare(BLOBS).doing("read the history's texts")?;
-    let mut rows = query.query([]).doing("read the history's texts")?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let mut moved: Vec<(String, String)> = Vec::new();
-    while let Some(row) = rows.next().doing("read the history's texts")? {
-        let read = |idx| row.get::<_, String>(idx).doing("read the history's texts");
-        let (hash, content) = (read(0)?, read(1)?);
+    let examine = |(hash, content): (String, String)| {
         if ContentHash::of(&content).to_string() != hash {
             moved.push((hash, content));
         }
-    }
+        Ok::<_, StoreError>(())
+    };
+    conn.each(BLOBS, [], read, "read the history's texts", examine)?;
     for (hash, content) in moved {
         let right = ContentHash::of(&content).to_string();
         conn.execute(DROP, [hash]).doing("drop a text with another hash")?;

@@ -46,10 +46,8 @@ impl RedactionWork<'_> {
         );
         let mut relabelled = Vec::new();
         let mut changed = Vec::new();
-        let mut query = self.tx.prepare(NODES.text()).doing("read the nodes")?;
-        let mut rows = query.query([]).doing("read the nodes")?;
-        while let Some(row) = rows.next().doing("read the nodes")? {
-            let old = NodeTexts::read(row).doing("read the nodes")?;
+        let tx = self.tx;
+        let scrub = |old: NodeTexts| {
             let label = old.label.clone();
             if let Some(new) = self.scrub_node(old) {
                 if new.label != label {
@@ -58,7 +56,9 @@ impl RedactionWork<'_> {
                 }
                 changed.push(new);
             }
-        }
+            Ok::<_, StoreError>(())
+        };
+        tx.each(NODES.text(), [], NodeTexts::read, "read the nodes", scrub)?;
         self.redaction.n_nodes = changed.len();
         for node in changed {
             self.set_node(&node)?;
@@ -135,16 +135,16 @@ impl RedactionWork<'_> {
         const KEEP: &str = "
             INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         let mut changed = Vec::new();
-        let mut query = self.tx.prepare(BLOBS).doing("read replaced texts")?;
-        let mut rows = query.query([]).doing("read replaced texts")?;
-        while let Some(row) = rows.next().doing("read replaced texts")? {
-            let content: String = row.get(1).doing("read replaced texts")?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let tx = self.tx;
+        let scrub = |(old, content): (String, String)| {
             if let Some((scrubbed, found)) = self.scrub(&content) {
-                let old: String = row.get(0).doing("read replaced texts")?;
                 let (new, _) = self.text_moved(old.clone(), &scrubbed, found);
                 changed.push((old, new, scrubbed));
             }
-        }
+            Ok::<_, StoreError>(())
+        };
+        tx.each(BLOBS, [], read, "read replaced texts", scrub)?;
         for (old, new, content) in changed {
             let doing = "scrub a replaced text";
             self.tx.run(FORGET, [&old], doing)?;

@@ -98,7 +98,7 @@ impl TableSchema {
     /// Returns the columns of the primary key, first to last.
     pub(super) fn key(&self) -> Vec<&str> {
         let mut key: Vec<&TableColumn> = self.columns.iter().filter(|it| 0 < it.key_idx).collect();
-        key.sort_by_key(|it| it.key_idx);
+        key.sort_unstable_by_key(|it| it.key_idx);
         key.into_iter().map(|it| it.name.as_str()).collect()
     }
 

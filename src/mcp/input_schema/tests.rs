@@ -1,5 +1,4 @@
 use expect_test::{Expect, expect};
-use proptest::prelude::*;
 
 use super::*;
 
@@ -224,23 +223,6 @@ fn a_tool_without_arguments_says_so() {
     let given = Map::from_iter([("x".to_owned(), json!(1))]);
     expect!["unknown argument `x`; it takes none"]
         .assert_eq(&validate_args(&[], given).unwrap_err());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn swapping_and_dropping_letters_are_small_steps(word in "[a-zäöü]{2,8}", at in 0..7usize) {
-        let letters: Vec<char> = word.chars().collect();
-        let at = at % (letters.len() - 1);
-        let mut swapped = letters.clone();
-        swapped.swap(at, at + 1);
-        let mut dropped = letters;
-        dropped.remove(at);
-        prop_assert!(distance(&word, &swapped.into_iter().collect::<String>()) <= 1);
-        prop_assert_eq!(distance(&word, &dropped.into_iter().collect::<String>()), 1);
-        prop_assert_eq!(distance(&word, &word), 0);
-    }
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn modern<S: Handler>(
     // Clients of this era are distinguished by their own metadata only.
     let client = RequestMeta::client_in(&request.params).map_or(String::new(), Value::to_string);
     let mut connection = connection(&client);
-    let (lines, told) = bounded(LINES_MAX);
+    let (lines, messages) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
     match step {
         FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
@@ -106,7 +106,7 @@ fn modern<S: Handler>(
             exchange,
             wants,
             job,
-            told,
+            messages,
             response_stream::CallOwner::One(&connection),
         ),
     }
@@ -145,7 +145,7 @@ fn legacy<S: Handler>(
     if matches!(message, Message::Request(_)) {
         session.note_request_time();
     }
-    let (lines, told) = bounded(LINES_MAX);
+    let (lines, messages) = bounded(LINES_MAX);
     let step = {
         let mut connection = session.connection();
         let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
@@ -165,7 +165,7 @@ fn legacy<S: Handler>(
             exchange,
             wants,
             job,
-            told,
+            messages,
             response_stream::CallOwner::Session(&session),
         ),
     };

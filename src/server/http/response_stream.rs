@@ -44,7 +44,7 @@ impl CallOwner<'_> {
 /// A call that runs on another thread.
 struct RunningCall {
     id: RequestId,
-    told: Receiver<OutgoingLine>,
+    messages: Receiver<OutgoingLine>,
     done: Receiver<Option<OutgoingLine>>,
     over: Option<Option<OutgoingLine>>,
 }
@@ -61,16 +61,16 @@ impl RunningCall {
     /// Returns the next event of the call; its reply comes last.
     fn next(&mut self) -> CallEvent {
         loop {
-            if let Ok(line) = self.told.try_recv() {
+            if let Ok(line) = self.messages.try_recv() {
                 return CallEvent::Line(line);
             }
             if let Some(last) = self.over.take() {
                 return CallEvent::Finished(last);
             }
             select! {
-                recv(self.told) -> line => match line {
+                recv(self.messages) -> line => match line {
                     Ok(line) => return CallEvent::Line(line),
-                    Err(_) => self.told = never(),
+                    Err(_) => self.messages = never(),
                 },
                 recv(self.done) -> last => self.over = Some(last.ok().flatten()),
                 default(Duration::from_millis(GLANCE_MS)) => return CallEvent::Nothing,
@@ -108,7 +108,7 @@ pub(super) fn run<S: Handler>(
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     job: Box<Job>,
-    told: Receiver<OutgoingLine>,
+    messages: Receiver<OutgoingLine>,
     of: CallOwner<'_>,
 ) -> io::Result<()> {
     let id = job.id().clone();
@@ -124,7 +124,7 @@ pub(super) fn run<S: Handler>(
         return exchange
             .reply(&HttpError::new(503, "too many calls are running; try again").into());
     }
-    let mut running = RunningCall { id, told, done, over: None };
+    let mut running = RunningCall { id, messages, done, over: None };
     loop {
         match running.next() {
             CallEvent::Line(line) if wants.events => {

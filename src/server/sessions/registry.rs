@@ -167,7 +167,7 @@ impl Registry {
         state.expire(now);
         let mut live: Vec<LiveSession> =
             state.sessions.iter().map(|it| it.live(&state.transport_info)).collect();
-        live.sort_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
+        live.sort_unstable_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
         live
     }
 
