@@ -17,9 +17,9 @@ pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
 mod history;
-pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
+pub(crate) mod node_row;
 pub(crate) mod past;
 mod prepared;
 #[cfg(target_os = "linux")]

@@ -134,13 +134,13 @@ fn rewrite(
         redaction: RedactionReport::default(),
     };
     work.prepare()?;
-    let relabelled = work.nodes()?;
-    work.blobs()?;
-    work.old_labels()?;
-    work.follow_hashes()?;
-    let restemmed = work.paths()?;
-    work.breadcrumbs(relabelled, &restemmed)?;
-    work.references()?;
+    let relabelled = work.scrub_nodes()?;
+    work.scrub_blobs()?;
+    work.scrub_old_labels()?;
+    work.replace_hashes()?;
+    let restemmed = work.scrub_all_paths()?;
+    work.update_breadcrumbs(relabelled, &restemmed)?;
+    work.scrub_references()?;
     work.words()?;
     work.seal(&before)?;
     let RedactionWork { secrets, mut redaction, .. } = work;

@@ -197,12 +197,12 @@ impl BagOfWords {
     }
 
     /// Returns all stems.
-    pub(super) fn all(&self) -> &[Stem] {
+    pub(super) fn stems(&self) -> &[Stem] {
         &self.stems
     }
 
     /// Returns the stems of the text without the head.
-    pub(super) fn text(&self) -> &[Stem] {
+    pub(super) fn text_stems(&self) -> &[Stem] {
         &self.stems[self.n_head..]
     }
 

@@ -30,7 +30,8 @@ type Word = usize;
 /// Returns how similar each section is to the best ones; `None` when there are too few. `worth` is
 /// the match score of each section.
 pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
-    let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
+    let length =
+        |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text_stems().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
     let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
     if best.len() < SECTIONS_MIN {
@@ -71,7 +72,7 @@ struct SectionCounts {
 impl SectionCounts {
     fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
         let mut words: StemMap<Word> = StemMap::new();
-        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
+        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
         for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
             words.learn(stem, words.len());
         }
@@ -79,7 +80,7 @@ impl SectionCounts {
         let mut met: Vec<Word> = Vec::new();
         let count = |texts: &Vec<&BagOfWords>| {
             met.clear();
-            let stems = texts.iter().flat_map(|it| it.text());
+            let stems = texts.iter().flat_map(|it| it.text_stems());
             met.extend(stems.filter_map(|&it| words.get(it)));
             met.sort_unstable();
             met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()

@@ -161,7 +161,7 @@ fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
-    let by = elapsed.share_ms(now.since(Millis(ticked_at)));
+    let by = elapsed.uncounted_ms(now.since(Millis(ticked_at)));
     let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
     tx.commit().doing("commit the memory clock")

@@ -226,7 +226,7 @@ impl DirtyRefs {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
         let file_name = NameKey::of(without_extension(last_path_segment(&path)));
         let all = (file, NameKey(i64::MIN))..=(file, NameKey(i64::MAX));
-        let inside = self.inside.range(all).map(|(_, name)| name.inside(file_name));
+        let inside = self.inside.range(all).map(|(_, name)| name.qualified_by(file_name));
         self.names.extend(inside);
         Ok(())
     }

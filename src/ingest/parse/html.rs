@@ -11,7 +11,7 @@ mod boilerplate;
 mod code;
 mod dom;
 mod feed;
-mod flat;
+mod inline;
 mod math;
 mod run;
 mod table;
@@ -51,7 +51,7 @@ pub(super) fn parse(source: &str) -> Parsed {
 
 /// Makes the title the root, unless the first main heading has the same text.
 fn add_title(dom: &Dom, outline: &mut Outline) {
-    let Some(id) = dom.inside(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
+    let Some(id) = dom.descendants(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
     let title = text::fold_whitespace(&dom.inner_text(id));
     if title.is_empty() {
         return;

@@ -37,7 +37,7 @@ impl NodeTexts {
 
 impl RedactionWork<'_> {
     /// Scrubs the nodes. Returns the keys of those with a new label.
-    pub(super) fn nodes(&mut self) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn scrub_nodes(&mut self) -> Result<Vec<i64>, StoreError> {
         static NODES: Sql = Sql::new(
             "
             SELECT key, content, content_hash, token_count, label, trail, grams, {attributes}
@@ -129,7 +129,7 @@ impl RedactionWork<'_> {
     }
 
     /// Scrubs the texts of earlier versions.
-    pub(super) fn blobs(&mut self) -> Result<(), StoreError> {
+    pub(super) fn scrub_blobs(&mut self) -> Result<(), StoreError> {
         const BLOBS: &str = "SELECT hash, content FROM blob";
         const FORGET: &str = "DELETE FROM blob WHERE hash = ?1";
         const KEEP: &str = "
@@ -155,7 +155,7 @@ impl RedactionWork<'_> {
     }
 
     /// Scrubs the labels of the history, each by the secrets found in its text.
-    pub(super) fn old_labels(&mut self) -> Result<(), StoreError> {
+    pub(super) fn scrub_old_labels(&mut self) -> Result<(), StoreError> {
         const LABELS: &str = "
             SELECT DISTINCT old_hash, old_label
               FROM diff
@@ -178,7 +178,7 @@ impl RedactionWork<'_> {
     }
 
     /// Replaces former hashes by those of the scrubbed texts wherever they occur.
-    pub(super) fn follow_hashes(&mut self) -> Result<(), StoreError> {
+    pub(super) fn replace_hashes(&mut self) -> Result<(), StoreError> {
         const NOTE: &str = "INSERT INTO moved (old, new, tokens) VALUES (?1, ?2, ?3)";
         const VERSIONS: &str = "
             SELECT count(*) FROM diff WHERE old_hash IN (SELECT old FROM moved)";

@@ -96,7 +96,7 @@ proptest! {
                 pace.note(now, &rates);
             }
             if let Some(due) = paces[who].due(&rates) {
-                attended += due.share_ms(now - ticked_at);
+                attended += due.uncounted_ms(now - ticked_at);
                 ticked_at = now;
                 paces[who].settle();
             }

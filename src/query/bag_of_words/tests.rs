@@ -13,7 +13,10 @@ fn endings_are_cut() {
 
 #[test]
 fn scripts_without_spaces_have_their_pairs() {
-    assert_eq!(BagOfWords::of(&["Rust"], "日本語").text(), [Stem::of("日本"), Stem::of("本語")]);
+    assert_eq!(
+        BagOfWords::of(&["Rust"], "日本語").text_stems(),
+        [Stem::of("日本"), Stem::of("本語")]
+    );
 }
 
 #[test]

@@ -162,7 +162,7 @@ impl Registry {
     }
 
     /// Returns the present sessions, the longest-connected first.
-    pub(crate) fn live(&self, now: Millis) -> Vec<LiveSession> {
+    pub(crate) fn live_sessions(&self, now: Millis) -> Vec<LiveSession> {
         let mut state = self.lock();
         state.expire(now);
         let mut live: Vec<LiveSession> =

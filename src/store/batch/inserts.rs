@@ -13,7 +13,7 @@ use super::{Batch, FamilyOf};
 use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::store::insert::{INSERT, NodeRow};
+use crate::store::node_row::{INSERT, NodeRow};
 use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError};
 
 /// Entries in the caches of former and taken ids.

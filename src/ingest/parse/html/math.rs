@@ -48,7 +48,7 @@ fn on_one_line(tex: &str) -> String {
 fn formula(dom: &Dom, top: DomId) -> Formula {
     let mut elements: Vec<Element> = Vec::new();
     let mut path: Vec<(DomId, usize)> = Vec::new();
-    for id in std::iter::once(top).chain(dom.inside(top)) {
+    for id in std::iter::once(top).chain(dom.descendants(top)) {
         let parent = if id == top { None } else { dom.parent(id) };
         while path.last().is_some_and(|&(open, _)| Some(open) != parent) {
             path.pop();

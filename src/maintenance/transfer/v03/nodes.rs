@@ -17,7 +17,7 @@ use crate::model::kinds::Kind;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LANG, LEVEL};
-use crate::store::insert::{INSERT, NodeRow};
+use crate::store::node_row::{INSERT, NodeRow};
 use crate::store::{
     Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError,
 };
