@@ -5,7 +5,7 @@ pub(crate) mod compile;
 pub(crate) mod rollback;
 
 mod edits;
-mod observer;
+mod read_only;
 mod relate;
 pub(crate) mod typed;
 mod warming;
@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
-pub use observer::ReadOnlyMemory;
-pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub use read_only::ReadOnlyMemory;
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
 use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};

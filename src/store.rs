@@ -42,7 +42,7 @@ use rusqlite::types::FromSql;
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
-pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
+pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
 pub(crate) use prepared::Prepared;

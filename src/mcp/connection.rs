@@ -13,8 +13,8 @@ use super::server_requests::{ClientRequestMode, InputResponses, PendingRequests}
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Capabilities, ClientAction, ClientInfo, Event, Handler, Job, LIST_CACHE, Method, Outbox,
-    OutgoingLine, RequestSeen, Server, Severity, Version,
+    Call, Capabilities, ClientAction, ClientInfo, ClientRequestEvent, Event, Handler, Job,
+    LIST_CACHE, Method, Outbox, OutgoingLine, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -250,7 +250,7 @@ impl Connection {
             Method::CallTool => ClientAction::CallsTool,
             _ => ClientAction::Asks,
         };
-        server.handler.on_request(&RequestSeen {
+        server.handler.on_request(&ClientRequestEvent {
             connection: &self.id,
             client: &self.client,
             version,
@@ -277,7 +277,7 @@ impl Connection {
     ) -> Result<Map<String, Value>, RpcError> {
         if let HandshakeState::Ready { version, .. } = self.session {
             let message = format!("already initialized with {}", version.as_str());
-            return Err(RpcError::new(RpcError::REQUEST, message));
+            return Err(RpcError::new(RpcError::INVALID_REQUEST, message));
         }
         let version = match params.get("protocolVersion") {
             None | Some(Value::Null) => Version::LEGACY_LATEST,
@@ -286,7 +286,10 @@ impl Connection {
                 _ => Version::LEGACY_LATEST,
             },
             Some(_) => {
-                return Err(RpcError::new(RpcError::PARAMS, "`protocolVersion` must be a string"));
+                return Err(RpcError::new(
+                    RpcError::INVALID_PARAMS,
+                    "`protocolVersion` must be a string",
+                ));
             }
         };
         let capabilities = Capabilities::read(params.get("capabilities"));
@@ -359,13 +362,18 @@ fn answers<S: Handler>(
         Some(Value::String(signed)) => {
             server.state_signer.verify(&task.request_digest(), signed)?
         }
-        Some(_) => return Err(RpcError::new(RpcError::PARAMS, "`requestState` must be a string")),
+        Some(_) => {
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, "`requestState` must be a string"));
+        }
     };
     match params.remove("inputResponses") {
         None => (),
         Some(Value::Object(given)) => answers.extend(given),
         Some(_) => {
-            return Err(RpcError::new(RpcError::PARAMS, "`inputResponses` must be an object"));
+            return Err(RpcError::new(
+                RpcError::INVALID_PARAMS,
+                "`inputResponses` must be an object",
+            ));
         }
     }
     Ok(answers)
@@ -380,9 +388,15 @@ fn discover<S: Handler>(server: &Server<S>) -> Map<String, Value> {
 }
 
 fn in_use() -> RpcError {
-    RpcError::new(RpcError::REQUEST, "the id is that of a request that has not been answered")
+    RpcError::new(
+        RpcError::INVALID_REQUEST,
+        "the id is that of a request that has not been answered",
+    )
 }
 
 fn unknown_method(name: &str) -> RpcError {
-    RpcError::new(RpcError::METHOD, format!("unknown method `{}`", text::truncate_chars(name, 40)))
+    RpcError::new(
+        RpcError::METHOD_NOT_FOUND,
+        format!("unknown method `{}`", text::truncate_chars(name, 40)),
+    )
 }

@@ -3,7 +3,7 @@
 use super::{Error, Memory};
 use crate::model::heat::{AttendedTime, Rates, SEARCH_HIT_SHARE};
 use crate::query::ViewKind;
-use crate::store::{ColdOffer, HeatShare, NodeKey};
+use crate::store::{ColdNodeOffer, HeatShare, NodeKey};
 
 impl Memory {
     /// Counts attended time, such as that of a session: nodes that were not read cool by it.
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// Returns cold nodes without a notification; `None` when there are none, or it is too early.
-    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdOffer>, Error> {
+    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdNodeOffer>, Error> {
         Ok(self.heat_writer.offer_cold_nodes(&self.rates(), self.clock.now())?)
     }
 

@@ -42,11 +42,11 @@ pub(crate) struct NodeId(pub u64);
 
 impl NodeId {
     /// Number of characters of an id.
-    pub(crate) const CHARS: usize = 11;
+    pub(crate) const ID_CHARS: usize = 11;
 
     /// Parses an id as `Display` writes it; anything else is `None`.
     pub(crate) fn parse(text: &str) -> Option<NodeId> {
-        if text.len() != NodeId::CHARS {
+        if text.len() != NodeId::ID_CHARS {
             return None;
         }
         let mut value: u64 = 0;
@@ -82,12 +82,12 @@ pub(crate) fn base62(hash: u64) -> String {
 
 /// Returns whether a text has the form of an id.
 pub(crate) fn is_base62(text: &str) -> bool {
-    text.len() == NodeId::CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
+    text.len() == NodeId::ID_CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
 }
 
 /// Returns the digits of a number in base 62, the most significant first.
-fn digits(number: u64) -> [u8; NodeId::CHARS] {
-    let mut digits = [0; NodeId::CHARS];
+fn digits(number: u64) -> [u8; NodeId::ID_CHARS] {
+    let mut digits = [0; NodeId::ID_CHARS];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
         *digit = DIGITS[(rest % 62) as usize];

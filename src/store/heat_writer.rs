@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
-pub(crate) use nudges::{ColdNode, ColdOffer};
+pub(crate) use nudges::{ColdNode, ColdNodeOffer};
 
 use super::file_identity::FileIdentity;
 use super::{ErrorStep, NodeKey, Prepared, StoreError, Writer, connection, heat_rows, one};

@@ -55,7 +55,7 @@ const PASSIVE: &[&str] = &[
     "memory/typed/collections.rs",
     "memory/typed/query.rs",
     "memory/typed/view.rs",
-    "memory/observer.rs",
+    "memory/read_only.rs",
     "query/dashboard.rs",
     "query/dashboard/graph.rs",
     "query/dashboard/nodes.rs",

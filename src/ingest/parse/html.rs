@@ -10,11 +10,11 @@
 mod boilerplate;
 mod code;
 mod dom;
-mod feed;
 mod inline;
 mod math;
 mod run;
 mod table;
+mod tag_filter;
 mod walk;
 
 use super::outline::Outline;
@@ -40,7 +40,7 @@ pub(super) fn parse(source: &str) -> Parsed {
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }
-    let (mut dom, mut warnings) = feed::build_dom(source);
+    let (mut dom, mut warnings) = tag_filter::build_dom(source);
     let boilerplate = boilerplate::find_boilerplate(&dom, source);
     dom.left_out = boilerplate.left_out;
     warnings.extend(boilerplate.warning);

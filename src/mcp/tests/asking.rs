@@ -77,7 +77,7 @@ fn an_answer_that_makes_no_sense_is_asked_for_again() {
     for malformed in [json!(null), json!([]), json!("first")] {
         let retry = json!({"inputResponses": malformed});
         let reply = ask(&server, &mut connection(), call(&capabilities, retry));
-        assert_eq!(reply["error"]["code"], RpcError::PARAMS, "{malformed}");
+        assert_eq!(reply["error"]["code"], RpcError::INVALID_PARAMS, "{malformed}");
     }
 }
 
@@ -91,7 +91,7 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let bad = |state: Value| {
         let mut connection = Connection::new("b");
         let asked = call(&capabilities, json!({"requestState": state}));
-        ask(&server, &mut connection, asked)["error"]["code"] == RpcError::PARAMS
+        ask(&server, &mut connection, asked)["error"]["code"] == RpcError::INVALID_PARAMS
     };
     assert!(!bad(json!(signed)));
     assert!(bad(json!(format!("{signed}-TAMPERED"))));
@@ -102,10 +102,10 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     // Another request, another process.
     let mut other = call(&capabilities, json!({"requestState": signed}));
     other["params"]["name"] = "steps".into();
-    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::PARAMS);
+    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::INVALID_PARAMS);
     let (server, _ends) = fixture::server();
     let asked = call(&capabilities, json!({"requestState": signed}));
-    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::PARAMS);
+    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::INVALID_PARAMS);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Preformatted text: its bytes, and the language that its author gave.
 
 use super::dom::{Dom, DomId, Visit};
-use super::feed::{CODE, LINK};
 use super::inline::is_block;
+use super::tag_filter::{CODE, LINK};
 
 /// Classes that are a bare language name.
 #[rustfmt::skip]

@@ -286,7 +286,7 @@ impl Dom {
     }
 }
 
-/// Restores the author's names of elements. The names that [`super::feed`] gives to links and code
+/// Restores the author's names of elements. The names that [`super::tag_filter`] gives to links and code
 /// are upper case.
 trait AuthorsName {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;

@@ -1,9 +1,9 @@
 //! Inline content, and the blocks that have only one line: headings and cells.
 
 use super::dom::{Dom, DomId, Visit};
-use super::feed::{BOUNDARY, CODE, LINK};
 use super::math;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
+use super::tag_filter::{BOUNDARY, CODE, LINK};
 use crate::text::fold_whitespace;
 
 /// Elements that start and end a line of their own.

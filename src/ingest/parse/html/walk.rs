@@ -6,9 +6,9 @@ mod list;
 use std::ops::Range;
 
 use super::dom::{Dom, DomId, ROOT, Visit};
-use super::feed::{CODE, LINK};
 use super::inline::{self, ChildVisit};
 use super::run::{InlineRun, LineBreaks, RenderedRun, SoleNode};
+use super::tag_filter::{CODE, LINK};
 use super::{NODES_MAX, table};
 use crate::ingest::parse::container::{Container, ContainerKind, NESTING_MAX};
 use crate::ingest::parse::outline::Outline;
