@@ -64,6 +64,20 @@
 //! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
 //! `store/links` → `mcp/content`.
 //!
+//! # Where a change goes
+//!
+//! Beside the tests that list what there is, and the row of a module in the file above it:
+//!
+//! | to add | touch |
+//! |---|---|
+//! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
+//! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
+//! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
+//! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
+//! | a column of a node | one row of `store/columns`, a migration |
+//! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
+//! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |
+//!
 //! # What always holds
 //!
 //! - Only `store` and `maintenance` know SQL. Only `server` and `cli` start threads, but for the
