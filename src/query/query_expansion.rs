@@ -48,12 +48,10 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
 }
 
 /// Stop words: letters, digits and function words.
-static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
+static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
     let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
-    let mut say_nothing = StemMap::new();
-    letters.chain(function_words).for_each(|it| say_nothing.learn(it, ()));
-    say_nothing
+    letters.chain(function_words).map(|it| (it, ())).collect()
 });
 
 /// Counts, in all sections, of the words of the best ones.
@@ -71,17 +69,18 @@ struct SectionCounts {
 
 impl SectionCounts {
     fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
-        let mut words: StemMap<Word> = StemMap::new();
+        let mut words: StemMap<Word> = StemMap::default();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
-        for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
-            words.learn(stem, words.len());
+        for &stem in stems.filter(|it| !STOP_WORDS.contains_key(it)) {
+            let next = words.len();
+            words.entry(stem).or_insert(next);
         }
         let mut n_sections = vec![0; words.len()];
         let mut met: Vec<Word> = Vec::new();
         let count = |texts: &Vec<&BagOfWords>| {
             met.clear();
             let stems = texts.iter().flat_map(|it| it.text_stems());
-            met.extend(stems.filter_map(|&it| words.get(it)));
+            met.extend(stems.filter_map(|it| words.get(it)));
             met.sort_unstable();
             met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
         };

@@ -34,18 +34,6 @@ fn all_letters_of_a_long_word_count() {
     assert_ne!(Stem::of(&format!("a{one}")), Stem::of(&format!("b{one}")));
 }
 
-#[test]
-fn the_first_value_learned_of_a_stem_stays() {
-    let stem = |nth: usize| Stem::of(&format!("word{nth}"));
-    let mut known = StemMap::new();
-    for nth in (0..2_000).chain(0..2_000) {
-        known.learn(stem(nth), nth + known.len());
-    }
-    assert_eq!(known.len(), 2_000);
-    assert!((0..2_000).all(|it| known.get(stem(it)) == Some(&(2 * it))));
-    assert!((2_000..9_000).all(|it| known.get(stem(it)).is_none()));
-}
-
 proptest! {
     #[test]
     fn the_words_of_a_text_are_those_of_its_segments(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
