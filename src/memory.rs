@@ -18,7 +18,7 @@ pub use read_only::ReadOnlyMemory;
 pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
@@ -151,7 +151,7 @@ impl Memory {
             message,
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             clock: &self.clock,
             progress: &|_, _| true,
         };

@@ -13,9 +13,9 @@
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
 mod custom;
+mod key_name;
 mod keyword;
 mod kinds;
-mod name;
 mod pem;
 mod sites;
 mod span;

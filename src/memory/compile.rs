@@ -54,7 +54,7 @@ pub(crate) struct CompileRequest<'a> {
     /// Loads the settings of a root, once the root of the path is known.
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
     /// The nodes that get initial temperatures.
-    pub(crate) seeding: Seeding,
+    pub(crate) temperatures_for: InitialTemperaturesFor,
     /// The clock for the time limit.
     pub(crate) clock: &'a Clock,
     /// Called with the number of files read and of all files; `false` cancels, and nothing
@@ -64,12 +64,12 @@ pub(crate) struct CompileRequest<'a> {
 
 /// The nodes that get the initial temperature of their file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Seeding {
+pub(crate) enum InitialTemperaturesFor {
     /// New nodes.
     #[default]
-    AtBirth,
+    NewNodes,
     /// All nodes that are not pinned.
-    Again,
+    AllNodes,
 }
 
 /// The result of a compile.
@@ -204,7 +204,10 @@ fn carry_out(
     check_time(&plan, request, now)?;
     let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
     let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
-    if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
+    if changed.is_empty()
+        && plan.is_done()
+        && request.temperatures_for == InitialTemperaturesFor::NewNodes
+    {
         return Ok(report);
     }
     let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
@@ -271,7 +274,7 @@ fn write(
         writer.write(&message, &plan.root, now, |batch| {
             let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
             stopped.replace(Ok(()))?;
-            let reseeded = reseed(batch, plan, request.seeding)?;
+            let reseeded = reseed(batch, plan, request.temperatures_for)?;
             check_time(plan, request, now).map(|()| (ingested, reseeded))
         })
     })
@@ -299,9 +302,9 @@ fn check_time(
 fn reseed(
     batch: &mut Batch<'_>,
     plan: &CompilePlan,
-    seeding: Seeding,
+    temperatures_for: InitialTemperaturesFor,
 ) -> Result<Option<usize>, StoreError> {
-    if seeding == Seeding::AtBirth {
+    if temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(None);
     }
     let root = batch.root(&plan.root)?;

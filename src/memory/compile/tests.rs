@@ -22,7 +22,7 @@ fn request<'a>(path: &'a Path, clock: &'a Clock) -> CompileRequest<'a> {
         message: "test",
         n_threads: 2,
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
-        seeding: Seeding::AtBirth,
+        temperatures_for: InitialTemperaturesFor::NewNodes,
         clock,
         progress: &|_, _| true,
     }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
-use crate::memory::compile::{self, CompileRequest, Seeding};
+use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
@@ -75,7 +75,7 @@ impl RollbackFixture {
             message: "compile",
             n_threads: 1,
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             clock: &Clock::manual(NOW),
             progress: &|_, _| true,
         };

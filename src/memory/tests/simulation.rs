@@ -13,7 +13,7 @@ use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
-use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
@@ -209,7 +209,7 @@ impl Simulation {
             message: "compile",
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             clock: &self.clock,
             progress: &|_, _| true,
         };

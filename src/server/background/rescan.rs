@@ -15,7 +15,9 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{
+    CompileError, CompileRequest, InitialTemperaturesFor, Report, RescanState,
+};
 use crate::memory::{Error, Memory};
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
@@ -154,7 +156,7 @@ impl Rescanner {
             message,
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             clock: memory.clock(),
             progress: &|_, _| !stop.is_set(),
         };

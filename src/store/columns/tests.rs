@@ -12,7 +12,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportLines, export, import, salvage};
-use crate::memory::compile::{CompileRequest, Seeding, compile};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
 use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
@@ -275,7 +275,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             message: "m",
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             clock: &Clock::manual(Millis(0)),
             progress: &|_, _| true,
         };
