@@ -13,7 +13,9 @@ use rusqlite::backup::Backup;
 
 use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
-use super::{AtomicFile, IfExists, MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use super::{
+    AtomicFile, IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix,
+};
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
@@ -38,12 +40,7 @@ pub(crate) fn restore(
     stamp: &str,
     progress: ProgressFn<'_>,
 ) -> Result<RestoreReport, MoveError> {
-    check_path(source, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no backup at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
+    check_there(source, "backup")?;
     refuse_same(source, db)?;
     let db = &resolve_symlink(db)?;
     check_path(db, IfMissing::Create)?;

@@ -17,11 +17,11 @@ use rusqlite::{Connection, params_from_iter};
 use super::atomic_file::{AtomicFile, IfExists};
 use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
-use super::{MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use super::{MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, IfMissing, StoreError, check_path, connection, links};
+use crate::store::{ErrorStep, StoreError, connection, links};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
@@ -42,12 +42,7 @@ pub(crate) fn salvage(
     now: Millis,
     progress: ProgressFn<'_>,
 ) -> Result<SalvageReport, MoveError> {
-    check_path(damaged, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no database at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
+    check_there(damaged, "database")?;
     let draft = AtomicFile::of(out, IfExists::Refuse)?;
     let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfExists::Refuse)?;
     copy_still(damaged, copy.path())?;
