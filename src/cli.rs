@@ -11,6 +11,7 @@ mod color;
 mod compile;
 mod completion;
 mod doctor;
+mod environment;
 mod export;
 mod gc;
 mod import;
@@ -40,7 +41,8 @@ use color::ColorMode;
 
 use crate::ingest::scan::Gitignore;
 use crate::model::clock::Clock;
-use crate::settings::workspace::{Trust, WorkspaceOptions};
+use crate::settings::config::Trust;
+use crate::settings::workspace::WorkspaceOptions;
 
 /// The default database.
 const DEFAULT_DB: &str = "memory.db";
@@ -191,8 +193,9 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Returns the database: as named, else by the environment, else `fallback`.
 fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
-    let from_environment = || variable("REMINDB_DB").map(PathBuf::from);
-    named.or_else(from_environment).unwrap_or_else(fallback)
+    let file = || variable("REMINDB_DB").map(PathBuf::from);
+    let folder = || Some(PathBuf::from(variable("MEMORY_DIR")?).join(DEFAULT_DB));
+    named.or_else(file).or_else(folder).unwrap_or_else(fallback)
 }
 
 /// Returns the database of a command that reads.
@@ -226,6 +229,7 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
     Ok(WorkspaceOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+        user: environment::user_config()?,
     })
 }
 

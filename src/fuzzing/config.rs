@@ -10,7 +10,7 @@ pub fn config(data: &[u8]) {
         Ok(mut config) => {
             assert!(config.redactor().is_ok());
             let undone = config.restrict();
-            assert!(undone.len() <= 4 && config.untrusted().is_empty());
+            assert!(undone.len() <= 5 && config.untrusted().is_empty());
             if let Some(path) = &config.server.logging.output_path {
                 assert!(config::confined_path(path).is_some());
             }

@@ -6,6 +6,7 @@
 //! heat: no snapshot, and no rollback undoes it. Requests are read from JSON arguments by
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
+mod archiving;
 mod changes;
 mod collections;
 mod error;
@@ -16,6 +17,7 @@ mod view;
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use archiving::{ArchiveMode, ArchiveReport};
 pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use query::MemoryPage;
@@ -43,19 +45,6 @@ use crate::text::tokens;
 
 /// UUIDs that an error suggests, at most.
 const SUGGESTIONS_MAX: usize = 5;
-
-/// Bounds how many memories there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryLimits {
-    /// Core memories that are not archived; one more is refused.
-    pub(crate) core_max: u64,
-}
-
-impl Default for MemoryLimits {
-    fn default() -> MemoryLimits {
-        MemoryLimits { core_max: 1_000 }
-    }
-}
 
 /// Holds what storing did.
 #[derive(Clone, Debug, PartialEq)]
@@ -247,7 +236,7 @@ impl Memory {
     }
 
     fn check_limit(&self, batch: &Batch<'_>, of_type: NodeType) -> Result<(), MemoryError> {
-        let max = self.memory_limits.core_max;
+        let max = self.memory_settings().limits().core_max;
         if of_type != NodeType::Core || batch.n_unarchived(of_type)? < max {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::query::{meeting, sorted};
 use super::request::{QueryRequest, SortKey, SortOrder};
 use super::view::TypedMemory;
-use crate::model::clock::Millis;
+use crate::model::clock::{DAY_MS, Millis};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::StoreError;
@@ -24,7 +24,6 @@ const RECENT_DEFAULT: usize = 20;
 
 /// Days that count as lately.
 const RECENT_DAYS: i64 = 30;
-const DAY_MS: i64 = 86_400_000;
 
 /// Categories of core memories that are summed first, in this order.
 const CATEGORIES: [&str; 3] = ["preference", "fact", "pattern"];
