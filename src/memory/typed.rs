@@ -9,16 +9,19 @@
 mod archiving;
 mod changes;
 mod collections;
+mod custom_views;
 mod error;
 mod query;
 mod request;
 mod stats;
 mod view;
+mod view_edits;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use archiving::{ArchiveMode, ArchiveReport};
 pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
+pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use query::MemoryPage;
 #[allow(unused_imports, reason = "tools and resources are built on it")]
@@ -28,6 +31,7 @@ pub(crate) use request::{
 };
 pub(crate) use stats::MemoryStats;
 pub(crate) use view::TypedMemory;
+pub(crate) use view_edits::ViewChange;
 
 use super::Memory;
 use super::edits::forget_all;

@@ -114,12 +114,10 @@ impl Collection {
         let memories = self.memories(reader, &CollectionFilter::default(), lately(now))?;
         let mut shown: Vec<String> = Vec::with_capacity(memories.len());
         for memory in &memories {
-            let mut json = memory.to_json();
-            if self != Collection::Recent {
-                json["accessed_at"].take();
-                json["access_count"].take();
-            }
-            shown.push(json.to_string());
+            shown.push(match self {
+                Collection::Recent => memory.to_json().to_string(),
+                _ => memory.without_accesses(),
+            });
         }
         if self != Collection::Recent {
             // Some are in the order of accesses.
