@@ -4,6 +4,7 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod archive;
 mod args;
 mod backup;
 mod bench;
@@ -26,6 +27,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod view_query;
 
 use std::env;
 use std::ffi::OsString;
@@ -40,9 +42,12 @@ use args::{COMMANDS, Command, CommandSpec};
 use color::ColorMode;
 
 use crate::ingest::scan::Gitignore;
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Clock;
 use crate::settings::config::Trust;
-use crate::settings::workspace::WorkspaceOptions;
+use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::store::IfMissing;
 
 /// The default database.
 const DEFAULT_DB: &str = "memory.db";
@@ -62,6 +67,12 @@ enum CommandError {
     Because(String),
     /// The reader of stdout is gone, which is no error.
     BrokenPipe,
+}
+
+impl From<MemoryError> for CommandError {
+    fn from(error: MemoryError) -> CommandError {
+        CommandError::Because(error.message)
+    }
 }
 
 impl<E: std::error::Error> From<E> for CommandError {
@@ -155,6 +166,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Import(args) => import::run(args, context),
         Command::Salvage(args) => salvage::run(args, context),
         Command::Redact(args) => redact::run(args, context),
+        Command::Archive(args) => archive::run(args, context),
+        Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
@@ -201,6 +214,15 @@ fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathB
 /// Returns the database of a command that reads.
 fn known_database(named: Option<PathBuf>) -> PathBuf {
     database(named, || PathBuf::from(DEFAULT_DB))
+}
+
+/// Opens the memory of a command outside of a folder, with the settings of its user.
+fn open_memory(named: Option<PathBuf>, context: &Context<'_>) -> Result<Memory, CommandError> {
+    let settings = environment::memory_settings()?;
+    let live = LiveWorkspace::without_folder(options(false, false)?)?;
+    let db = known_database(named);
+    let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
+    Ok(memory.with_workspace(live).with_memory_settings(settings))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

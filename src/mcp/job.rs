@@ -297,6 +297,7 @@ impl<S: Handler> Server<S> {
                 }
                 error_json(&body)
             }
+            Err(HandlerError::UnknownUri) => error_json("no resource has that URI"),
             Err(HandlerError::Cancelled) => error_json("cancelled"),
             Err(HandlerError::Open) => return Err(JobError::InputRequired),
             Err(HandlerError::Needs(capability)) if version.is_modern() => {
@@ -341,6 +342,7 @@ impl<S: Handler> Server<S> {
                 Ok(line.into())
             }
             Err(HandlerError::NotFound(why)) => Err(version.no_resource(uri, &why).into()),
+            Err(HandlerError::UnknownUri) => Err(version.unknown_uri(uri).into()),
             Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
             Err(why) => {
                 Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
@@ -383,6 +385,7 @@ fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
         HandlerError::BadArgument(text)
         | HandlerError::NotFound(text)
         | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::PARAMS, text),
+        HandlerError::UnknownUri => RpcError::new(RpcError::PARAMS, "no resource has that URI"),
         HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
         HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
         HandlerError::Needs(capability) => {

@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     Salvage(SalvageArgs),
     Redact(RedactArgs),
+    Archive(ArchiveArgs),
+    ViewQuery(ViewQueryArgs),
     Setup(SetupArgs),
     Completion(Shell),
     Help(Option<String>),
@@ -103,6 +105,31 @@ pub(crate) struct RedactArgs {
     pub(crate) is_trusted: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ArchiveArgs {
+    pub(crate) db: Option<PathBuf>,
+    /// Days in the place of those of the settings.
+    pub(crate) days: Option<u32>,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ViewQueryArgs {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) task: ViewTask,
+    pub(crate) is_json: bool,
+}
+
+/// The task of `view-query`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ViewTask {
+    List,
+    /// Name and conditions, `name=value` each.
+    Define(String, Vec<String>),
+    Remove(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

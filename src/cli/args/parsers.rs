@@ -18,7 +18,7 @@ use super::values::{
 };
 use super::{CommandSpec, UsageError};
 
-type Parsed = Result<Command, UsageError>;
+pub(super) type Parsed = Result<Command, UsageError>;
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -325,7 +325,7 @@ pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
 }
 
 /// Handles arguments that a parser did not take: returns help or an error.
-fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
+pub(super) fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
     let what = match arg {
         Short('h') | Long("help") => return Ok(Command::Help(Some(name.to_owned()))),
         Long(flag) => {

@@ -101,6 +101,11 @@ impl CustomView {
         format!("memory://custom/{}", self.name)
     }
 
+    /// Returns how many memories the view shows.
+    pub(crate) fn count(&self, reader: &Reader) -> Result<usize, MemoryError> {
+        Ok(self.memories(reader)?.len())
+    }
+
     /// Returns the document of the view.
     pub(crate) fn read(&self, reader: &Reader, now: Millis) -> Result<Value, MemoryError> {
         let memories = self.memories(reader)?;
@@ -149,7 +154,8 @@ impl CustomView {
 
 /// Puts quotes around a value of several words.
 fn quoted(text: String) -> String {
-    let needs_quotes = text.is_empty() || text.contains(|it: char| it.is_whitespace() || it == '\'');
+    let needs_quotes =
+        text.is_empty() || text.contains(|it: char| it.is_whitespace() || it == '\'');
     match (needs_quotes || text.contains('"'), text.contains('"')) {
         (false, _) => text,
         (true, false) => format!("\"{text}\""),

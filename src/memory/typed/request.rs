@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_text, form_of, is_uuid,
+    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_text, form_of,
+    is_uuid,
 };
 use crate::model::tree::NodeType;
 

@@ -298,8 +298,8 @@ fn writes_wake_the_collections_that_show_them() {
     let watch = ChangeWatch::default();
     watch.begin(memory).unwrap();
     let woken = || {
-        let changed = watch.changed_resources(memory).unwrap().into_iter();
-        let names = changed.filter_map(|it| it.strip_prefix("memory://"));
+        let changed = watch.changed_resources(memory).unwrap();
+        let names = changed.iter().filter_map(|it| it.strip_prefix("memory://"));
         names.collect::<Vec<_>>().join(" ")
     };
     let id = |letter: &str| ids.iter().find(|it| it.1 == letter).unwrap().0.clone();
