@@ -7,6 +7,7 @@
 mod archive;
 mod args;
 mod backup;
+mod backups;
 mod bench;
 mod color;
 mod compile;

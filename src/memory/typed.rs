@@ -19,7 +19,7 @@ mod view_edits;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use archiving::{ArchiveMode, ArchiveReport};
+pub(crate) use archiving::ArchiveMode;
 pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};

@@ -87,6 +87,7 @@ fn shipped_migrations_never_change() {
             "242aedeacbf1a388",
             "f235b8bd60c281f3",
             "1cb4a9a83679e07c",
+            "f24515a6e7b61426",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::client::{Client, Scope};
+use crate::cli::backups::BackupWish;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
 
@@ -101,6 +102,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedactArgs {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) backup: BackupWish,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_trusted: bool,
     pub(crate) is_dry_run: bool,
@@ -135,6 +137,7 @@ pub(crate) enum ViewTask {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GcArgs {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) backup: BackupWish,
     pub(crate) keep: Option<u32>,
     /// Least age in ms of snapshots to delete.
     pub(crate) older_than_ms: Option<i64>,

@@ -17,6 +17,7 @@ use super::values::{
     tools_named, transport_named,
 };
 use super::{CommandSpec, UsageError};
+use crate::cli::backups::BackupWish;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
@@ -146,6 +147,7 @@ pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("keep") => args.keep = Some(number("keep", &parser.value()?)?),
             Long("older-than") => args.older_than_ms = Some(span_ms(&parser.value()?)?),
+            Long("no-backup") => args.backup = BackupWish::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("gc", other),
@@ -167,6 +169,7 @@ pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("trust-workspace") => args.is_trusted = true,
+            Long("no-backup") => args.backup = BackupWish::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("redact", other),

@@ -63,6 +63,16 @@ fn every_key_is_read() {
                     90s,
                 ),
             },
+            memory: MemorySettings {
+                max_core: None,
+                max_learnings: None,
+                max_tasks: None,
+                archive_learnings_days: None,
+                archive_tasks_days: None,
+                auto_archive: None,
+                backup: None,
+                max_backups: None,
+            },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
                     "jwt",
@@ -194,7 +204,7 @@ fn unknown_keys_are_refused_by_name() {
             r#"{"redaction": {"custom": [{"kind": "a", "regex": "b"}]}}"#,
         ],
         expect![[r#"
-            unknown key "x" in .remindb/config.json; known are budgets, compile, redaction, rescan, server, temperature
+            unknown key "x" in .remindb/config.json; known are budgets, compile, memory, redaction, rescan, server, temperature
             unknown key "budget" in .remindb/config.json; did you mean `budgets`?
             unknown key "intervall" in .remindb/config.json, under `rescan`; did you mean `interval`?
             unknown key "size" in .remindb/config.json, under `server.logging.session_files`; known are enabled, max_file_size

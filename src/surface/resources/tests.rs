@@ -116,6 +116,7 @@ fn the_table_has_the_names_that_clients_know() {
         memory://tasks/active{?tags} active-tasks-narrowed false
         memory://tasks/completed completed-tasks true
         memory://tasks/completed{?tags} completed-tasks-narrowed false
+        memory://custom/{name} custom-view true
     "#]]
     .assert_eq(&table);
 }

@@ -1,6 +1,7 @@
 //! Archiving against the specification: each age and each limit, to the millisecond.
 
 use super::*;
+use crate::memory::typed::archiving::ArchiveReport;
 use crate::model::clock::DAY_MS;
 
 impl World {

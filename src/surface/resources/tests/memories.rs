@@ -255,7 +255,7 @@ fn parameters_narrow_a_collection() {
         }
     }
     for uri in ["memory://invalid", "memory://tasks", "memory://tasks/open", "memory://custom/x"] {
-        assert!(matches!(fixture.view.resource(uri), Err(Error::NotFound(_))), "{uri}");
+        assert!(matches!(fixture.view.resource(uri), Err(Error::UnknownUri(_))), "{uri}");
     }
 }
 
