@@ -212,6 +212,18 @@ fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathB
     named.or_else(file).or_else(folder).unwrap_or_else(fallback)
 }
 
+/// Makes the folder that the environment names for a new database, where that is the one to use.
+fn make_memory_dir(named: Option<&Path>) -> Result<(), CommandError> {
+    let Some(folder) = variable("MEMORY_DIR") else { return Ok(()) };
+    if named.is_some() || variable("REMINDB_DB").is_some() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        let folder = Path::new(&folder).display();
+        CommandError::Because(format!("cannot make `{folder}`, which MEMORY_DIR names: {error}"))
+    })
+}
+
 /// Returns the database of a command that reads.
 fn known_database(named: Option<PathBuf>) -> PathBuf {
     database(named, || PathBuf::from(DEFAULT_DB))

@@ -77,9 +77,11 @@ pub(crate) fn log_target_of(request: &crate::mcp::rpc::Request) -> &'static str 
 /// How long, in ms, and where a client may keep a result.
 type Cache = (u64, &'static str);
 
-/// The cache rule of any other list: it never changes while the server runs and is equal for everybody.
+/// The cache rule of any other list: it never changes while the server runs, and is equal for
+/// everybody.
 const LIST_CACHE: Cache = (5 * 60 * 1000, "public");
-/// The cache rule of contents and of the list of resources, which change at any time and are private.
+/// The cache rule of contents and of the list of resources, which change at any time and are
+/// private.
 const READ_CACHE: Cache = (0, "private");
 
 /// The server's description of itself.

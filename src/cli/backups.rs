@@ -10,9 +10,10 @@ use crate::maintenance::transfer::{self, Removal};
 /// Whether the person at the command line wants a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BackupWish {
-    /// As the settings say.
+    /// As the settings say; where they say nothing, none before secrets are removed.
     #[default]
     Settings,
+    Always,
     Never,
 }
 
@@ -31,19 +32,24 @@ impl SafetyCopy {
         context: &Context<'_>,
     ) -> Result<SafetyCopy, CommandError> {
         let settings = memory_settings_of_user()?;
-        match settings.n_backups().filter(|_| wish == BackupWish::Settings) {
-            None => Ok(SafetyCopy { path: None, n_max: usize::MAX }),
-            Some(n_max) => {
-                let stamp = context.clock.now().stamp();
-                let path = transfer::backup_before(db, of, &stamp).map_err(|error| {
-                    CommandError::Because(format!(
-                        "no backup could be made: {error}; nothing was changed; --no-backup goes \
-                         on without one"
-                    ))
-                })?;
-                Ok(SafetyCopy { path: Some(path), n_max })
-            }
+        let n_max = settings.n_backups();
+        let is_wanted = match (wish, settings.backup) {
+            (BackupWish::Always, _) => true,
+            (BackupWish::Never, _) => false,
+            (BackupWish::Settings, Some(set)) => set,
+            (BackupWish::Settings, None) => of == Removal::Gc,
+        };
+        if !is_wanted {
+            return Ok(SafetyCopy { path: None, n_max });
         }
+        let path = transfer::backup_before(db, of, &context.clock.now().stamp());
+        let path = path.map_err(|error| {
+            CommandError::Because(format!(
+                "no backup could be made: {error}; nothing was changed; --no-backup goes on \
+                 without one"
+            ))
+        })?;
+        Ok(SafetyCopy { path: Some(path), n_max })
     }
 
     /// Names the backup, and what is in it, on standard error; deletes the oldest ones.

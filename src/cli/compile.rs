@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::args::CompileArgs;
 use super::progress::ProgressLine;
 use super::{
-    CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, n_threads, options,
+    CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, make_memory_dir,
+    n_threads, options,
 };
 use crate::memory::compile::{CompileRequest, Seeding, check_new_root, compile};
 use crate::settings::workspace::Workspace;
@@ -17,6 +18,7 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = absolute(&args.path)?;
+    make_memory_dir(args.db.as_deref())?;
     let db = database(args.db, || default_db(&path));
     let options = options(args.is_trusted, args.is_gitignore)?;
     if !db.exists() {

@@ -12,7 +12,7 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db);
-    let n_backups = memory_settings_of_user()?.n_backups();
+    let settings = memory_settings_of_user()?;
     let stamp = context.clock.now().stamp();
     let progress = ProgressLine::new(context, "restoring", "pages");
     let restored = transfer::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
@@ -28,8 +28,8 @@ pub(super) fn run(
              restart the servers that have it open"
         );
     }
-    if let Some(n_max) = n_backups.filter(|_| safety.is_some()) {
-        prune(&db, n_max, context);
+    if safety.is_some() && settings.backup != Some(false) {
+        prune(&db, settings.n_backups(), context);
     }
     if let Some(safety) = safety {
         context.say(format_args!("kept what was there: {}\n", safety.display()))?;

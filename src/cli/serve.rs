@@ -11,8 +11,8 @@ use super::args::ServeArgs;
 use super::environment::{log_level, memory_settings};
 use super::listen::HttpOptions;
 use super::{
-    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
-    options, variable,
+    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging,
+    make_memory_dir, n_threads, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -122,6 +122,7 @@ fn open_memory(
     live: LiveWorkspace,
     context: &Context<'_>,
 ) -> Result<Memory, CommandError> {
+    make_memory_dir(args.db.as_deref())?;
     let database = known_database(args.db);
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;

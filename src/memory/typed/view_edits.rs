@@ -27,7 +27,10 @@ impl Memory {
     ) -> Result<(CustomView, ViewChange), MemoryError> {
         check_view_name(name)?;
         self.check_no_secret(conditions)?;
-        let query = canonical(conditions.clone())?.to_string();
+        let query = match conditions.is_empty() {
+            true => "{}".to_owned(),
+            false => canonical(conditions.clone())?.to_string(),
+        };
         let (change, _) = self.writer.write("", "", self.clock.now(), |batch| {
             let change = match batch.has_custom_view(name)? {
                 true => ViewChange::Replaced,

@@ -78,3 +78,69 @@ fn put_over(lower: &mut Map<String, Value>, upper: Map<String, Value>, path: &st
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::config::{MemorySettings, Transport};
+
+    fn user(text: &str) -> Arc<UserConfig> {
+        UserConfig::parse("/home/me/config.json", text).unwrap()
+    }
+
+    #[test]
+    fn a_folder_counts_before_the_user_key_by_key() {
+        let user = user(
+            r#"{"budgets": {"search": 1, "fetch": 2}, "server": {"transport": "http"},
+                "memory": {"max_core": 5, "max_tasks": 6}}"#,
+        );
+        let folder = r#"{"budgets": {"search": 3, "fetch": null}, "memory": {"max_core": 7}}"#;
+        let (config, untrusted) = user.complete(folder, Trust::Given).unwrap();
+        assert_eq!((config.budgets.search, config.budgets.fetch), (Some(3), Some(2)));
+        assert_eq!(config.server.transport, Some(Transport::Http), "the user is trusted");
+        assert_eq!((config.memory.max_core, config.memory.max_tasks), (Some(7), Some(6)));
+        assert_eq!(untrusted, []);
+    }
+
+    #[test]
+    fn what_an_untrusted_folder_may_not_set_is_left_to_the_user() {
+        let user = user(
+            r#"{"memory": {"max_core": 5}, "server": {"listen": "127.0.0.1:1"},
+                "redaction": {"disable_builtin_kinds": ["jwt"]}}"#,
+        );
+        let folder = r#"{"memory": {"max_core": 1, "backup": false},
+            "server": {"listen": "0.0.0.0:1", "structured": true},
+            "redaction": {"disable_builtin_kinds": ["npm_token"]}}"#;
+        let (config, untrusted) = user.complete(folder, Trust::Withheld).unwrap();
+        let keys: Vec<&str> = untrusted.iter().map(|it| it.key).collect();
+        assert_eq!(keys, ["redaction.disable_builtin_kinds", "memory", "server.listen"]);
+        let memory = MemorySettings { max_core: Some(5), ..MemorySettings::default() };
+        assert_eq!(config.memory, memory);
+        assert_eq!(config.server.listen.as_deref(), Some("127.0.0.1:1"));
+        assert!(config.server.structured);
+        assert_eq!(config.redaction.disable_builtin_kinds, ["jwt"]);
+    }
+
+    #[test]
+    fn the_secrets_of_both_are_known() {
+        let user = user(r#"{"redaction": {"custom": [{"kind": "mine", "pattern": "M-\\d+"}]}}"#);
+        let folder = r#"{"redaction": {"custom": [{"kind": "theirs", "pattern": "T-\\d+"}]}}"#;
+        let (config, _) = user.complete(folder, Trust::Withheld).unwrap();
+        let scrubbed = config.redactor().unwrap().scrub("M-1 T-2").text.into_owned();
+        assert_eq!(scrubbed, "«redacted:mine» «redacted:theirs»");
+    }
+
+    #[test]
+    fn a_fault_names_the_file_that_has_it() {
+        let name = "/home/me/config.json";
+        let error = |text| UserConfig::parse(name, text).unwrap_err().to_string();
+        assert_eq!(error("[]"), "/home/me/config.json must be an object, not `[]`");
+        assert_eq!(
+            error(r#"{"memory": {"max_core": 0}}"#),
+            "`memory.max_core` in /home/me/config.json must be a whole number from 1 to 1000000, \
+             not `0`"
+        );
+        let folder = UserConfig::default().complete("[]", Trust::Given).unwrap_err().to_string();
+        assert_eq!(folder, ".remindb/config.json must be an object, not `[]`");
+    }
+}

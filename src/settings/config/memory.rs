@@ -113,10 +113,9 @@ impl MemorySettings {
         self.auto_archive.unwrap_or(true)
     }
 
-    /// Returns how many backups are kept; `None`: none is made.
-    pub(crate) fn n_backups(&self) -> Option<usize> {
-        let n_max = self.max_backups.unwrap_or(5);
-        self.backup.unwrap_or(true).then_some(usize::try_from(n_max).unwrap_or(usize::MAX))
+    /// Returns how many backups are kept.
+    pub(crate) fn n_backups(&self) -> usize {
+        usize::try_from(self.max_backups.unwrap_or(5)).unwrap_or(usize::MAX)
     }
 }
 
@@ -141,5 +140,131 @@ fn read_flag(name: &str, text: Option<String>) -> Result<Option<bool>, String> {
             let text = crate::text::truncate_chars(&text, 40);
             Err(format!("`{name}` must be true, 1, false or 0, not `{text}`"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::settings::config::Config;
+
+    /// Reads variables as `NAME=text`.
+    fn of_environment(set: &[&str]) -> Result<MemorySettings, String> {
+        let find = |name: &str| {
+            let pairs = set.iter().filter_map(|it| it.split_once('='));
+            pairs.filter(|(known, _)| *known == name).map(|(_, text)| text.to_owned()).next()
+        };
+        MemorySettings::of_environment(find)
+    }
+
+    fn of_file(text: &str) -> Result<MemorySettings, String> {
+        let config = Config::parse(&format!(r#"{{"memory": {{{text}}}}}"#));
+        config.map(|it| it.memory).map_err(|it| it.to_string())
+    }
+
+    const EVERY: MemorySettings = MemorySettings {
+        max_core: Some(1),
+        max_learnings: Some(1_000_000),
+        max_tasks: Some(3),
+        archive_learnings_days: Some(1),
+        archive_tasks_days: Some(36_500),
+        auto_archive: Some(false),
+        backup: Some(true),
+        max_backups: Some(1_000),
+    };
+
+    #[test]
+    fn file_and_environment_set_the_same() {
+        let variables = [
+            "MAX_CORE_MEMORIES=1",
+            "MAX_LEARNINGS=1000000",
+            "MAX_TASKS= 3 ",
+            "AUTO_ARCHIVE_LEARNINGS_DAYS=1",
+            "AUTO_ARCHIVE_TASKS_DAYS=36500",
+            "ENABLE_AUTO_ARCHIVAL=FALSE",
+            "BACKUP_ENABLED=1",
+            "MAX_BACKUPS=1000",
+        ];
+        assert_eq!(of_environment(&variables), Ok(EVERY));
+        let text = r#""max_core": 1, "max_learnings": 1000000, "max_tasks": 3,
+            "archive_learnings_days": 1, "archive_tasks_days": 36500, "auto_archive": false,
+            "backup": true, "max_backups": 1000"#;
+        assert_eq!(of_file(text), Ok(EVERY));
+    }
+
+    #[test]
+    fn what_is_not_set_is_left_to_the_next_source_and_to_the_specification() {
+        assert_eq!(of_environment(&[]), Ok(MemorySettings::default()));
+        let some = MemorySettings { max_core: Some(7), backup: Some(false), ..Default::default() };
+        let both = some.or(EVERY);
+        assert_eq!(both, MemorySettings { max_core: Some(7), backup: Some(false), ..EVERY });
+        let none = MemorySettings::default();
+        assert_eq!(
+            none.limits(),
+            MemoryLimits {
+                core_max: 1_000,
+                learnings_max: 500,
+                tasks_max: 200,
+                learnings_days: 90,
+                tasks_days: 30,
+            }
+        );
+        assert_eq!((none.is_archiving(), none.n_backups()), (true, 5));
+    }
+
+    #[track_caller]
+    fn check_refused<T: std::fmt::Debug>(
+        texts: &[&str],
+        read: impl Fn(&str) -> Result<T, String>,
+        messages: Expect,
+    ) {
+        let errors: Vec<String> = texts.iter().map(|it| read(it).unwrap_err()).collect();
+        messages.assert_eq(&errors.join("\n"));
+    }
+
+    #[test]
+    fn a_bad_value_is_named_with_its_range() {
+        check_refused(
+            &[
+                "MAX_CORE_MEMORIES=0",
+                "MAX_LEARNINGS=1000001",
+                "MAX_TASKS=-1",
+                "AUTO_ARCHIVE_LEARNINGS_DAYS=90d",
+                "AUTO_ARCHIVE_TASKS_DAYS=36501",
+                "ENABLE_AUTO_ARCHIVAL=maybe",
+                "BACKUP_ENABLED=2",
+                "MAX_BACKUPS=1.5",
+            ],
+            |it| of_environment(&[it]),
+            expect![[r#"
+                `MAX_CORE_MEMORIES` must be a whole number from 1 to 1000000, not `0`
+                `MAX_LEARNINGS` must be a whole number from 1 to 1000000, not `1000001`
+                `MAX_TASKS` must be a whole number from 1 to 1000000, not `-1`
+                `AUTO_ARCHIVE_LEARNINGS_DAYS` must be a whole number from 1 to 36500, not `90d`
+                `AUTO_ARCHIVE_TASKS_DAYS` must be a whole number from 1 to 36500, not `36501`
+                `ENABLE_AUTO_ARCHIVAL` must be true, 1, false or 0, not `maybe`
+                `BACKUP_ENABLED` must be true, 1, false or 0, not `2`
+                `MAX_BACKUPS` must be a whole number from 1 to 1000, not `1.5`"#]],
+        );
+        check_refused(
+            &[
+                r#""max_core": 0"#,
+                r#""max_learnings": "many""#,
+                r#""archive_tasks_days": 36501"#,
+                r#""max_backups": 1.5"#,
+                r#""backup": 1"#,
+                r#""max_cores": 1"#,
+            ],
+            of_file,
+            expect![[r#"
+                `memory.max_core` in .remindb/config.json must be a whole number from 1 to 1000000, not `0`
+                `memory.max_learnings` in .remindb/config.json must be a whole number from 1 to 1000000, not `"many"`
+                `memory.archive_tasks_days` in .remindb/config.json must be a whole number from 1 to 36500, not `36501`
+                `memory.max_backups` in .remindb/config.json must be a whole number from 1 to 1000, not `1.5`
+                `memory.backup` in .remindb/config.json must be `true` or `false`, not `1`
+                unknown key "max_cores" in .remindb/config.json, under `memory`; did you mean `max_core`?"#]],
+        );
     }
 }

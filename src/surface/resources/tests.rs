@@ -1,5 +1,6 @@
 //! Tests for resources: their documents byte for byte, and reads without effect.
 
+mod custom;
 mod golden;
 mod memories;
 mod page;

@@ -19,16 +19,16 @@ fn set(fixture: &ResourceFixture, at: Millis) {
     fixture.clock.advance(at.since(fixture.clock.now()));
 }
 
-fn object(args: Value) -> serde_json::Map<String, Value> {
+pub(super) fn object(args: Value) -> serde_json::Map<String, Value> {
     serde_json::from_value(args).unwrap()
 }
 
-fn store(memory: &Memory, args: Value) -> String {
+pub(super) fn store(memory: &Memory, args: Value) -> String {
     memory.store_memory(StoreRequest::parse(&object(args)).unwrap()).unwrap().memory.id
 }
 
 /// Memories of each type, with their ids by their contents.
-fn filled() -> (ResourceFixture, Vec<(String, &'static str)>) {
+pub(super) fn filled() -> (ResourceFixture, Vec<(String, &'static str)>) {
     let fixture = ResourceFixture::of(&[]);
     let mut ids = Vec::new();
     let rows = [
@@ -93,7 +93,7 @@ fn read(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String 
 }
 
 /// The letters of the memories that a document shows, in order.
-fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String {
+pub(super) fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String {
     let document: Value = serde_json::from_str(&read(fixture, ids, uri)).unwrap();
     let memories = document["memories"].as_array().unwrap();
     assert_eq!(document["count"], memories.len(), "{uri}");
@@ -101,7 +101,12 @@ fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> Stri
 }
 
 #[track_caller]
-fn check(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str, expected: Expect) {
+pub(super) fn check(
+    fixture: &ResourceFixture,
+    ids: &[(String, &str)],
+    uri: &str,
+    expected: Expect,
+) {
     let text = read(fixture, ids, uri);
     expected.assert_eq(&text.replace("{\"id\"", "\n{\"id\"").replace("],\"count", "\n],\"count"));
 }
