@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::memories;
 use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
+use super::{collections, memories};
 
 mod streams;
 
@@ -110,18 +110,22 @@ impl Up {
         self
     }
 
-    /// Calls a tool, in the session if there is one.
-    #[track_caller]
-    fn call(&self, name: &str, arguments: Value) -> Value {
-        let mut params = json!({"name": name, "arguments": arguments});
+    /// Sends a request, in the session if there is one.
+    fn ask(&self, method: &str, mut params: Value) -> Answer {
         let mut fields = String::new();
         if !self.fields.contains("Mcp-Session-Id") {
             params["_meta"] = modern();
-            fields = format!(
-                "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
-            );
+            let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
+            let name = name.map(|it| format!("Mcp-Name: {it}\r\n")).unwrap_or_default();
+            fields = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}");
         }
-        let answer = self.post(&fields, "tools/call", &params);
+        self.post(&fields, method, &params)
+    }
+
+    /// Calls a tool, in the session if there is one.
+    #[track_caller]
+    fn call(&self, name: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.json()["result"].clone()
     }
@@ -184,6 +188,21 @@ fn typed_memories_in_both_eras() {
         let up = Up::new(&folder, &memories::OFFER[2..]);
         scenario(&mut memories::Door(&mut |tool, args| up.call(tool, args)));
         up.end();
+    }
+}
+
+#[test]
+fn collections_in_both_eras() {
+    for (is_legacy, not_found) in [(true, -32002), (false, -32602)] {
+        let folder = Folder::new();
+        let mut up = Up::new(&folder, &memories::OFFER[2..]);
+        if is_legacy {
+            up = up.shake_hands();
+        }
+        let wire = &mut |method: &str, params| up.ask(method, params).json();
+        collections::play(&folder, &mut collections::Wire(wire), not_found);
+        up.end();
+        folder.assert_healthy("m.db");
     }
 }
 
