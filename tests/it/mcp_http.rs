@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
 use super::{collections, memories};
 
+mod debounce;
 mod streams;
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
