@@ -161,7 +161,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       10/10 migrations applied
+            ✓ schema_version       11/11 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -186,7 +186,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       10/10 migrations applied
+            ✓ schema_version       11/11 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -415,7 +415,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "inspect --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 11, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -423,7 +423,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "compile notes --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 11, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -431,7 +431,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "serve --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 11, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -439,7 +439,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
         &folder,
         "search a --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 11, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -528,7 +528,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -613,7 +613,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, completion, help
         = 2
     "#]]);
     folder.check(

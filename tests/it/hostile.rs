@@ -230,7 +230,7 @@ fn an_empty_folder_is_an_empty_memory() {
         expect![[r#"
             {
               "database": "m.db",
-              "size_bytes": 176128,
+              "size_bytes": 180224,
               "nodes": 0,
               "tokens": 0,
               "by_type": {},

@@ -197,6 +197,41 @@ fn a_user_has_every_setting_of_a_folder() {
 }
 
 #[test]
+fn the_manual_has_each_key_with_its_variable() {
+    let rows = [
+        ("max_core", "MAX_CORE_MEMORIES"),
+        ("max_learnings", "MAX_LEARNINGS"),
+        ("max_tasks", "MAX_TASKS"),
+        ("archive_learnings_days", "AUTO_ARCHIVE_LEARNINGS_DAYS"),
+        ("archive_tasks_days", "AUTO_ARCHIVE_TASKS_DAYS"),
+        ("auto_archive", "ENABLE_AUTO_ARCHIVAL"),
+        ("backup", "BACKUP_ENABLED"),
+        ("max_backups", "MAX_BACKUPS"),
+    ];
+    let [config, cli] = ["config", "cli"].map(|it| {
+        let path = format!("{}/docs/{it}.md", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    });
+    // Each key is one that the program knows.
+    let folder = Folder::new();
+    for (key, variable) in rows {
+        assert!(config.contains(&format!("| `memory.{key}` | `{variable}` |")), "{key}");
+        assert!(cli.contains(&format!("`{variable}`")), "{variable}");
+        let bad = json!({"memory": {key: "bad"}});
+        folder.write("settings/remindb/config.json", bad.to_string());
+        let ran = folder.run(["serve", "--db", "m.db"]);
+        assert!(ran.stderr.contains(&format!("`memory.{key}` in ")), "{}", ran.stderr);
+        std::fs::remove_file(folder.path("settings/remindb/config.json")).unwrap();
+        let ran = with(&folder, &[&format!("{variable}=bad")], "serve --db m.db");
+        assert!(
+            ran.stderr.starts_with(&format!("remindb: `{variable}` must be")),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
 fn memory_dir_is_the_folder_of_the_memory() {
     let folder = Folder::new().file("notes/a.md", "# A\n\nSay hello.\n");
     let of = |variables: &[&str], args: &str| with(&folder, variables, args);
