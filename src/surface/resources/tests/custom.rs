@@ -174,6 +174,7 @@ fn writes_wake_the_views_that_show_them() {
     let memory = &fixture.memory;
     define(&fixture, "blocked", "status=blocked");
     define(&fixture, "sea", "tags=sea");
+    define(&fixture, "last", "limit=1");
     let watch = ChangeWatch::default();
     watch.begin(memory).unwrap();
     let woken = || {
@@ -190,6 +191,16 @@ fn writes_wake_the_views_that_show_them() {
     assert_eq!(woken(), "");
     memory.query_memories(&QueryRequest::default()).unwrap();
     assert_eq!(woken(), "", "an access alone");
+    let sails = QueryRequest::parse(&object(json!({"search": "sails"}))).unwrap();
+    fixture.clock.advance(1_000);
+    memory.query_memories(&sails).unwrap();
+    assert_eq!(letters(&fixture, &ids, "memory://custom/last"), "e");
+    assert_eq!(woken(), "", "an access that brings another one into a view");
+    memory.query_memories(&QueryRequest::default()).unwrap();
+    let other = json!({"importance": "low"});
+    assert_eq!(update("a", other), "last", "an access of what is shown, and a write to another");
+    memory.remove_view("last").unwrap();
+    assert_eq!(woken(), "last");
     assert_eq!(update("j", json!({"importance": "low"})), "blocked");
     assert_eq!(update("e", json!({"category": "sport"})), "sea");
     assert_eq!(update("f", json!({"tags": ["sea"]})), "sea", "it is shown from here on");
