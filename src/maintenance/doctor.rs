@@ -103,6 +103,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("content_hashes", content_hashes),
     ("fields", typed::fields),
     ("facets", typed::facets),
+    ("custom_views", typed::custom_views),
     ("references", references),
 ];
 

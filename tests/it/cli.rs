@@ -171,6 +171,7 @@ fn doctor_reports_every_check() {
             ✓ content_hashes       4 texts match their hashes
             ✓ fields               0 nodes have sound fields
             ✓ facets               0 facets follow the fields
+            ✓ custom_views         0 custom views are sound
             ✓ references           0 references point where they should
             = 0
         "#]],
@@ -196,6 +197,7 @@ fn doctor_reports_every_check() {
             ✗ content_hashes       1 of 4 texts differ from their hash
             ✓ fields               0 nodes have sound fields
             ✓ facets               0 facets follow the fields
+            ✓ custom_views         0 custom views are sound
             ✓ references           0 references point where they should
             = 1
         "#]],

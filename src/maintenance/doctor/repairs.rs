@@ -28,6 +28,8 @@ type Fix = fn(&Connection, Millis) -> Result<(), StoreError>;
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, Fix)] = &[
     ("fts5_sync", rebuild_index),
+    // Rows that break the constraints of the table fail the integrity check as well.
+    ("custom_views", |conn, _| typed::drop_broken_views(conn)),
     ("integrity_check", rebuild_indexes),
     ("orphan_parent_id", adopt_orphans),
     ("parent_cycles", cut_cycles),

@@ -14,11 +14,9 @@ use super::request::{QueryRequest, VIEW_CONDITIONS};
 use super::view::TypedMemory;
 use super::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
+use crate::model::kinds::{VIEW_NAME_CHARS_MAX, is_view_name};
 use crate::store::StoreError;
 use crate::store::reader::{CustomViewRow, Reader};
-
-/// Characters of a name, at most.
-const NAME_CHARS_MAX: usize = 64;
 
 /// Holds a custom view.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,13 +28,13 @@ pub(crate) struct CustomView {
 
 /// Refuses a name with other characters than `a-z`, `0-9` and `-`, and one that is too long.
 pub(crate) fn check_view_name(name: &str) -> Result<(), MemoryError> {
-    let is_allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    if (1..=NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(is_allowed) {
+    if is_view_name(name) {
         return Ok(());
     }
-    let name = crate::text::truncate_chars(name, NAME_CHARS_MAX);
+    let name = crate::text::truncate_chars(name, VIEW_NAME_CHARS_MAX);
     let what = format!(
-        "a view's name has 1 to {NAME_CHARS_MAX} letters a-z, digits and hyphens, unlike `{name}`"
+        "a view's name has 1 to {VIEW_NAME_CHARS_MAX} letters a-z, digits and hyphens, unlike \
+         `{name}`"
     );
     Err(MemoryError::invalid(what))
 }

@@ -199,3 +199,91 @@ impl World {
         assert_eq!(error.unwrap_err()["error"]["message"], message);
     }
 }
+
+/// A memory as the specification has it, for [`archives_by_chance_are_those_of_a_simple_list`].
+#[derive(Clone, Debug)]
+struct Listed {
+    id: String,
+    is_task: bool,
+    created_at: i64,
+    accessed_at: i64,
+    completed_at: Option<i64>,
+    archived: bool,
+}
+
+/// Archives as the specification says; returns the ids, sorted.
+fn archive_listed(list: &mut [Listed], now: i64) -> Vec<String> {
+    let mut ids = Vec::new();
+    for (is_task, days, n_max) in [(false, 9, 6), (true, 3, 4)] {
+        let mut kept: Vec<&mut Listed> =
+            list.iter_mut().filter(|it| it.is_task == is_task && !it.archived).collect();
+        kept.sort_by_key(|it| (it.created_at, it.id.clone()));
+        for it in &mut kept {
+            let since = if is_task { it.completed_at } else { Some(it.accessed_at) };
+            it.archived = since.is_some_and(|at| days * DAY_MS <= now - at);
+        }
+        let n_left = kept.iter().filter(|it| !it.archived).count();
+        let beyond = n_left.saturating_sub(n_max);
+        kept.iter_mut().filter(|it| !it.archived).take(beyond).for_each(|it| it.archived = true);
+        ids.extend(kept.iter().filter(|it| it.archived).map(|it| it.id.clone()));
+    }
+    ids.sort();
+    ids
+}
+
+#[test]
+fn archives_by_chance_are_those_of_a_simple_list() {
+    let mut world = World::new();
+    world.reopen(MemorySettings {
+        max_learnings: Some(6),
+        max_tasks: Some(4),
+        archive_learnings_days: Some(9),
+        archive_tasks_days: Some(3),
+        ..MemorySettings::default()
+    });
+    let mut seed: u64 = 7;
+    let mut below = |n: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut list: Vec<Listed> = Vec::new();
+    let (mut n_archives, mut n_archived) = (0, 0);
+    for nth in 0..400 {
+        world.clock.advance([0, 1, DAY_MS - 1, DAY_MS, 3 * DAY_MS][below(5) as usize] / 4);
+        let now = world.clock.now().0;
+        let at = below(list.len().max(1) as u64) as usize;
+        match below(10) {
+            0..5 => {
+                let is_task = below(2) == 0;
+                let memory_type = if is_task { "task" } else { "learning" };
+                let args = json!({"type": memory_type, "content": format!("memory {nth}.")});
+                let id = world.store(args)["id"].as_str().unwrap().to_owned();
+                let (created_at, accessed_at) = (now, now);
+                let (completed_at, archived) = (None, false);
+                list.push(Listed { id, is_task, created_at, accessed_at, completed_at, archived });
+            }
+            5..8 if !list.is_empty() => {
+                let it = &mut list[at];
+                let mut args = json!({"id": it.id, "archived": below(4) == 0 && it.archived});
+                it.archived = args["archived"] == true;
+                if it.is_task {
+                    let is_done = below(3) != 0;
+                    let status = if is_done { "completed" } else { "blocked" };
+                    args["task_metadata"] = json!({"status": status});
+                    it.completed_at = is_done.then(|| it.completed_at.unwrap_or(now));
+                }
+                it.accessed_at = now;
+                world.ok("update_memory", args);
+            }
+            _ => {
+                let report = world.archive(None);
+                let mut ids = [report.learnings, report.tasks].concat();
+                ids.sort();
+                assert_eq!(ids, archive_listed(&mut list, now), "at step {nth}");
+                n_archives += usize::from(report.snapshot.is_some());
+                n_archived += ids.len();
+            }
+        }
+    }
+    assert!(20 < n_archives && 40 < n_archived, "{n_archives} archives, {n_archived} memories");
+}

@@ -98,6 +98,31 @@ fn a_bad_condition_is_named() {
 }
 
 #[test]
+fn a_view_that_no_build_knows_is_an_error_of_its_own() {
+    let fixture = ResourceFixture::of(&[]);
+    define(&fixture, "later", "type=task");
+    define(&fixture, "known", "type=task");
+    let conn = rusqlite::Connection::open(fixture.folder.join("memory.db")).unwrap();
+    conn.execute_batch("UPDATE custom_view SET query = '{\"colour\":1}' WHERE name = 'later'")
+        .unwrap();
+    match fixture.view.resource("memory://custom/later") {
+        Err(Error::Unavailable(why)) => assert!(
+            why.starts_with("the view `later` cannot be read: `colour` is no argument")
+                && why.ends_with("; define it anew"),
+            "{why}"
+        ),
+        other => panic!("{other:?}"),
+    }
+    fixture.view.resource("memory://custom/known").unwrap();
+    assert_eq!(custom_views(&fixture.view).len(), 2);
+    let watch = ChangeWatch::default();
+    watch.begin(&fixture.memory).unwrap();
+    store(&fixture.memory, json!({"type": "task", "content": "Watched."}));
+    let changed = watch.changed_resources(&fixture.memory).unwrap();
+    assert!(changed.iter().any(|it| it == "memory://custom/known"), "{changed:?}");
+}
+
+#[test]
 fn a_name_is_small_letters_digits_and_hyphens() {
     let fixture = ResourceFixture::of(&[]);
     let longest = "a".repeat(64);
