@@ -89,8 +89,8 @@ pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
     conn.execute_batch(REBUILD).doing("rebuild the facets")
 }
 
-/// Returns the custom views whose name nobody can write, or whose conditions are no JSON object; and
-/// how many there are in all.
+/// Returns the names of the custom views whose name or conditions are invalid, and how many views
+/// there are in all.
 fn broken_views(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
     const VIEWS: &str = "SELECT name, query FROM custom_view ORDER BY name";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
