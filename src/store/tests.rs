@@ -178,6 +178,7 @@ fn doctor_names_what_is_wrong() {
         fail content_hashes: 1 of 1 texts differ from their hash
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
+        pass custom_views: 0 custom views are sound
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");
