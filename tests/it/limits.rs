@@ -197,6 +197,27 @@ fn a_user_has_every_setting_of_a_folder() {
 }
 
 #[test]
+fn a_user_names_the_log_of_a_server_without_a_folder() {
+    let folder = Folder::new();
+    let log = folder.path("logs/server.log");
+    let settings = json!({"server": {"logging": {"output_path": log}}});
+    folder.write("settings/remindb/config.json", settings.to_string());
+    let mut command = folder.command(["serve", "--db", "m.db"]);
+    let client = Client::of(command.env("LOG_LEVEL", "INFO")).shake_hands();
+    client.end();
+    let logged = std::fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("a new memory was made at `m.db`"), "{logged}");
+    // The environment counts before the settings.
+    folder.write("other/remindb/config.json", r#"{"server": {"logging": {"level": "info"}}}"#);
+    let mut command = folder.command(["serve", "--db", "n.db"]);
+    command.env("LOG_LEVEL", "error").env("XDG_CONFIG_HOME", folder.path("other"));
+    let mut client = Client::of(&mut command).shake_hands();
+    client.close();
+    client.wait();
+    assert_eq!(client.log_line(), None);
+}
+
+#[test]
 fn the_manual_has_each_key_with_its_variable() {
     let rows = [
         ("max_core", "MAX_CORE_MEMORIES"),

@@ -375,7 +375,7 @@ fn no_log_is_written_outside_the_folder_or_into_notes() {
     folder.check(
         &serve.join(" "),
         expect![[r#"
-            ! remindb: `server.logging.output_path` in .remindb/config.json is `logs/x.log`: a link in it leaves the folder; name a path without
+            ! remindb: `server.logging.output_path` in the settings is `logs/x.log`: a link in it leaves the folder; name a path without
             = 2
         "#]],
     );
@@ -383,7 +383,7 @@ fn no_log_is_written_outside_the_folder_or_into_notes() {
     folder.check(
         "serve --source notes --db memory.db --trust-workspace",
         expect![[r#"
-            ! remindb: `server.logging.output_path` in .remindb/config.json is `a.md`: that is a note and would be compiled; let it end in `.log`
+            ! remindb: `server.logging.output_path` in the settings is `a.md`: that is a note and would be compiled; let it end in `.log`
             = 2
         "#]],
     );

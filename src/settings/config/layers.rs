@@ -9,6 +9,8 @@ use super::{CONFIG_FILE, Config, ConfigError, Trust, Untrusted};
 /// The file of a user, which has the keys of a folder's and is trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UserConfig {
+    /// Its path in messages.
+    name: String,
     map: Map<String, Value>,
     config: Config,
 }
@@ -18,7 +20,7 @@ impl UserConfig {
     pub(crate) fn parse(name: &str, text: &str) -> Result<Arc<UserConfig>, ConfigError> {
         let map = Config::to_map(name, text)?;
         let config = Config::of_map(name, map.clone())?;
-        Ok(Arc::new(UserConfig { map, config }))
+        Ok(Arc::new(UserConfig { name: name.to_owned(), map, config }))
     }
 
     /// Returns the settings of the file.
@@ -47,7 +49,9 @@ impl UserConfig {
         }
         let mut all = self.map.clone();
         put_over(&mut all, map, "");
-        Ok((Config::of_map(CONFIG_FILE, all)?, untrusted))
+        // Each is valid, and together they may not be.
+        let name = format!("{CONFIG_FILE} over {}", self.name);
+        Ok((Config::of_map(&name, all)?, untrusted))
     }
 }
 
@@ -142,5 +146,12 @@ mod tests {
         );
         let folder = UserConfig::default().complete("[]", Trust::Given).unwrap_err().to_string();
         assert_eq!(folder, ".remindb/config.json must be an object, not `[]`");
+        let frozen = user(r#"{"temperature": {"enabled": false, "tick_interval": "0s"}}"#);
+        let both = frozen.complete(r#"{"temperature": {"enabled": true}}"#, Trust::Given);
+        assert_eq!(
+            both.unwrap_err().to_string(),
+            "`temperature.tick_interval` in .remindb/config.json over /home/me/config.json must be \
+             positive, not `\"0s\"`"
+        );
     }
 }
