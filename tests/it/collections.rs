@@ -207,6 +207,37 @@ fn views(folder: &Folder, plain: &Plain, wire: &mut Wire<'_>, not_found: i64) {
     assert_eq!(wire.listed("resources/list", "resources").len(), n_listed);
 }
 
+/// A memory of more tasks than one document shows, with a view of all of them.
+pub(crate) fn crowd() -> Folder {
+    let folder = Folder::new();
+    let mut client = Client::modern(&folder, &OFFER);
+    for nth in 0..=SHOWN_MAX {
+        let done = json!({"status": "completed"});
+        let args = json!({"type": "task", "content": format!("Task {nth}"), "task_metadata": done});
+        client.text("store_memory", args);
+    }
+    client.end();
+    folder.ok(["view-query", "all", "type=task", "--db", "m.db"]);
+    folder
+}
+
+/// Memories of one document, at most.
+const SHOWN_MAX: usize = 1_000;
+
+/// Of a [`crowd`], no resource shows all.
+pub(crate) fn check_crowd(wire: &mut Wire<'_>) {
+    for uri in [
+        "memory://recent?limit=1000",
+        "memory://tasks/active",
+        "memory://tasks/completed",
+        "memory://custom/all",
+    ] {
+        let document: Value = serde_json::from_str(&wire.read(uri)).unwrap();
+        let shown = document["memories"].as_array().unwrap().len();
+        assert_eq!((&document["count"], shown), (&json!(SHOWN_MAX), SHOWN_MAX), "{uri}");
+    }
+}
+
 #[test]
 fn collections_over_stdio() {
     for (start, not_found) in

@@ -208,6 +208,24 @@ fn collections_in_both_eras() {
 }
 
 #[test]
+fn no_transport_shows_more_than_a_thousand_memories() {
+    let folder = collections::crowd();
+    for start in [Client::legacy as fn(&Folder, &[&str]) -> Client, Client::modern] {
+        let mut client = start(&folder, &["--db", "m.db"]);
+        let wire = &mut |method: &str, params| client.ask(method, params);
+        collections::check_crowd(&mut collections::Wire(wire));
+        client.end();
+    }
+    let up = Up::new(&folder, &[]).shake_hands();
+    let legacy = &mut |method: &str, params| up.ask(method, params).json();
+    collections::check_crowd(&mut collections::Wire(legacy));
+    let up = Up { fields: String::new(), ..up };
+    let modern = &mut |method: &str, params| up.ask(method, params).json();
+    collections::check_crowd(&mut collections::Wire(modern));
+    up.end();
+}
+
+#[test]
 fn structured_content_comes_in_both_eras_when_it_is_asked_for() {
     let folder = notes();
     folder.ok(["compile", "notes", "--db", "m.db"]);
