@@ -80,6 +80,8 @@ impl fmt::Display for MemoryError {
     }
 }
 
+impl std::error::Error for MemoryError {}
+
 impl From<StoreError> for MemoryError {
     fn from(error: StoreError) -> MemoryError {
         let code = match error {
