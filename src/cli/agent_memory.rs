@@ -34,7 +34,8 @@ pub(super) fn import(
     if files.is_empty() {
         let names = FILES.map(|(name, _)| name).join(", ");
         let folder = folder.display();
-        let what = format!("no memories in `{folder}`: it has none of {names}, also below {ARCHIVE}/");
+        let what =
+            format!("no memories in `{folder}`: it has none of {names}, also below {ARCHIVE}/");
         return Err(CommandError::Because(what));
     }
     let mut lines = Vec::new();
@@ -48,22 +49,26 @@ pub(super) fn import(
     let name = folder.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let progress = ProgressLine::new(context, "importing", "lines");
-    let imported = memory
-        .import_memories(lines, &format!("import:{name} of agent-memory"), &mut |n_done, n_all| {
+    let imported = memory.import_memories(
+        lines,
+        &format!("import:{name} of agent-memory"),
+        &mut |n_done, n_all| {
             progress.note(n_done, n_all);
-        });
+        },
+    );
     progress.clear();
     let MemoryImport { n_added, n_updated, n_unchanged, n_secrets, refused, snapshot } = imported?;
     for line in &refused {
         // The import is done, even if this cannot be written.
         let _ = writeln!(context.err, "{line}");
     }
+    let noun = if refused.len() == 1 { "line" } else { "lines" };
     let n_refused = refused.len();
     let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
     let db = db.display();
     context.say(format_args!(
         "imported: {n_added} added, {n_updated} updated, {n_unchanged} unchanged, {n_refused} bad \
-         lines, {snapshot}, to {db}\n"
+         {noun}, {snapshot}, to {db}\n"
     ))?;
     if 0 < n_secrets {
         context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
@@ -89,7 +94,8 @@ pub(super) fn export(
     let stale: Vec<PathBuf> = stale.into_iter().map(|it| it.path).collect();
     draft.publish(&stale)?;
     let folder = folder.display();
-    context.say(format_args!("exported: {n_memories} memories in {n_files} files, to {folder}\n"))?;
+    context
+        .say(format_args!("exported: {n_memories} memories in {n_files} files, to {folder}\n"))?;
     Ok(CommandOutcome::Done)
 }
 

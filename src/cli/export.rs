@@ -5,7 +5,7 @@ use std::io::BufWriter;
 
 use super::args::{ExportArgs, ExportTarget};
 use super::progress::ProgressLine;
-use super::{agent_memory, CommandError, CommandOutcome, Context, known_database};
+use super::{CommandError, CommandOutcome, Context, agent_memory, known_database};
 use crate::maintenance::transfer::{self, AtomicFile, IfThere, MoveError};
 
 pub(super) fn run(

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::args::{ImportArgs, ImportSource};
 use super::progress::ProgressLine;
-use super::{agent_memory, CommandError, CommandOutcome, Context, HAS_DESKTOP, known_database};
+use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory, known_database};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportLines, ImportReport, OldImport};
 

@@ -72,13 +72,11 @@ fn show(page: &MemoryPage, context: &mut Context<'_>) -> Result<(), CommandError
         1 => "1 memory".to_owned(),
         _ if n_shown == *total => format!("{total} memories"),
         _ if n_shown == 0 => format!("{total} memories, none behind --offset {offset}"),
+        _ if n_shown == 1 => format!("number {} of {total} memories", offset + 1),
         _ => format!("{} to {} of {total} memories", offset + 1, offset + n_shown),
     };
-    let more = if *has_more {
-        format!("; more: --offset {}", offset + n_shown)
-    } else {
-        String::new()
-    };
+    let more =
+        if *has_more { format!("; more: --offset {}", offset + n_shown) } else { String::new() };
     let line = context.paint.paint(TextRole::Dim, &(summary + &more));
     context.say(format_args!("{line}\n"))
 }

@@ -42,10 +42,10 @@ pub(super) fn run(
     }
     let made = if is_new { "the new database " } else { "" };
     context.say(format_args!("stored in {made}{}:\n{shown}", db.display()))?;
-    let before = snapshot.map_or(0, |it| it - 1);
-    context.say(format_args!(
-        "to undo: delete_memory with that id, or MemoryRollback to snapshot {before}\n"
-    ))?;
+    // Nothing can be rolled back to before the first snapshot.
+    let back = snapshot.filter(|it| 1 < *it).map(|it| it - 1);
+    let back = back.map(|it| format!(", or MemoryRollback to snapshot {it}")).unwrap_or_default();
+    context.say(format_args!("to undo: delete_memory with that id{back}\n"))?;
     Ok(CommandOutcome::Done)
 }
 

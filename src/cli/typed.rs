@@ -11,8 +11,11 @@ use crate::settings::workspace::LiveWorkspace;
 use crate::store::IfMissing;
 use crate::text;
 
-/// Columns of a line, at most.
-const WIDTH: usize = 80;
+/// Before every line but the first.
+const INDENT: &str = "  ";
+
+/// Columns of a line behind the indent, at most.
+const WIDTH: usize = 78;
 
 /// Lines that the content of one memory takes, at most.
 const LINES_MAX: usize = 4;
@@ -39,57 +42,55 @@ pub(super) fn open_to_write(
 /// Renders a memory: its type and text, then its id and the facts about it.
 pub(super) fn render_memory(memory: &TypedMemory, paint: ColorMode) -> String {
     let TypedMemory { id, memory_type, category, importance, .. } = memory;
-    let head = format!("[{memory_type}] ");
-    let indent = " ".repeat(head.len());
-    let content = wrapped(&to_one_line(&memory.content), WIDTH - head.len());
+    let head = format!("[{memory_type}]");
     let mut out = String::new();
-    for (nth, line) in content.iter().enumerate() {
-        let start = if nth == 0 { paint.paint(TextRole::Type, &head) } else { indent.clone() };
-        out += &format!("{start}{line}\n");
+    for line in wrapped(&format!("{head} {}", to_one_line(&memory.content))) {
+        out += &match line.strip_prefix(&head).filter(|_| out.is_empty()) {
+            Some(rest) => format!("{}{rest}\n", paint.paint(TextRole::Type, &head)),
+            None => format!("{INDENT}{line}\n"),
+        };
     }
-    let mut facts = format!("{} · {importance} · ", to_one_line(category));
+    let mut facts = format!("{id} {} · {importance} · ", to_one_line(category));
     facts += memory.updated_at.to_second().split('T').next().unwrap_or_default();
     if memory.archived {
         facts += " · archived";
     }
-    let tags: Vec<String> =
-        memory.tags.iter().map(|it| format!("#{}", to_one_line(it))).collect();
-    let lines = [vec![format!("{id} {facts}")], wrapped(&tags.join(" "), WIDTH - indent.len())];
-    for line in lines.concat().iter().filter(|it| !it.is_empty()) {
-        let line = cut(line, WIDTH - indent.len());
-        out += &format!("{indent}{}\n", paint.paint(TextRole::Dim, &line));
+    let tags: Vec<String> = memory.tags.iter().map(|it| format!("#{}", to_one_line(it))).collect();
+    let tags = wrapped(&tags.join(" "));
+    for line in [facts].iter().chain(&tags).filter(|it| !it.is_empty()) {
+        out += &format!("{INDENT}{}\n", paint.paint(TextRole::Dim, &cut(line)));
     }
     out
 }
 
-/// Breaks a text at white space into lines of so many columns; what does not fit is left out.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Breaks a text at white space into lines; what does not fit is left out.
+fn wrapped(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace().flat_map(|it| parts(it, width)) {
-        let is_full = !line.is_empty() && width < columns(&line) + 1 + columns(word);
+    for word in text.split_whitespace().flat_map(parts) {
+        let is_full = !line.is_empty() && WIDTH < columns(&line) + 1 + columns(word);
         if is_full && lines.len() + 1 == LINES_MAX {
             line += " …";
             break;
         }
         if is_full {
-            lines.push(cut(&line, width));
+            lines.push(cut(&line));
             line.clear();
         } else if !line.is_empty() {
             line.push(' ');
         }
         line += word;
     }
-    lines.push(cut(&line, width));
+    lines.push(cut(&line));
     lines
 }
 
 /// Breaks a word that is wider than a line, such as a sentence of a script without spaces.
-fn parts(word: &str, width: usize) -> Vec<&str> {
+fn parts(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut n_columns) = (0, 0);
     for (at, char) in word.char_indices() {
-        if width < n_columns + char_columns(char) {
+        if WIDTH < n_columns + char_columns(char) {
             parts.push(&word[start..at]);
             (start, n_columns) = (at, 0);
         }
@@ -99,11 +100,11 @@ fn parts(word: &str, width: usize) -> Vec<&str> {
     parts
 }
 
-/// Cuts a line to so many columns, the last character being `…` where it was longer.
-fn cut(line: &str, width: usize) -> String {
+/// Cuts a line, the last character being `…` where it was longer.
+fn cut(line: &str) -> String {
     let mut n_chars = line.chars().count();
     let mut out = line.to_owned();
-    while width < columns(&out) && 0 < n_chars {
+    while WIDTH < columns(&out) && 0 < n_chars {
         n_chars -= 1;
         out = text::truncate_chars(line, n_chars);
     }

@@ -375,12 +375,7 @@ fn redacted(changes: FieldChanges, scrub: &impl Fn(String) -> String) -> FieldCh
         }
         tags
     });
-    FieldChanges {
-        category: changes.category.map(scrub),
-        tags,
-        task_metadata: metadata,
-        ..changes
-    }
+    FieldChanges { category: changes.category.map(scrub), tags, task_metadata: metadata, ..changes }
 }
 
 fn scrubbed(metadata: Map<String, Value>, scrub: &impl Fn(String) -> String) -> Map<String, Value> {

@@ -154,7 +154,8 @@ fn check(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
 
 fn taken(dest: &Path) -> MoveError {
     let dest = dest.display();
-    let what = format!("`{dest}` is not empty; name another folder, or replace its files by --force");
+    let what =
+        format!("`{dest}` is not empty; name another folder, or replace its files by --force");
     MoveError::Refused(what)
 }
 

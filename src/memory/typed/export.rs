@@ -75,7 +75,9 @@ impl MemoryExport {
             files.push(ExportedFile { path: path.to_owned(), memories });
         }
         let archives = archives.into_iter();
-        files.extend(archives.map(|(path, it)| ExportedFile { path: path.to_owned(), memories: it }));
+        files.extend(
+            archives.map(|(path, it)| ExportedFile { path: path.to_owned(), memories: it }),
+        );
         Ok(MemoryExport { files, entries })
     }
 
@@ -107,10 +109,7 @@ impl ExportedFile {
 }
 
 /// Returns the memories of a type, and whether each is archived.
-fn memories_of(
-    reader: &Reader,
-    memory_type: NodeType,
-) -> Result<Vec<(NodeKey, bool)>, StoreError> {
+fn memories_of(reader: &Reader, memory_type: NodeType) -> Result<Vec<(NodeKey, bool)>, StoreError> {
     let mut found = Vec::new();
     for archived in [false, true] {
         let of_type = Facet::text("type", memory_type.as_str());

@@ -97,11 +97,7 @@ impl Memory {
 
 impl MemoryLine {
     fn redacted(self, scrub: &impl Fn(String) -> String) -> MemoryLine {
-        MemoryLine {
-            content: scrub(self.content),
-            changes: redacted(self.changes, scrub),
-            ..self
-        }
+        MemoryLine { content: scrub(self.content), changes: redacted(self.changes, scrub), ..self }
     }
 
     fn is_archived(&self) -> bool {

@@ -9,8 +9,8 @@ use std::str;
 
 use serde_json::{Map, Value};
 
-use super::request::{Arguments, FieldChanges, check_is_task, missing, mistyped};
 use super::MemoryError;
+use super::request::{Arguments, FieldChanges, check_is_task, missing, mistyped};
 use super::view::{NO_CATEGORY, STATUS};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -190,6 +190,3 @@ pub(super) fn file_of(memory_type: NodeType, archived_in: Option<&str>) -> Strin
         Some(year) => format!("{ARCHIVE}/{year}/{name}"),
     }
 }
-
-#[cfg(test)]
-mod tests;

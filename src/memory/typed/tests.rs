@@ -1,6 +1,7 @@
 //! The use cases against the specification.
 
 mod fields;
+mod lines;
 mod model;
 mod random;
 
