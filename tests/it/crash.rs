@@ -6,6 +6,7 @@
 mod failures;
 mod identity;
 mod messages;
+mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
