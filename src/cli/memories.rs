@@ -1,4 +1,4 @@
-//! `remindb memories`: lists typed memories as the tool `query_memories` does, and counts no access.
+//! `remindb memories`: lists typed memories as `query_memories` does, and counts no access.
 
 use serde_json::{Map, Value};
 

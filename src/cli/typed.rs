@@ -1,4 +1,4 @@
-//! Typed memories on the command line: opened with the settings of their notes, shown in 80 columns.
+//! Typed memories on the command line: opened with settings of a folder, shown in 80 columns.
 
 use std::path::Path;
 

@@ -175,7 +175,7 @@ impl Form {
     }
 }
 
-/// Checks the length of a text as [`check_text`] does; a marker of a secret counts as one character.
+/// Checks the length of a text in characters; a marker of a secret counts as one.
 pub(crate) fn check_marked_text(text: &str, chars_max: usize) -> Result<(), String> {
     check_text(&shorten_markers(text), chars_max)
 }

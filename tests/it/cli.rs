@@ -528,7 +528,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, remember, memories, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -613,7 +613,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, remember, memories, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help
         = 2
     "#]]);
     folder.check(
@@ -731,7 +731,8 @@ fn help_and_version_are_there_in_80_columns() {
     assert_eq!(overview, folder.ok(["--help"]));
     assert_eq!(overview, folder.ok(["-h"]));
     assert_eq!(overview, folder.ok([] as [&str; 0]));
-    let commands = ["compile", "serve", "inspect", "search", "doctor", "completion"];
+    let commands =
+        ["compile", "serve", "inspect", "search", "remember", "memories", "doctor", "completion"];
     for name in commands {
         let text = folder.ok(["help", name]);
         assert_eq!(text, folder.ok([name, "--help"]));

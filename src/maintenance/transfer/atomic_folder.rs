@@ -1,8 +1,8 @@
 //! Writes a folder of files that appears whole or not at all, as far as a folder allows.
 //!
 //! All files are written and synced in a draft folder first. A folder that does not exist gets its
-//! name in one step. In a folder that exists, each file is renamed into place, the last one when all
-//! others are there; a kill in between leaves a folder without that last file.
+//! name in one step. In a folder that exists, each file is renamed into place, the last one when
+//! all others are there; a kill in between leaves a folder without that last file.
 //!
 //! A draft, `.NAME.N.draft`, is beside its destination, or in it where that exists. One left by a
 //! kill is used again by the next draft of that name. Only its owner can read the files.

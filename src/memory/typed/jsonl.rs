@@ -72,7 +72,7 @@ pub(crate) struct MemoryLine {
     pub(super) access_count: u64,
 }
 
-/// A line of a file: its number, counted from 1, and the memory on it, or the reason why it is none.
+/// A line of a file: its number, counted from 1, and the memory on it or the reason why it is none.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedLine<'a> {
     /// The name of the file in messages.
