@@ -234,7 +234,7 @@ fn servers_that_write_at_once_lose_nothing() {
 
 /// The tests of `make crash`.
 mod long {
-    use super::{failures, kill_servers, write_at_once};
+    use super::{failures, kill_servers, typed, write_at_once};
 
     /// Kills of servers of one memory before the next one begins.
     const KILLS_OF_ONE: usize = 25;
@@ -250,6 +250,17 @@ mod long {
         let seed = number("CRASH_SEED", 1_000) as u64;
         let (n_kills, n_writes, n_compiles) = kill_servers(seed..seed + n_memories, KILLS_OF_ONE);
         println!("{n_kills} kills: {n_writes} writes, {n_compiles} compiles acknowledged, 0 lost");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn memories() {
+        let n_kills = number("CRASH_MEMORY_KILLS", 100);
+        let seed = number("CRASH_SEED", 1_000) as u64;
+        let (n_whole, n_none) = typed::kill_imports(seed, n_kills);
+        let n_acknowledged = typed::kill_stores(seed, n_kills);
+        println!("{n_kills} kills of imports: {n_whole} whole, {n_none} not at all, 0 by half");
+        println!("{n_kills} kills of servers: {n_acknowledged} calls acknowledged, 0 lost");
     }
 
     #[test]
