@@ -23,6 +23,8 @@ pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use export::{ExportedFile, MemoryExport};
 pub(crate) use import::MemoryImport;
+#[cfg(any(test, fuzzing))]
+pub(crate) use jsonl::NumberedLine;
 pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, MemoryFile, read_lines};
 pub(crate) use query::{MemoryPage, list_memories};
 #[allow(unused_imports, reason = "tools and resources are built on it")]

@@ -122,6 +122,21 @@ impl MemoryLine {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+impl NumberedLine<'_> {
+    /// Returns the line that an export would write of it alone, as of the beginning of time.
+    pub(crate) fn written(&self) -> Result<String, String> {
+        let line = self.memory.as_ref().map_err(Clone::clone)?;
+        let created_at = line.created_at.or(line.updated_at).unwrap_or(Millis(0));
+        let updated_at = line.updated_at.unwrap_or(created_at);
+        let fields =
+            Fields::new(line.fields(created_at, updated_at)).map_err(|it| it.to_string())?;
+        let (of_type, access) = (line.memory_type, line.access(created_at));
+        let memory = super::TypedMemory::new(of_type, &line.content, &fields, access);
+        Ok(memory.to_json().to_string())
+    }
+}
+
 /// The memories that lines are merged into.
 struct Merging {
     now: Millis,
