@@ -4,8 +4,8 @@ use super::Millis;
 
 impl Millis {
     /// Reads a day or a time as ISO 8601 writes it: `2026-01-01`, `2026-01-01T10:00:00Z`, with a
-    /// fraction or a zone; without a zone it is UTC. Anything else is `None`, as is a time in a year
-    /// that has no four digits in UTC.
+    /// fraction or a zone; without a zone it is UTC. Anything else is `None`, as is a time in a
+    /// year that has no four digits in UTC.
     pub(crate) fn parse_rfc3339(text: &str) -> Option<Millis> {
         let (date, rest) = text.split_at_checked(10)?;
         let [year, month, day] = numbers(date, [4, 2, 2], '-')?;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Dice, Folder};
+use super::failures::limited;
+use crate::support::{Client, Dice, Folder, Ran};
 
 /// Memories of an import.
 const LINES: usize = 400;
@@ -143,6 +144,73 @@ fn an_export_that_is_killed_is_whole_or_not_at_all() {
     assert_eq!(exported(&folder, "out").unwrap(), reference);
     let is_draft = |it: &String| it.ends_with(".draft");
     assert!(!folder.names().iter().any(is_draft), "{:?}", folder.names());
+}
+
+#[test]
+fn an_export_over_another_that_is_killed_leaves_whole_files() {
+    let folder = base();
+    folder.ok(["export", "--format", "agent-memory", "old", "--db", "base.db"]);
+    copy_base(&folder);
+    folder.ok(["import", "--from", "agent-memory", "in", "--db", "m.db"]);
+    folder.ok(["export", "--format", "agent-memory", "new", "--db", "m.db"]);
+    let [old, new] = ["old", "new"].map(|it| exported(&folder, it).unwrap());
+    let args = ["export", "--format", "agent-memory", "out", "--force", "--db", "m.db"];
+    let whole = measure(&folder, &args);
+    let mut dice = Dice::new(5);
+    for nth in 0..12 {
+        fs::remove_dir_all(folder.path("out")).unwrap();
+        for (name, text) in &old {
+            folder.write(format!("out/{name}"), text);
+        }
+        let said = kill_within(folder.command(args).spawn().unwrap(), whole, &mut dice);
+        let there = exported(&folder, "out").unwrap();
+        match there.get("index.json") {
+            // The index goes first and comes last.
+            Some(index) if *index == new["index.json"] => assert_eq!(there, new, "kill {nth}"),
+            Some(_) => assert_eq!(there, old, "kill {nth}"),
+            None => {
+                let is_whole =
+                    |(name, it): (&String, &String)| *it == new[name] || *it == old[name];
+                assert!(there.iter().all(is_whole), "kill {nth}");
+            }
+        }
+        assert!(there == new || !said.contains("exported"), "kill {nth}: {said}");
+        folder.ok(args);
+        assert_eq!(exported(&folder, "out").unwrap(), new);
+        let names = fs::read_dir(folder.path("out")).unwrap();
+        assert_eq!(names.count(), 5, "kill {nth}: a draft is left");
+    }
+}
+
+#[test]
+fn an_export_without_room_leaves_nothing() {
+    let folder = base();
+    copy_base(&folder);
+    folder.ok(["import", "--from", "agent-memory", "in", "--db", "m.db"]);
+    fs::create_dir(folder.path("empty")).unwrap();
+    for (out, n_names) in [("out", None), ("empty", Some(0))] {
+        let args = ["export", "--format", "agent-memory", out, "--db", "m.db"];
+        let ran = Ran::of(&folder, &mut limited(&folder, 64, &args));
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write the export"), "{}", ran.stderr);
+        let names = fs::read_dir(folder.path(out)).ok().map(Iterator::count);
+        assert_eq!(names, n_names);
+    }
+    let is_draft = |it: &String| it.ends_with(".draft");
+    assert!(!folder.names().iter().any(is_draft), "{:?}", folder.names());
+}
+
+#[test]
+fn an_import_without_room_changes_nothing() {
+    let folder = base();
+    copy_base(&folder);
+    let args = ["import", "--from", "agent-memory", "in", "--db", "m.db"];
+    let ran = Ran::of(&folder, &mut limited(&folder, 512, &args));
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing was changed"), "{}", ran.stderr);
+    assert_eq!(contents(&folder).len(), 1);
+    folder.ok(args);
+    assert_eq!(contents(&folder).len(), LINES + 1);
 }
 
 /// What a reply promises.
