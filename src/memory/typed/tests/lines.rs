@@ -428,6 +428,29 @@ fn secrets_become_markers_and_come_back_as_they_are() {
     assert_eq!(export(other), out);
 }
 
+#[test]
+fn no_tool_makes_a_memory_that_an_import_would_refuse() {
+    let world = World::new();
+    let memory = world.memory.as_ref().unwrap();
+    let stored = world.store(json!({"type": "core", "content": "Short"}));
+    let node = memory.read(|it| it.typed_by_uuid(stored["id"].as_str().unwrap())).unwrap();
+    let node = node.unwrap().id;
+    let long = "x".repeat(5_001);
+    let refused = [
+        memory.write(&long, Some(&node), crate::memory::WriteMode::Replace),
+        memory.summarize(&node, &long, None),
+    ];
+    for (refused, name) in refused.into_iter().zip(["payload", "summary"]) {
+        let why = format!("`{name}` has 5001 characters; at most 5000 fit into a memory");
+        assert_eq!(refused.err().map(|it| it.to_string()), Some(why));
+    }
+    memory.summarize(&node, &long[..5_000], None).unwrap();
+    let other = World::new();
+    let other = other.memory.as_ref().unwrap();
+    assert_eq!(import_all(other, &export(memory)).refused, [] as [String; 0]);
+    assert_eq!(export(other), export(memory));
+}
+
 /// A line of a damaged file, and what must become of it.
 struct Fragment {
     bytes: Vec<u8>,
