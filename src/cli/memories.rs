@@ -53,6 +53,12 @@ fn request(args: &MemoriesArgs) -> Result<QueryRequest, CommandError> {
         let what = format!("no status `{status}`; a task is one of {known}");
         return Err(CommandError::Because(what));
     }
+    if let (Some(_), Some(other)) =
+        (&args.status, args.memory_type.as_deref().filter(|it| *it != "task"))
+    {
+        let what = format!("`--status` is for tasks, and `--type` is {other}");
+        return Err(CommandError::Because(what));
+    }
     let limit = args.limit.unwrap_or(LIMIT);
     Ok(QueryRequest { status: args.status.clone(), limit, ..request })
 }

@@ -330,6 +330,7 @@ fn memories_are_listed_by_every_condition() {
     for (flags, why) in [
         ("--type note", "`type` must be one of core, learning, task"),
         ("--status open", "no status `open`; a task is one of completed, in-progress, blocked"),
+        ("--type core --status blocked", "`--status` is for tasks, and `--type` is core"),
         ("--sort-by size", "`sort_by` must be one of"),
         ("--importance huge", "`importance` must be one of"),
         ("--limit 0", "`--limit` needs 1 or more"),
