@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, typed};
-use crate::maintenance::transfer::{AtomicFolder, IfThere, MoveError};
+use crate::maintenance::transfer::{AtomicFolder, IfExists, MoveError};
 use crate::memory::typed::{
     ARCHIVE, ExportedFile, FILES, INDEX, MemoryExport, MemoryFile, MemoryImport, read_lines,
 };
@@ -83,7 +83,7 @@ pub(super) fn export(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(db)?;
-    let if_there = if is_force { IfThere::Replace } else { IfThere::Refuse };
+    let if_there = if is_force { IfExists::Replace } else { IfExists::Refuse };
     let mut draft = AtomicFolder::of(folder, if_there)?;
     let progress = ProgressLine::new(context, "exporting", "memories");
     let written = reader.at_one_state(|reader| write(reader, &mut draft, &progress));

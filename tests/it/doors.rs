@@ -145,38 +145,31 @@ fn what_is_remembered_is_shown_with_the_way_back() {
 #[test]
 fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
     let folder = Folder::new();
-    folder.check("remember tea", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ remember tea
         ! remindb: `remember` needs `--type core` for what always holds, `--type learning` for what was found out, or `--type task` for what is to be done; see `remindb help`
         = 2
     "#]]);
-    folder.check(
-        "remember --type core",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ remember --type core
             ! remindb: `remember` needs the text to remember, or `-` for standard input; see `remindb help`
             = 2
-        "#]],
-    );
-    folder.check(
-        "remember --type fact tea",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ remember --type fact tea
             ! remindb: `type` must be one of core, learning, task
             = 2
-        "#]],
-    );
-    folder.check(
-        "remember --type core --status blocked tea",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ remember --type core --status blocked tea
             ! remindb: `--status` is for `--type task`, not for `core`
             = 2
-        "#]],
-    );
-    folder.check(
-        "remember --type task --status open tea",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ remember --type task --status open tea
             ! remindb: `task_metadata.status` must be one of completed, in-progress, blocked
             = 2
-        "#]],
-    );
+        "#]]);
     let long = ["remember", "--type", "core", &"x".repeat(5_001)];
     check(
         &folder.run(long),
@@ -195,13 +188,11 @@ fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
-    folder.check(
-        "memories",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ memories
             ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
             = 2
-        "#]],
-    );
+        "#]]);
     assert_eq!(folder.names(), [] as [&str; 0]);
 }
 
@@ -215,14 +206,12 @@ fn one_core_memory_too_many_names_others_on_the_command_line() {
         )
     });
     let folder = Folder::new().file("in/core_memories.jsonl", lines.collect::<String>());
-    folder.check(
-        "import --from agent-memory in --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ import --from agent-memory in --db m.db
             imported: 1000 added, 0 updated, 0 unchanged, 1 bad line, snapshot 1, to m.db
             ! in/core_memories.jsonl:1001: there are 1000 core memories, the most there may be; archive one first
             = 0
-        "#]],
-    );
+        "#]]);
     check(
         &folder.run(["remember", "--db", "m.db", "--type", "core", "One more"]),
         expect![[r#"
@@ -263,9 +252,8 @@ fn memories_are_listed_by_every_condition() {
         folder
             .database("m.db")
             .query_row("SELECT total(access_count) FROM heat", [], |row| row.get::<_, f64>(0));
-    folder.check(
-        "memories --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ memories --db m.db
             [core] Likes green tea
               00000000-0000-4000-8000-000000000001 preference · high · 2026-01-03
               #tea #drink
@@ -275,40 +263,31 @@ fn memories_are_listed_by_every_condition() {
               00000000-0000-4000-8000-000000000002 blocked · medium · 2026-01-02
             3 memories
             = 0
-        "#]],
-    );
-    folder.check(
-        "memories --db m.db --archived",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ memories --db m.db --archived
             [learning] Once said
               00000000-0000-4000-8000-000000000004 other · medium · 2025-01-01 · archived
             1 memory
             = 0
-        "#]],
-    );
-    folder.check(
-        "memories --db m.db --sort-by created_at --sort-order asc --limit 1 --offset 1",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ memories --db m.db --sort-by created_at --sort-order asc --limit 1 --offset 1
             [task] Two lines
               00000000-0000-4000-8000-000000000002 blocked · medium · 2026-01-02
             number 2 of 3 memories; more: --offset 2
             = 0
-        "#]],
-    );
-    folder.check(
-        "memories --db m.db --offset 9",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+        $ memories --db m.db --offset 9
         3 memories, none behind --offset 9
         = 1
-    "#]],
-    );
-    folder.check(
-        "memories --db m.db --search coffee",
-        expect![[r#"
+    "#]]);
+    folder.check_session(expect![[r#"
+        $ memories --db m.db --search coffee
         no memories
         = 1
-    "#]],
-    );
+    "#]]);
     for (flags, n) in [
         ("--type task", 2),
         ("--type learning", 0),
@@ -353,73 +332,63 @@ fn memories_are_listed_by_every_condition() {
 #[test]
 fn an_import_names_each_bad_line_and_comes_again_without_effect() {
     let folder = files();
-    folder.check(
-        "import --from agent-memory in --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ import --from agent-memory in --db m.db
             imported: 4 added, 0 updated, 0 unchanged, 1 bad line, snapshot 1, to m.db
             ! in/tasks.jsonl:3: `id` must be a UUID
             = 0
-        "#]],
-    );
-    folder.check(
-        "import --from agent-memory in --db m.db",
-        expect![[r#"
+        "#]]);
+    folder.check_session(expect![[r#"
+            $ import --from agent-memory in --db m.db
             imported: 0 added, 0 updated, 4 unchanged, 1 bad line, no snapshot, to m.db
             ! in/tasks.jsonl:3: `id` must be a UUID
             = 0
-        "#]],
-    );
+        "#]]);
     folder.write("in/core_memories.jsonl", CORE.replace("2026-01-03", "2026-01-04"));
-    folder.check(
-        "import --from agent-memory in --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ import --from agent-memory in --db m.db
             imported: 0 added, 1 updated, 3 unchanged, 1 bad line, snapshot 2, to m.db
             ! in/tasks.jsonl:3: `id` must be a UUID
             = 0
-        "#]],
-    );
+        "#]]);
     folder.assert_healthy("m.db");
 }
 
 #[test]
 fn an_import_without_files_makes_no_database() {
     let folder = Folder::new().file("in/index.json", "{}").file("in/archive/x/tasks.jsonl", OLD);
-    folder.check("import --from agent-memory in --db m.db", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory in --db m.db
         ! remindb: no memories in `in`: it has none of core_memories.jsonl, learnings.jsonl, tasks.jsonl, also below archive/
         = 2
     "#]]);
-    folder.check(
-        "import --from agent-memory typo --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory typo --db m.db
         ! remindb: no folder `typo`
         = 2
-    "#]],
-    );
-    folder.check("import --from agent-memory", expect![[r#"
+    "#]]);
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory
         ! remindb: `import` needs the folder to import, behind `--from agent-memory`; see `remindb help`
         = 2
     "#]]);
     fs::create_dir(folder.path("in/tasks.jsonl")).unwrap();
-    folder.check(
-        "import --from agent-memory in --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory in --db m.db
         ! remindb: `in/tasks.jsonl` is no regular file; move it away
         = 2
-    "#]],
-    );
+    "#]]);
     assert_eq!(folder.names(), ["in"]);
 }
 
 #[test]
 fn an_export_has_every_memory_in_a_fixed_order() {
     let folder = imported();
-    folder.check(
-        "export --format agent-memory out --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ export --format agent-memory out --db m.db
         exported: 4 memories in 4 files, to out
         = 0
-    "#]],
-    );
+    "#]]);
     expect![[r#"
         == archive/2025/learnings.jsonl
         {"id":"00000000-0000-4000-8000-000000000004","type":"learning","content":"Once said","category":"other","created_at":"2025-01-01T00:30:00Z","updated_at":"2025-01-01T00:30:00Z","accessed_at":"2025-01-01T00:30:00Z","access_count":0,"tags":[],"importance":"medium","archived":true}
@@ -452,13 +421,11 @@ fn an_export_replaces_nothing_unless_it_is_told_to() {
     folder.write("out/archive/1999/other.jsonl", "mine\n");
     folder.write("out/tasks.jsonl", "old");
     let before = texts(&folder, "out");
-    folder.check(
-        export,
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ export --format agent-memory out --db m.db
         ! remindb: `out` is not empty; name another folder, or replace its files by --force
         = 2
-    "#]],
-    );
+    "#]]);
     assert_eq!(texts(&folder, "out"), before);
     folder.ok((export.to_owned() + " --force").split(' '));
     let after = texts(&folder, "out");
@@ -532,13 +499,11 @@ fn a_memory_without_memories_is_exported_and_imported() {
         == tasks.jsonl
     "#]]
     .assert_eq(&texts(&folder, "out"));
-    folder.check(
-        "import --from agent-memory out --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ import --from agent-memory out --db m.db
         imported: 0 added, 0 updated, 0 unchanged, 0 bad lines, no snapshot, to m.db
         = 0
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

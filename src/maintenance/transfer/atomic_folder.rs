@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::sync_folder;
-use super::{AtomicFile, IfThere, MoveError, OnFile};
+use super::{AtomicFile, IfExists, MoveError, OnFile};
 use crate::store::rename::rename_new;
 
 /// Names tried before giving up; each one taken is a draft of another process.
@@ -24,7 +24,7 @@ const NAMES_MAX: usize = 1000;
 pub(crate) struct AtomicFolder {
     draft: PathBuf,
     dest: PathBuf,
-    if_there: IfThere,
+    if_there: IfExists,
     /// Whether there is no folder at the destination yet.
     is_new: bool,
     /// Whether the draft is the folder at the destination now.
@@ -37,7 +37,7 @@ pub(crate) struct AtomicFolder {
 
 impl AtomicFolder {
     /// Creates an empty draft of `dest`; fails if a folder with something in it may not be changed.
-    pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFolder, MoveError> {
+    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFolder, MoveError> {
         let is_new = dest.symlink_metadata().is_err();
         if !is_new {
             check(dest, if_there)?;
@@ -77,7 +77,7 @@ impl AtomicFolder {
     ) -> Result<(), E> {
         let full = self.draft.join(path);
         make_folder(&parent(&full)).on("write", &full)?;
-        let file = AtomicFile::of(&full, IfThere::Refuse)?;
+        let file = AtomicFile::of(&full, IfExists::Refuse)?;
         fill(&mut file.file()?)?;
         file.publish()?;
         self.files.push(PathBuf::from(path));
@@ -119,8 +119,8 @@ impl AtomicFolder {
     fn put(&self, file: &Path) -> Result<(), MoveError> {
         let (from, to) = (self.draft.join(file), self.dest.join(file));
         match self.if_there {
-            IfThere::Replace => fs::rename(&from, &to),
-            IfThere::Refuse => rename_new(&from, &to),
+            IfExists::Replace => fs::rename(&from, &to),
+            IfExists::Refuse => rename_new(&from, &to),
         }
         .on("write", &to)?;
         sync_folder(&to)
@@ -136,7 +136,7 @@ impl Drop for AtomicFolder {
 }
 
 /// Refuses what is no folder, and a folder with something in it that may not be changed.
-fn check(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
+fn check(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
     if !dest.is_dir() {
         let what = format!("`{}` is no folder; name another, or move it away", dest.display());
         return Err(MoveError::Refused(what));
@@ -146,7 +146,7 @@ fn check(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
         names.push(entry.on("read", dest)?.file_name().to_string_lossy().into_owned());
     }
     let is_draft = |it: &String| it.starts_with(".export.") && it.ends_with(".draft");
-    if if_there == IfThere::Refuse && !names.iter().all(is_draft) {
+    if if_there == IfExists::Refuse && !names.iter().all(is_draft) {
         return Err(taken(dest));
     }
     Ok(())
