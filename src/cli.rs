@@ -17,6 +17,7 @@ mod import;
 mod inspect;
 mod listen;
 mod logging;
+mod memory_place;
 mod progress;
 mod redact;
 mod restore;
@@ -41,9 +42,6 @@ use color::ColorMode;
 use crate::ingest::scan::Gitignore;
 use crate::model::clock::Clock;
 use crate::settings::workspace::{Trust, WorkspaceOptions};
-
-/// The default database.
-const DEFAULT_DB: &str = "memory.db";
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,17 +185,6 @@ fn help(topic: Option<&str>, context: &mut Context<'_>) -> Result<CommandOutcome
 /// Returns a variable of the environment; an empty one counts as unset.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|it| !it.is_empty())
-}
-
-/// Returns the database: as named, else by the environment, else `fallback`.
-fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
-    let from_environment = || variable("REMINDB_DB").map(PathBuf::from);
-    named.or_else(from_environment).unwrap_or_else(fallback)
-}
-
-/// Returns the database of a command that reads.
-fn known_database(named: Option<PathBuf>) -> PathBuf {
-    database(named, || PathBuf::from(DEFAULT_DB))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

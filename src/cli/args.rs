@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
+pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
-pub(crate) use client::{CLIENTS, Client, Scope};
+pub(crate) use client::{CLIENTS, Client};
 #[cfg(feature = "desktop")]
 pub(crate) use command::SetupArgs;
 pub(crate) use command::{

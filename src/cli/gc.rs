@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-    let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;
+    let writer = Writer::open(&known_database(args.db, context)?, IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),
         (None, Some(ms)) => KeepRule::Since(Millis(context.clock.now().0.saturating_sub(ms))),

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::args::RedactArgs;
-use super::{CommandError, CommandOutcome, Context, absolute, known_database, options};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
@@ -19,7 +20,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { RedactionMode::DryRun } else { RedactionMode::Rewrite };
     let options = options(args.is_trusted, false)?;
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let redactor = match args.source {
         Some(source) => redactor_of(&folder(&source)?, options, context)?,
         None => Redactor::builtin(),

@@ -1,15 +1,16 @@
 //! `remindb restore`: replaces the memory by a backup, and keeps the former file beside it.
 
 use super::args::RestoreArgs;
+use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
 pub(super) fn run(
     args: RestoreArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = database_to_make(args.db, None, context)?;
     let stamp = context.clock.now().stamp();
     let progress = ProgressLine::new(context, "restoring", "pages");
     let restored = transfer::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::ServeArgs;
+use super::args::{Scope, ServeArgs};
 use super::listen::HttpOptions;
+use super::memory_place::{self, Surroundings};
 use super::{
-    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
-    options, variable,
+    CommandError, CommandOutcome, Context, absolute, listen, logging, n_threads, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -100,7 +100,27 @@ pub(super) fn run(
 fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
     let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
     let source = args.source.clone().or_else(from_environment);
-    source.map(|it| folder(&it)).transpose()
+    let Some(source) = source else { return Ok(None) };
+    match args.scope {
+        // A client may start the server in any folder of the project.
+        Some(Scope::Project) => folder(&Surroundings::of_process()?.folder_of(&source)).map(Some),
+        Some(Scope::User) | None => folder(&source).map(Some),
+    }
+}
+
+/// Returns the database to serve, in a folder that exists.
+fn place(
+    args: &ServeArgs,
+    source: Option<&Path>,
+    context: &mut Context<'_>,
+) -> Result<PathBuf, CommandError> {
+    let (Some(source), None) = (source, args.scope) else {
+        return memory_place::database_to_make(args.db.clone(), args.scope, context);
+    };
+    let place = memory_place::database_of_notes(args.db.clone(), source)?;
+    place.tell(context);
+    place.make_folder()?;
+    Ok(place.path)
 }
 
 fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
@@ -115,9 +135,9 @@ fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspa
 fn open_memory(
     args: ServeArgs,
     live: LiveWorkspace,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Memory, CommandError> {
-    let database = known_database(args.db);
+    let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live);

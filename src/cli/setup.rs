@@ -30,7 +30,7 @@ use plan::{FileStep, Wanted};
 use show::{StepReport, StepResult};
 
 use super::args::{self, Client, Scope};
-use super::{CommandError, CommandOutcome, Context, absolute, database, variable};
+use super::{CommandError, CommandOutcome, Context, absolute, variable};
 use crate::mcp::Tool;
 use crate::query::Output;
 use crate::surface::ToolRunner;
@@ -224,7 +224,8 @@ impl SetupJob<'_> {
             Scope::Project => home.folders.project.join("memory.db"),
             Scope::User => home.data.join("remindb/memory.db"),
         };
-        let memory = absolute(&database(args.db.clone(), fallback))?;
+        let memory =
+            absolute(&args.db.clone().or_else(|| path_in("REMINDB_DB")).unwrap_or_else(fallback))?;
         let mut words = vec!["serve".to_owned(), "--db".to_owned(), utf8(&memory)?];
         let from_environment = || path_in("REMINDB_SOURCE");
         if let Some(source) = args.source.clone().or_else(from_environment) {

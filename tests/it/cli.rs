@@ -33,30 +33,23 @@ fn check_makes_nothing(folder: &Folder, args: &str, expected: Expect) {
 }
 
 #[test]
-fn a_folder_becomes_a_memory_of_its_name() {
-    let folder = Folder::new().file("notes/store.md", NOTES);
+fn a_folder_becomes_a_memory_and_stays_the_same() {
+    let folder = compiled();
     folder.check(
-        "compile notes",
-        expect![[r#"
-        compiled: 4 added, 0 modified, 0 removed (4 ops)
-        = 0
-    "#]],
-    );
-    folder.check(
-        "compile notes",
+        "compile notes --db m.db",
         expect![[r#"
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
     "#]],
     );
     folder.check(
-        "compile notes/store.md --db notes.db",
+        "compile notes/store.md --db m.db",
         expect![[r#"
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
     "#]],
     );
-    assert_eq!(folder.names(), ["notes", "notes.db"]);
+    assert_eq!(folder.names(), ["m.db", "notes"]);
 }
 
 #[test]
@@ -66,6 +59,7 @@ fn warnings_name_file_and_line_and_are_counted() {
         .file("notes/b.md", "---\na: [\n---\n\nText.\n");
     folder.check("compile notes", expect![[r#"
         compiled: 4 added, 0 modified, 0 removed (4 ops), 2 warnings
+        ! remindb: new memory: `notes/.remindb/memory.db`
         ! remindb: warning: a.md:3: not valid UTF-8 in 1 place, this is the first; read as `�`
         ! remindb: warning: b.md:3: front matter is not understood: while parsing a node, did not find expected node content; kept as text
         = 0
@@ -264,9 +258,9 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
         &folder,
         "inspect",
         expect![[r#"
-        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
-        = 2
-    "#]],
+            ! remindb: no memory in `DIR`, above it or at `DIR/.data/remindb/memory.db`; make one with `remindb compile FOLDER`, or name one with --db
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
@@ -661,7 +655,7 @@ fn the_environment_names_the_database() {
     assert_eq!(ran.code, Some(2));
     let ran = Ran::of(&folder, folder.command(["search", "five"]).env("REMINDB_DB", ""));
     expect![[r#"
-        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
+        ! remindb: no memory in `DIR`, above it or at `DIR/.data/remindb/memory.db`; make one with `remindb compile FOLDER`, or name one with --db
         = 2
     "#]]
     .assert_eq(&ran.transcript());

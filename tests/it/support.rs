@@ -80,6 +80,8 @@ impl Folder {
         for name in names {
             command.env_remove(name);
         }
+        // Nobody's own memory is in reach of a test.
+        command.env("XDG_DATA_HOME", self.0.path().join(".data"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

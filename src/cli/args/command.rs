@@ -43,6 +43,8 @@ pub(crate) struct CompileArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
+    /// The scope of the memory, where none is named.
+    pub(crate) scope: Option<Scope>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
