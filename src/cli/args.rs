@@ -14,12 +14,12 @@ use lexopt::prelude::*;
 pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
 pub(crate) use client::{CLIENTS, Client};
-#[cfg(feature = "desktop")]
-pub(crate) use command::SetupArgs;
 pub(crate) use command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
     ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell,
 };
+#[cfg(feature = "desktop")]
+pub(crate) use command::{SetupArgs, SetupClients};
 use values::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.

@@ -94,6 +94,11 @@ impl Surroundings {
         }
     }
 
+    /// Returns a path as seen from the working folder.
+    pub(super) fn full(&self, path: &Path) -> PathBuf {
+        self.folder.join(path)
+    }
+
     /// Returns the place of the user's own memory; `None` without a home.
     pub(super) fn of_user(&self) -> Option<MemoryPlace> {
         let path = self.data.as_ref()?.join("remindb").join(MEMORY_FILE);

@@ -53,7 +53,7 @@ pub(super) fn tools_named(names: &OsString) -> Result<ToolSet, UsageError> {
     ToolSet::parse(&names.to_string_lossy()).map_err(|why| UsageError(format!("`--tools` {why}")))
 }
 
-pub(super) fn client_names() -> String {
+fn client_names() -> String {
     CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
