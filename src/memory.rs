@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 mod edits;
 mod observer;
 mod relate;
+pub(crate) mod second;
 pub(crate) mod typed;
 mod warming;
 
@@ -20,6 +21,7 @@ pub(crate) use relate::RelateRequest;
 
 use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
 use crate::memory::rollback::LaterSnapshots;
+use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::query::{
@@ -46,6 +48,8 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
+    /// The memory that is searched beside it.
+    second: Option<SecondMemory>,
     /// Limits on the number of typed memories.
     memory_limits: typed::MemoryLimits,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -86,6 +90,12 @@ impl Memory {
         Memory { output: Output::Structured, ..self }
     }
 
+    /// Returns this memory with a second one beside it, which is only read.
+    #[must_use]
+    pub(crate) fn with_second(self, second: SecondMemory) -> Memory {
+        Memory { second: Some(second), ..self }
+    }
+
     /// Returns this memory with other limits of typed memories.
     #[cfg(test)]
     pub(crate) fn with_memory_limits(self, memory_limits: typed::MemoryLimits) -> Memory {
@@ -116,6 +126,7 @@ impl Memory {
             workspace,
             rates,
             output,
+            second: None,
             memory_limits,
             readers,
             heat_writer,
@@ -343,7 +354,13 @@ impl Memory {
         let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
         let (lines, now) = (self.rates().thresholds(), self.clock.now());
         let options = QueryOptions { budget, output: self.output, lines, now };
-        let answer = self.read(|reader| query::answer(reader, query, &options))?;
+        let own = |query: &Query<'_>, options: &QueryOptions| {
+            self.read(|reader| query::answer(reader, query, options))
+        };
+        let answer = match &self.second {
+            Some(second) => second.answer_beside(query, &options, &own)?,
+            None => own(query, &options)?,
+        };
         self.warm(&answer.shown);
         Ok(answer)
     }

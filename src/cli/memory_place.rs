@@ -26,6 +26,9 @@ use crate::server::own_folder::{OWN_FOLDER, make_own_folder, make_private_folder
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";
 
+/// The value of `--also` for the user's own memory.
+pub(super) const OF_USER: &str = "user";
+
 /// Entries of the working folder in which a memory is looked for.
 const ENTRIES_MAX: usize = 4096;
 

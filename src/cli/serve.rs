@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
 use super::listen::HttpOptions;
-use super::memory_place::{self, Surroundings};
+use super::memory_place::{self, OF_USER, Surroundings};
 use super::{
     CommandError, CommandOutcome, Context, absolute, listen, logging, n_threads, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
+use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
@@ -123,6 +124,23 @@ fn place(
     Ok(place.path)
 }
 
+/// Opens the second memory.
+fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandError> {
+    let Some(also) = &args.also else { return Ok(None) };
+    let around = Surroundings::of_process()?;
+    let path = match also.to_str() {
+        Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
+        _ => around.folder_of(also),
+    };
+    let full = |path: &Path| path.canonicalize().ok();
+    if full(&path).is_some_and(|it| full(own) == Some(it)) {
+        let path = path.display();
+        let what = format!("`{path}` is the memory itself; name another with --also");
+        return Err(CommandError::Because(what));
+    }
+    Ok(Some(SecondMemory::open(&path)?))
+}
+
 fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
     let options = options(args.is_trusted, args.is_gitignore)?;
     Ok(match source {
@@ -141,6 +159,10 @@ fn open_memory(
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live);
+    let memory = match second(&args, &database)? {
+        Some(second) => memory.with_second(second),
+        None => memory,
+    };
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }

@@ -121,3 +121,59 @@ fn a_server_makes_the_memory_of_the_scope_it_is_started_for() {
     assert_eq!(mode(folder.path(".data/remindb")), "700");
     assert_eq!(mode(folder.path(".data/remindb/memory.db")), "600");
 }
+
+/// Two memories: that of a project, and one of the user that knows of Ben.
+fn two_memories() -> Folder {
+    let folder = Folder::new()
+        .file("notes/people.md", NOTES)
+        .file("own/people.md", "# People\n\n## Ben\n\nPays for the billing service.\n");
+    folder.ok(["compile", "notes"]);
+    fs::create_dir_all(folder.path(".data/remindb")).unwrap();
+    folder.ok(["compile", "own", "--db", ".data/remindb/memory.db"]);
+    folder
+}
+
+#[test]
+fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
+    let folder = two_memories();
+    let before = fs::read(folder.path(".data/remindb/memory.db")).unwrap();
+    let mut client = Client::legacy(&folder, &["--also", "user"]);
+    let found = client.text("MemorySearch", json!({"query": "billing"}));
+    expect![[r#"
+        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
+        from the second memory:
+        [text] Pays for the billing service. (id=also:10qLwspY9Fq file=people.md score=0.65 temp=0.50 tok=7)"#]]
+    .assert_eq(&found);
+    let (_, id) = found.rsplit_once("(id=").unwrap();
+    let id = id.split(' ').next().unwrap();
+    let fetched = client.text("MemoryFetch", json!({"anchor": id}));
+    assert!(fetched.contains("Pays for the billing service."), "{fetched}");
+    let both = client.text("MemoryFetchBatch", json!({"node_ids": ["7PoBe645zfR", id]}));
+    assert!(both.contains("Knows the") && both.contains("Pays for"), "{both}");
+    for budget in [30, 60, 120, 500] {
+        let found = client.text("MemorySearch", json!({"query": "billing", "budget": budget}));
+        assert!(found.contains("Knows the") || budget < 60, "{budget}: {found}");
+        assert!(found.contains("Pays for") || budget < 500, "{budget}: {found}");
+    }
+    // Only the second has this, and nothing of it can be changed from here.
+    let found = client.text("MemorySearch", json!({"query": "Ben"}));
+    assert!(found.starts_with("[heading] Ben (id=also:"), "{found}");
+    let refused = client.call("MemoryWrite", json!({"payload": "No.", "anchor": id}));
+    assert!(refused.text.contains("a second memory is only read"), "{}", refused.text);
+    client.end();
+    assert!(before == fs::read(folder.path(".data/remindb/memory.db")).unwrap());
+    folder.check(
+        "serve --also notes/.remindb/memory.db",
+        expect![[r#"
+            ! remindb: `DIR/notes/.remindb/memory.db` is the memory itself; name another with --also
+            = 2
+        "#]],
+    );
+    folder.check(
+        "serve --also nowhere.db",
+        expect![[r#"
+            ! remindb: no database at `DIR/nowhere.db`; make one with `remindb compile FOLDER --db DIR/nowhere.db`
+            = 2
+        "#]],
+    );
+}

@@ -45,6 +45,8 @@ pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
     /// The scope of the memory, where none is named.
     pub(crate) scope: Option<Scope>,
+    /// A second memory that is only read; `user` for the user's own.
+    pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
@@ -187,7 +189,7 @@ pub(crate) enum SetupClients {
     One(Client),
     /// All that are installed.
     All,
-    /// Those that are installed and chosen.
+    /// The installed ones that the user chooses.
     #[default]
     Ask,
     /// All, only to show them.

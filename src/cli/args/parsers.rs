@@ -44,6 +44,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("scope") => args.scope = Some(scope_named(&parser.value()?)?),
+            Long("also") => args.also = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("rescan-interval") => {
                 args.rescan_interval = Some(interval("rescan-interval", parser.value()?)?);

@@ -274,7 +274,7 @@ const ROWS: &[ClientRow] = &[
             settings: &[(Base::Project, ".qwen/settings.json")],
             skills: Some((Base::Project, ".qwen/skills")),
             also_reads: &[],
-            advice: "run `qwen mcp approve remindb` here, or approve the server when Qwen Code asks",
+            advice: "run `qwen mcp approve remindb` here, or approve the server when asked",
         }),
         user: Some(Places {
             settings: &[(Base::Home, ".qwen/settings.json")],

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::client::Places;
 use super::connection::{Connection, Grants, Token, Tools, server_name};
 use super::file::{self, FileAccess, FileState};
-use super::launch::{Launch, launch};
+use super::launch::{Launch, Launching, launch};
 use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, FileStep, KnownFile, Wanted};
 use super::show::{StepReport, StepResult};
@@ -62,7 +62,12 @@ impl<'a> SetupJob<'a> {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let Launch { connection, memory, notes } = launch(&self)?;
+        let Launch { connection, memory, notes } = launch(Launching {
+            args: self.args,
+            client: self.client,
+            scope: self.scope,
+            home: self.home,
+        })?;
         let access = match &connection {
             Connection::Http { token: Some(Token::Literal(_)), .. } => FileAccess::Owner,
             _ => FileAccess::Usual,

@@ -7,29 +7,34 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::connection::{Connection, Token};
-use super::job::SetupJob;
-use super::{file, path_in};
-use crate::cli::args::Scope;
-use crate::cli::memory_place::{PlaceOrigin, Surroundings};
+use super::{UserFolders, file, path_in};
+use crate::cli::args::{Client, Scope, SetupArgs};
+use crate::cli::memory_place::{OF_USER, PlaceOrigin, Surroundings};
 use crate::cli::{CommandError, absolute};
 
 /// The program's name on the `PATH`.
 const PROGRAM: &str = "remindb";
-
-/// The value of `--also` for the user's own memory.
-const OF_USER: &str = "user";
 
 /// A connection, and what to say about it.
 pub(super) struct Launch {
     pub(super) connection: Connection,
     /// The memory; `None` for a server that listens elsewhere.
     pub(super) memory: Option<PathBuf>,
-    /// What the user should know.
+    /// Lines that the user should read.
     pub(super) notes: Vec<String>,
 }
 
+/// The setup that needs a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Launching<'a> {
+    pub(super) args: &'a SetupArgs,
+    pub(super) client: Client,
+    pub(super) scope: Scope,
+    pub(super) home: &'a UserFolders,
+}
+
 /// Returns the connection for a setup.
-pub(super) fn launch(job: &SetupJob<'_>) -> Result<Launch, CommandError> {
+pub(super) fn launch(job: Launching<'_>) -> Result<Launch, CommandError> {
     if let Some(url) = &job.args.http {
         return http(job, url);
     }
@@ -61,7 +66,7 @@ pub(super) fn launch(job: &SetupJob<'_>) -> Result<Launch, CommandError> {
     Ok(Launch { connection, memory: Some(memory), notes })
 }
 
-fn http(job: &SetupJob<'_>, url: &str) -> Result<Launch, CommandError> {
+fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
     let is_address = ["http://", "https://"].iter().any(|it| url.starts_with(it));
     if !is_address {
         let what =
@@ -84,7 +89,7 @@ fn http(job: &SetupJob<'_>, url: &str) -> Result<Launch, CommandError> {
 
 /// The arguments of the server, in the making.
 struct ArgWriter<'a> {
-    job: &'a SetupJob<'a>,
+    job: Launching<'a>,
     words: Vec<String>,
     notes: Vec<String>,
 }

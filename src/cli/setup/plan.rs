@@ -52,7 +52,7 @@ pub(super) struct Wanted<'a> {
     pub(super) grants: &'a [Grant],
 }
 
-/// What setup wrote into a settings file before.
+/// The record of an earlier setup of a settings file.
 #[derive(Clone, Copy)]
 pub(super) struct KnownFile<'a> {
     pub(super) record: &'a WrittenFile,

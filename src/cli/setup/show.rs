@@ -31,7 +31,7 @@ pub(super) struct StepReport<'a> {
     /// The tools allowed without asking, and the others; `None` without permissions.
     pub(super) tools: Option<Tools>,
     pub(super) memory: Option<PathBuf>,
-    /// What the user should know.
+    /// Lines that the user should read.
     pub(super) notes: Vec<String>,
     /// The next step for the user.
     pub(super) advice: Option<&'static str>,

@@ -99,7 +99,7 @@ pub(super) fn take(
     let new = match before {
         Some(before) => rest(entry.span.clone(), before),
         None if 1 < servers.len() => rest(entry.span.clone(), ""),
-        None if is_container_new => rest(container.span.clone(), ""),
+        None if is_container_new => rest(container.span, ""),
         None => {
             // A mapping without a key would be no mapping any more.
             let head = &text[container.span.start..entry.span.start];
