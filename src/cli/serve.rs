@@ -116,7 +116,11 @@ fn place(
     context: &mut Context<'_>,
 ) -> Result<PathBuf, CommandError> {
     let (Some(source), None) = (source, args.scope) else {
-        return memory_place::database_to_make(args.db.clone(), args.scope, context);
+        let mut named = args.db.clone();
+        if let (Some(Scope::Project), Some(path)) = (args.scope, &mut named) {
+            *path = Surroundings::of_process()?.folder_of(path);
+        }
+        return memory_place::database_to_make(named, args.scope, context);
     };
     let place = memory_place::database_of_notes(args.db.clone(), source)?;
     place.tell(context);

@@ -116,6 +116,12 @@ fn a_server_makes_the_memory_of_the_scope_it_is_started_for() {
     let said = serve(&["--scope", "project"]);
     assert!(said.starts_with("remindb: new memory: `DIR/project/.remindb/memory.db`\n"), "{said}");
     assert!(!serve(&["--scope", "project"]).contains("new memory"));
+    // Paths in the settings of a project are relative to it, wherever the server is started.
+    folder.write("project/notes/b.md", NOTES);
+    folder.ok(["compile", "project/notes", "--db", "project/notes/.remindb/memory.db"]);
+    let relative = ["--scope", "project", "--db", "notes/.remindb/memory.db", "--source", "notes"];
+    serve(&relative);
+    assert!(!folder.path("project/src/notes").exists());
     let said = serve(&["--scope", "user"]);
     assert!(said.starts_with("remindb: new memory: `DIR/.data/remindb/memory.db`\n"), "{said}");
     assert_eq!(mode(folder.path(".data/remindb")), "700");

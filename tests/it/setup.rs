@@ -1151,7 +1151,7 @@ fn settings_that_no_edit_keeps_come_with_what_to_paste() {
         ! remindb: cannot edit `DIR/project/.codex/config.toml`: it is written in a way that no edit here keeps; add this by hand:
         ! [mcp_servers.remindb]
         ! command = "remindb"
-        ! args = ["serve", "--db", "/m.db"]
+        ! args = ["serve", "--scope", "project", "--db", "/m.db"]
         = 2
     "#]].assert_eq(&ran.transcript().replace(program, "PROGRAM"));
 }

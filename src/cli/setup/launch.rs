@@ -104,6 +104,11 @@ impl ArgWriter<'_> {
     }
 
     fn memory_of_project(&mut self) -> Result<PathBuf, CommandError> {
+        let is_at_work = self.job.client.project_variable().is_none();
+        if is_at_work {
+            // The server may be started in any folder of the project.
+            self.words.extend(["--scope", "project"].map(str::to_owned));
+        }
         let named = self.job.args.db.clone().or_else(|| path_in("REMINDB_DB"));
         if let Some(named) = named {
             let memory = absolute(&named)?;
@@ -116,9 +121,7 @@ impl ArgWriter<'_> {
         let memory = absolute(&place.path)?;
         // A server that is started in the project finds these places itself, a new one included.
         let is_found = matches!(place.origin, PlaceOrigin::Project | PlaceOrigin::Former);
-        if is_found && self.job.client.project_variable().is_none() {
-            self.words.extend(["--scope", "project"].map(str::to_owned));
-        } else {
+        if !is_at_work || !is_found {
             self.path("--db", &memory)?;
         }
         Ok(memory)
