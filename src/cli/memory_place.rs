@@ -9,9 +9,9 @@
 //! 5. the only `.remindb/memory.db` in a folder of the working folder;
 //! 6. the user's own `remindb/memory.db` in the data folder.
 //!
-//! Only the named file may be missing; [`new_in_project`] and [`Surroundings::of_user`] are the
-//! places of new memories. A folder of another user is passed over, and a link that leads out of
-//! its folder is refused, since both may be a stranger's.
+//! Only the named file may be missing; [`Surroundings::new_in_project`] and
+//! [`Surroundings::of_user`] are the places of new memories. A folder of another user is passed
+//! over, and a link that leads out of its folder is refused, since both may be a stranger's.
 
 #[cfg(test)]
 mod tests;

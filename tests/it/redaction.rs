@@ -517,18 +517,21 @@ fn redact_takes_secrets_out_of_an_old_memory() {
     let folder = old_memory();
     folder.check("redact --dry-run", expect![[r#"
         would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 1
     "#]]);
     folder.check("redact", expect![[r#"
         redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
     "#]]);
     folder.check(
         "redact",
         expect![[r#"
-        no secret was found; nothing is left in the file
-        = 0
-    "#]],
+            no secret was found; nothing is left in the file
+            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+            = 0
+        "#]],
     );
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &old_words(), "redact");
@@ -555,32 +558,37 @@ fn redact_knows_the_kinds_of_the_folder_that_is_named() {
     folder.check(
         "redact --dry-run --source other",
         expect![[r#"
-        no secret was found; nothing was changed
-        = 0
-    "#]],
+            no secret was found; nothing was changed
+            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+            = 0
+        "#]],
     );
     folder.check("redact --dry-run --source notes", expect![[r#"
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         ! remindb: warning: `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         = 1
     "#]]);
     folder.check(
         "redact --dry-run",
         expect![[r#"
-        no secret was found; nothing was changed
-        = 0
-    "#]],
+            no secret was found; nothing was changed
+            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+            = 0
+        "#]],
     );
     folder.check("redact --dry-run --source notes --trust-workspace", expect![[r#"
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 1
     "#]]);
     folder.check(
         "redact --source nowhere",
         expect![[r#"
-        ! remindb: `nowhere` is no folder; name one whose settings are to be used
-        = 2
-    "#]],
+            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+            ! remindb: `nowhere` is no folder; name one whose settings are to be used
+            = 2
+        "#]],
     );
     folder.ok(["redact", "--source", "notes"]);
     folder.assert_healthy("memory.db");
