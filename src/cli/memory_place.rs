@@ -98,6 +98,7 @@ impl Surroundings {
     }
 
     /// Returns a path as seen from the working folder.
+    #[cfg(feature = "desktop")]
     pub(super) fn full(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }

@@ -20,6 +20,7 @@ impl Scope {
         }
     }
 
+    #[cfg(feature = "desktop")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Scope::Project => "project",
@@ -83,6 +84,7 @@ impl Client {
         names.find(|(it, _)| *it == name).map(|(_, client)| *client)
     }
 
+    #[cfg(feature = "desktop")]
     pub(crate) fn name(self) -> &'static str {
         CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }

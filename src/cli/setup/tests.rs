@@ -8,6 +8,8 @@ use super::edit::SettingsFormat;
 use super::entry::{Entry, Grant, Refusal, parted};
 use super::json::ServersPath;
 use super::scan::Dialect;
+use crate::cli::CommandError;
+use crate::cli::args::Client;
 
 const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
     dialect: Dialect::Relaxed,
@@ -615,6 +617,26 @@ fn yaml_that_no_line_edit_keeps_is_refused() {
             "its `remindb` has no `command`, so that somebody else made it; rename or remove it"
         ],
     );
+}
+
+#[test]
+fn clients_are_chosen_by_number_or_name() {
+    let found = [Client::Codex, Client::Zed];
+    for (line, expected) in [
+        ("1\n", Ok(vec![Client::Codex])),
+        ("2, codex\n", Ok(vec![Client::Zed, Client::Codex])),
+        ("all\n", Ok(found.to_vec())),
+        ("claude\n", Ok(vec![Client::ClaudeCode])),
+        ("\n", Err("none was chosen; nothing was changed")),
+        ("0\n", Err("`0` is none of them; nothing was changed")),
+        ("1 3\n", Err("`3` is none of them; nothing was changed")),
+    ] {
+        let picked = super::picked(line, &found).map_err(|error| match error {
+            CommandError::Because(what) => what,
+            CommandError::BrokenPipe => "broken pipe".to_owned(),
+        });
+        assert_eq!(picked, expected.map_err(str::to_owned), "{line:?}");
+    }
 }
 
 /// Generates plausible YAML settings: each part at most once.
