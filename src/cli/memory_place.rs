@@ -2,7 +2,8 @@
 //!
 //! A command uses the first of these:
 //!
-//! 1. the file that `--db` names, else that of `REMINDB_DB`;
+//! 1. the file that `--db` names, else that of `REMINDB_DB`, else `memory.db` in the folder that
+//!    `MEMORY_DIR` names;
 //! 2. `.remindb/memory.db` in the working folder;
 //! 3. `memory.db` in the working folder, the place of earlier versions;
 //! 4. the nearest `.remindb/memory.db` in a folder above;
@@ -44,6 +45,8 @@ pub(super) struct MemoryPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceOrigin {
     Named,
+    /// In the folder that `MEMORY_DIR` names.
+    NamedFolder,
     /// `.remindb/memory.db` in the working folder or above.
     Project,
     /// `memory.db` in the working folder.
@@ -228,15 +231,19 @@ enum Below {
 impl MemoryPlace {
     /// Returns the place that a flag names, else the environment.
     pub(super) fn named(flag: Option<PathBuf>) -> Option<MemoryPlace> {
-        let path = flag.or_else(|| variable("REMINDB_DB").map(PathBuf::from))?;
-        Some(MemoryPlace { path, origin: PlaceOrigin::Named })
+        let file = flag.or_else(|| variable("REMINDB_DB").map(PathBuf::from));
+        if let Some(path) = file {
+            return Some(MemoryPlace { path, origin: PlaceOrigin::Named });
+        }
+        let path = PathBuf::from(variable("MEMORY_DIR")?).join(MEMORY_FILE);
+        Some(MemoryPlace { path, origin: PlaceOrigin::NamedFolder })
     }
 
     /// Says where the memory is, if that is news: a new one, or one at the former place.
     pub(super) fn tell(&self, context: &mut Context<'_>) {
         let path = self.path.display();
         let line = match self.origin {
-            PlaceOrigin::Named => return,
+            PlaceOrigin::Named | PlaceOrigin::NamedFolder => return,
             PlaceOrigin::Former => {
                 format!("using `{path}` in this folder; a new memory would be in `.remindb`")
             }
@@ -254,7 +261,7 @@ impl MemoryPlace {
             let is_there =
                 folder.parent().is_some_and(|it| it.as_os_str().is_empty() || it.is_dir());
             if is_there { make_own_folder(folder) } else { Ok(()) }
-        } else if self.origin == PlaceOrigin::User {
+        } else if matches!(self.origin, PlaceOrigin::User | PlaceOrigin::NamedFolder) {
             let above = folder.parent().map_or(Ok(()), fs::create_dir_all);
             above.and_then(|()| make_private_folder(folder))
         } else {

@@ -66,6 +66,18 @@ fn the_former_place_is_still_found_and_says_so() {
 }
 
 #[test]
+fn a_folder_of_the_environment_is_made_and_used() {
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    for args in ["compile notes", "search billing"] {
+        let mut command = folder.command(args.split(' '));
+        let ran = Ran::of(&folder, command.env("MEMORY_DIR", folder.path("kept/here")));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    }
+    assert_eq!(mode(folder.path("kept/here")), "700");
+    assert_eq!(folder.names(), ["kept", "notes"]);
+}
+
+#[test]
 fn the_memory_and_its_copies_are_for_their_user_alone() {
     let folder = Folder::new().file("notes/people.md", NOTES);
     folder.ok(["compile", "notes"]);

@@ -68,6 +68,7 @@ impl Folder {
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
         let names = [
             "REMINDB_DB",
+            "MEMORY_DIR",
             "REMINDB_SOURCE",
             "REMINDB_RESCAN_INTERVAL",
             "REMINDB_TRUST_WORKSPACE",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::connection::{Connection, Token};
 use super::{UserFolders, file, path_in};
 use crate::cli::args::{Client, Scope, SetupArgs};
-use crate::cli::memory_place::{OF_USER, PlaceOrigin, Surroundings};
+use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, Surroundings};
 use crate::cli::{CommandError, absolute};
 
 /// The program's name on the `PATH`.
@@ -97,7 +97,7 @@ struct ArgWriter<'a> {
 impl ArgWriter<'_> {
     fn memory_of_user(&mut self) -> Result<PathBuf, CommandError> {
         let own = || self.job.home.data.join("remindb/memory.db");
-        let named = self.job.args.db.clone().or_else(|| path_in("REMINDB_DB"));
+        let named = MemoryPlace::named(self.job.args.db.clone()).map(|it| it.path);
         let memory = absolute(&named.unwrap_or_else(own))?;
         self.words.extend(["--db".to_owned(), utf8(&memory)?]);
         Ok(memory)
@@ -109,9 +109,8 @@ impl ArgWriter<'_> {
             // The server may be started in any folder of the project.
             self.words.extend(["--scope", "project"].map(str::to_owned));
         }
-        let named = self.job.args.db.clone().or_else(|| path_in("REMINDB_DB"));
-        if let Some(named) = named {
-            let memory = absolute(&named)?;
+        if let Some(named) = MemoryPlace::named(self.job.args.db.clone()) {
+            let memory = absolute(&named.path)?;
             self.path("--db", &memory)?;
             return Ok(memory);
         }
