@@ -11,7 +11,7 @@ use crate::query::{
     self, Answer, Error, FetchQuery, HistoryQuery, Query, QueryOptions, RelatedQuery,
 };
 use crate::query::{SECOND_MARK, TreeQuery};
-use crate::store::reader::Reader;
+use crate::store::read_marked;
 use crate::text::tokens;
 
 /// The line above the hits of the second memory.
@@ -29,7 +29,7 @@ pub(crate) struct SecondMemory {
 impl SecondMemory {
     /// Checks that `path` is a memory that can be read.
     pub(crate) fn open(path: &Path) -> Result<SecondMemory, Error> {
-        Reader::open_marked(path, SECOND_MARK)?;
+        read_marked(path, SECOND_MARK, |_| Ok::<(), Error>(()))?;
         Ok(SecondMemory { path: path.to_owned() })
     }
 
@@ -101,8 +101,8 @@ impl SecondMemory {
     }
 
     fn ask(&self, query: &Query<'_>, options: &QueryOptions) -> Result<Answer, Error> {
-        let reader = Reader::open_marked(&self.path, SECOND_MARK)?;
-        let mut answer = query::answer(&reader, query, options)?;
+        let mut answer =
+            read_marked(&self.path, SECOND_MARK, |it| query::answer(it, query, options))?;
         // These are keys of another database.
         answer.shown.clear();
         Ok(answer)

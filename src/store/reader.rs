@@ -7,6 +7,7 @@
 
 mod change_counters;
 mod counts;
+mod deadline;
 mod edges;
 mod history;
 mod hits;
@@ -19,18 +20,22 @@ mod typed;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Instant;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
+pub(crate) use deadline::QUERY_MAX;
 pub(crate) use edges::EdgeDirection;
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
+
+use deadline::Deadline;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
@@ -40,6 +45,7 @@ use crate::model::heat::Heat;
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
     conn: Connection,
+    deadline: Deadline,
     /// The beginning of every id that it returns, and that it takes off an id.
     mark: &'static str,
 }
@@ -86,7 +92,14 @@ impl Reader {
 
     /// Opens the memory at `path` with a mark on every id.
     pub(crate) fn open_marked(path: &Path, mark: &'static str) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: connection::open_reader(path)?, mark })
+        let (mut conn, deadline) = (connection::open_reader(path)?, Deadline::default());
+        deadline.attach(&mut conn)?;
+        Ok(Reader { conn, deadline, mark })
+    }
+
+    /// Sets the instant at which a statement that still runs ends with an error; `None` for never.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested

@@ -6,11 +6,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
-use super::reader::Reader;
+use super::reader::{QUERY_MAX, Reader};
 use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
@@ -51,8 +52,8 @@ impl ReaderPool {
             Some(reader) => reader,
             None => Reader::open(&self.path)?,
         };
-        let answer = question(&reader);
-        // A panic in `ask` drops the connection instead of returning it to the pool.
+        let answer = within_deadline(&reader, question);
+        // A panic in `question` drops the connection instead of returning it to the pool.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
     }
@@ -85,4 +86,23 @@ impl ReaderPool {
         self.file_identity.check()?;
         Ok(&self.path)
     }
+}
+
+/// Runs queries on a memory that this process does not keep open, with a mark on every id.
+pub(crate) fn read_marked<T, E: From<StoreError>>(
+    path: &Path,
+    mark: &'static str,
+    question: impl FnOnce(&Reader) -> Result<T, E>,
+) -> Result<T, E> {
+    within_deadline(&Reader::open_marked(path, mark)?, question)
+}
+
+fn within_deadline<T, E>(
+    reader: &Reader,
+    question: impl FnOnce(&Reader) -> Result<T, E>,
+) -> Result<T, E> {
+    reader.set_deadline(Instant::now().checked_add(QUERY_MAX));
+    let answer = question(reader);
+    reader.set_deadline(None);
+    answer
 }
