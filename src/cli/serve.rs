@@ -136,6 +136,11 @@ fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandE
         Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
         _ => around.folder_of(also),
     };
+    if also.to_str() == Some(OF_USER) && !path.exists() {
+        // The settings of a project are for people who have none, too.
+        log::info!("there is no memory of the user at `{}`", path.display());
+        return Ok(None);
+    }
     let full = |path: &Path| path.canonicalize().ok();
     if full(&path).is_some_and(|it| full(own) == Some(it)) {
         let path = path.display();

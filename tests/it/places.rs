@@ -187,6 +187,9 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
             = 2
         "#]],
     );
+    let mut command = folder.command(["serve", "--also", "user"]);
+    let ran = Ran::of(&folder, command.env("XDG_DATA_HOME", folder.path("nothing")));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     folder.check(
         "serve --also nowhere.db",
         expect![[r#"
