@@ -148,7 +148,7 @@ fn picked(line: &str, found: &[Client]) -> Result<Vec<Client>, CommandError> {
     let mut picked = Vec::new();
     for word in line.split([' ', ',', '\t', '\n', '\r']).filter(|it| !it.is_empty()) {
         let nth = word.parse::<usize>().ok().and_then(|it| found.get(it.wrapping_sub(1)));
-        match (word, nth.copied().or_else(|| Client::named(word))) {
+        match (word, nth.copied().or_else(|| Client::parse(word))) {
             ("all", _) => return Ok(found.to_vec()),
             (_, Some(client)) => picked.push(client),
             (_, None) => {

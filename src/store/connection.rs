@@ -54,7 +54,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
     set_cache(&conn, CACHE_KIB)?;
     conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
-        .doing("bound the log")?;
+        .doing("limit the log")?;
     schema::migrate(&mut conn, path)?;
     Ok(conn)
 }

@@ -312,7 +312,7 @@ impl Reader {
             UNION ALL
             SELECT id FROM (SELECT id FROM node WHERE id < ?1 ORDER BY id DESC LIMIT 2)";
         let id = id.strip_prefix(self.mark).unwrap_or(id);
-        self.all(AROUND, [id], |row| row.get(0)).doing("look for similar ids")
+        self.all(AROUND, [id], |row| row.get(0)).doing("find similar ids")
     }
 
     fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeHead> {

@@ -19,24 +19,20 @@ fn mode(path: impl AsRef<Path>) -> String {
 #[test]
 fn notes_are_compiled_and_searched_without_naming_the_memory() {
     let folder = Folder::new().file("notes/people.md", NOTES);
-    folder.check(
-        "compile notes",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ compile notes
             compiled: 3 added, 0 modified, 0 removed (3 ops)
             ! remindb: new memory: `notes/.remindb/memory.db`
             = 0
-        "#]],
-    );
+        "#]]);
     let found = "[text] Knows the billing service.";
     assert!(folder.ok(["search", "billing"]).starts_with(found));
     // Everything else has the same memory, from the folder of the notes, too.
-    folder.check(
-        "compile notes",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ compile notes
             compiled: 0 added, 0 modified, 0 removed (0 ops)
             = 0
-        "#]],
-    );
+        "#]]);
     let mut inside = folder.command(["search", "billing"]);
     let inside = Ran::of(&folder, inside.current_dir(folder.path("notes")));
     assert!(inside.stdout.starts_with(found) && inside.stderr.is_empty(), "{}", inside.stderr);
@@ -53,9 +49,8 @@ fn notes_are_compiled_and_searched_without_naming_the_memory() {
 fn the_former_place_is_still_found_and_says_so() {
     let folder = Folder::new().file("notes/people.md", NOTES);
     folder.ok(["compile", "notes", "--db", "memory.db"]);
-    folder.check(
-        "search billing",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ search billing
             [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
             ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
             = 0
@@ -180,19 +175,16 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
     assert!(refused.text.contains("a second memory is only read"), "{}", refused.text);
     client.end();
     assert!(before == fs::read(folder.path(".data/remindb/memory.db")).unwrap());
-    folder.check(
-        "serve --also notes/.remindb/memory.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ serve --also notes/.remindb/memory.db
             ! remindb: `DIR/notes/.remindb/memory.db` is the memory itself; name another with --also
             = 2
-        "#]],
-    );
+        "#]]);
     let mut command = folder.command(["serve", "--also", "user"]);
     let ran = Ran::of(&folder, command.env("XDG_DATA_HOME", folder.path("nothing")));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    folder.check(
-        "serve --also nowhere.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+            $ serve --also nowhere.db
             ! remindb: no database at `DIR/nowhere.db`; make one with `remindb compile FOLDER --db DIR/nowhere.db`
             = 2
         "#]],

@@ -12,7 +12,7 @@ pub(crate) enum Scope {
 impl Scope {
     pub(crate) const NAMES: &[&str] = &["project", "user"];
 
-    pub(crate) fn named(name: &str) -> Option<Scope> {
+    pub(crate) fn parse(name: &str) -> Option<Scope> {
         match name {
             "project" => Some(Scope::Project),
             "user" => Some(Scope::User),
@@ -79,7 +79,7 @@ const ALIASES: &[(&str, Client)] = &[
 ];
 
 impl Client {
-    pub(crate) fn named(name: &str) -> Option<Client> {
+    pub(crate) fn parse(name: &str) -> Option<Client> {
         let mut names = CLIENTS.iter().chain(ALIASES);
         names.find(|(it, _)| *it == name).map(|(_, client)| *client)
     }

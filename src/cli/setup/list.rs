@@ -110,7 +110,7 @@ fn memory_of(fields: &[(String, Value)], around: &Surroundings) -> String {
         let path = path.strip_prefix(PROJECT_VARIABLE).map_or(*path, |it| it.trim_matches('/'));
         return around.full(Path::new(path)).to_string_lossy().into_owned();
     }
-    let scope = value("--scope").and_then(|it| Scope::named(it));
+    let scope = value("--scope").and_then(|it| Scope::parse(it));
     let found = around.find(scope).ok().flatten();
     let place = found.or_else(|| match scope {
         Some(Scope::Project) => Some(around.new_in_project()),
