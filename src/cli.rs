@@ -4,13 +4,16 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod archive;
 mod args;
 mod backup;
+mod backups;
 mod bench;
 mod color;
 mod compile;
 mod completion;
 mod doctor;
+mod environment;
 mod export;
 mod gc;
 mod import;
@@ -26,6 +29,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod view_query;
 
 use std::env;
 use std::ffi::OsString;
@@ -40,8 +44,12 @@ use args::{COMMANDS, Command, CommandSpec};
 use color::ColorMode;
 
 use crate::ingest::scan::Gitignore;
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Clock;
-use crate::settings::workspace::{Trust, WorkspaceOptions};
+use crate::settings::config::Trust;
+use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::store::IfMissing;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +66,12 @@ enum CommandError {
     Because(String),
     /// The reader of stdout is gone, which is no error.
     BrokenPipe,
+}
+
+impl From<MemoryError> for CommandError {
+    fn from(error: MemoryError) -> CommandError {
+        CommandError::Because(error.message)
+    }
 }
 
 impl<E: std::error::Error> From<E> for CommandError {
@@ -151,6 +165,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Import(args) => import::run(args, context),
         Command::Salvage(args) => salvage::run(args, context),
         Command::Redact(args) => redact::run(args, context),
+        Command::Archive(args) => archive::run(args, context),
+        Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
@@ -187,6 +203,15 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|it| !it.is_empty())
 }
 
+/// Opens the memory of a command outside of a folder, with the settings of its user.
+fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
+    let settings = environment::memory_settings()?;
+    let live = LiveWorkspace::without_folder(options(false, false)?)?;
+    let db = memory_place::known_database(named, context)?;
+    let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
+    Ok(memory.with_workspace(live).with_memory_settings(settings))
+}
+
 /// Makes a path absolute by the working directory, without resolving links.
 fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     if path.as_os_str().is_empty() {
@@ -213,6 +238,7 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
     Ok(WorkspaceOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+        user: environment::user_config()?,
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) fn run(
     let options = options(args.is_trusted, args.is_gitignore)?;
     if !place.path.exists() {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
-        Workspace::load(&check_new_root(&path)?, options)?;
+        Workspace::load(&check_new_root(&path)?, options.clone())?;
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     place.tell(context);
@@ -30,7 +30,7 @@ pub(super) fn run(
         path: &path,
         message: &message,
         n_threads: n_threads(),
-        workspace: &|root| Workspace::load(root, options).map(Arc::new),
+        workspace: &|root| Workspace::load(root, options.clone()).map(Arc::new),
         temperatures_for: if args.is_reseeding {
             InitialTemperaturesFor::AllNodes
         } else {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
+use super::environment::{log_level, memory_settings};
 use super::listen::HttpOptions;
 use super::memory_place::{self, OF_USER, Surroundings};
 use super::{
@@ -25,7 +26,7 @@ use crate::server::process_status::ProcessStatus;
 use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
 use crate::server::{Background, Interrupts, Stop, stdio};
-use crate::settings::config;
+use crate::settings::config::{self, LogSettings};
 use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
@@ -45,7 +46,11 @@ pub(super) fn run(
     let allowed = listen::resolve_allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
+    let log_buffer = logging::start(
+        &LogSettings { level: log_level()?.unwrap_or(log_settings.level), ..log_settings.clone() },
+        source.as_deref(),
+        args.is_verbose,
+    )?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not to the log: the settings of that folder decide where that goes and how quiet it is.
@@ -154,7 +159,7 @@ fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspa
     let options = options(args.is_trusted, args.is_gitignore)?;
     Ok(match source {
         Some(source) => LiveWorkspace::start(source, options)?,
-        None => LiveWorkspace::without_folder(options),
+        None => LiveWorkspace::without_folder(options)?,
     })
 }
 
@@ -167,7 +172,7 @@ fn open_memory(
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
-    let memory = memory.with_workspace(live);
+    let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
         None => memory,

@@ -68,13 +68,22 @@ impl Folder {
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
         let names = [
             "REMINDB_DB",
-            "MEMORY_DIR",
             "REMINDB_SOURCE",
             "REMINDB_RESCAN_INTERVAL",
             "REMINDB_TRUST_WORKSPACE",
             "REMINDB_TRANSPORT",
             "REMINDB_LISTEN",
             "REMINDB_TOKEN",
+            "MEMORY_DIR",
+            "MAX_CORE_MEMORIES",
+            "MAX_LEARNINGS",
+            "MAX_TASKS",
+            "AUTO_ARCHIVE_LEARNINGS_DAYS",
+            "AUTO_ARCHIVE_TASKS_DAYS",
+            "ENABLE_AUTO_ARCHIVAL",
+            "BACKUP_ENABLED",
+            "MAX_BACKUPS",
+            "LOG_LEVEL",
             "NO_COLOR",
             "RUST_BACKTRACE",
         ];
@@ -83,6 +92,8 @@ impl Folder {
         }
         // Nobody's own memory is in reach of a test.
         command.env("XDG_DATA_HOME", self.0.path().join(".data"));
+        // Without settings of the person who runs the tests.
+        command.env("XDG_CONFIG_HOME", self.path("settings"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
