@@ -43,6 +43,7 @@ pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
+pub(crate) use render::SEPARATOR;
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;
 
@@ -56,6 +57,9 @@ const ECHO_CHARS_MAX: usize = 60;
 /// Similar nodes that an error about an unknown id names.
 const NEAREST_MAX: usize = 3;
 
+/// The beginning of an id in a second memory.
+pub(crate) const SECOND_MARK: &str = "also:";
+
 /// Returns the node of that id or UUID, or an error that names the most similar nodes.
 pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = reader.head(id)? {
@@ -66,6 +70,11 @@ pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
         && let Some(head) = reader.heads(&reader.nodes_with(&[Facet::text("uuid", &uuid)])?)?.pop()
     {
         return Ok(head);
+    }
+    if id.starts_with(SECOND_MARK) {
+        let what =
+            format!("`{}` is not of this memory; a second memory is only read", quote_input(id));
+        return Err(Error::NotFound(what));
     }
     let mut message = format!("no node `{}`", quote_input(id));
     let nearest = similar_ids(reader, id)?;

@@ -46,7 +46,7 @@ pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
 pub(crate) use prepared::Prepared;
-pub(crate) use readers::ReaderPool;
+pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };

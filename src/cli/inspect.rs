@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::args::InspectArgs;
 use super::color::TextRole;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
@@ -18,7 +19,7 @@ pub(super) fn run(
     args: InspectArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let reader = Reader::open(&known_database(args.db.clone()))?;
+    let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
     let depth = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
     let now = context.clock.now();
     if args.is_json {

@@ -1,7 +1,8 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
 use super::args;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::Reader;
@@ -27,7 +28,7 @@ pub(super) fn run(
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
-    let reader = Reader::open(&known_database(args.db))?;
+    let reader = Reader::open(&known_database(args.db, context)?)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;

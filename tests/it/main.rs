@@ -35,6 +35,8 @@ mod memories;
 mod moving;
 /// The import of a database of remindb 0.3.
 mod old;
+/// The place of the memory.
+mod places;
 /// The protocol's published schemas.
 mod published;
 /// The README and the manual, compared with the program.

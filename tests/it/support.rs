@@ -90,6 +90,8 @@ impl Folder {
         for name in names {
             command.env_remove(name);
         }
+        // Nobody's own memory is in reach of a test.
+        command.env("XDG_DATA_HOME", self.0.path().join(".data"));
         // Without settings of the person who runs the tests.
         command.env("XDG_CONFIG_HOME", self.path("settings"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

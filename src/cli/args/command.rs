@@ -48,6 +48,10 @@ pub(crate) struct CompileArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
+    /// The scope of the memory, where none is named.
+    pub(crate) scope: Option<Scope>,
+    /// A second memory that is only read; `user` for the user's own.
+    pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
@@ -229,17 +233,39 @@ pub(crate) struct SalvageArgs {
     pub(crate) out: PathBuf,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SetupArgs {
-    pub(crate) client: Client,
-    pub(crate) scope: Scope,
+    /// The clients; without any, those that are installed are shown.
+    pub(crate) clients: SetupClients,
+    /// The scope; `None`: the project's, or the user's in clients that have no other.
+    pub(crate) scope: Option<Scope>,
     pub(crate) db: Option<PathBuf>,
+    /// A second memory that the server searches, too.
+    pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) tools: Option<ToolSet>,
+    /// The address of a server that listens already.
+    pub(crate) http: Option<String>,
+    pub(crate) token: Option<String>,
+    /// The name of the variable that has the token.
+    pub(crate) token_env: Option<String>,
     pub(crate) is_asking: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,
     pub(crate) is_json: bool,
+}
+
+/// The clients of a setup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SetupClients {
+    One(Client),
+    /// All that are installed.
+    All,
+    /// The installed ones that the user chooses.
+    #[default]
+    Ask,
+    /// All, only to show them.
+    List,
 }
 
 /// A shell that can complete.

@@ -56,7 +56,7 @@ pub(super) fn parse_tools(names: &OsString) -> Result<ToolSet, UsageError> {
     ToolSet::parse(&names.to_string_lossy()).map_err(|why| UsageError(format!("`--tools` {why}")))
 }
 
-pub(super) fn client_names() -> String {
+fn client_names() -> String {
     CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
