@@ -27,7 +27,7 @@ use crate::query::{
     SearchQuery, TreeQuery,
 };
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
-use crate::store::reader::Reader;
+use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
 
 pub use edits::{ForgetMode, WriteMode};
@@ -184,7 +184,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = TreeQuery { root, levels: query::clamp_levels(None, query::TREE_LEVELS) };
+        let levels = query::clamp_levels(None, query::TREE_LEVELS);
+        let query = TreeQuery { root, levels, archived: ArchivedNodes::Hidden };
         self.query_and_warm(&Query::Tree(query), budget)
     }
 

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder};
 
+mod finding;
+
 /// A way to call a tool of a running server, for its result.
 pub(crate) struct Door<'a>(pub(crate) &'a mut dyn FnMut(&str, Value) -> Value);
 
@@ -13,6 +15,10 @@ pub(crate) const SCENARIOS: &[fn(&mut Door<'_>)] = &[
     wrong_arguments_are_named,
     lists_have_their_order,
     rollback_undoes_one_call,
+    finding::searches_are_narrowed,
+    finding::conditions_that_nothing_meets_are_errors,
+    finding::archived_ones_are_shown_only_when_asked,
+    finding::every_tool_takes_a_uuid,
 ];
 
 /// Offers all tools.

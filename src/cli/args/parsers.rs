@@ -14,9 +14,10 @@ use super::command::{
 };
 use super::values::{
     client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
-    tools_named, transport_named,
+    time, tools_named, transport_named,
 };
 use super::{CommandSpec, UsageError};
+use crate::model::clock::Millis;
 
 type Parsed = Result<Command, UsageError>;
 
@@ -73,12 +74,16 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
             Long("depth") => args.depth = Some(number("depth", &parser.value()?)?),
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             other => return otherwise("inspect", other),
         }
     }
     if args.depth.is_some() && !args.is_tree {
         return Err(UsageError("`--depth` is for `--tree`; add it".to_owned()));
+    }
+    if args.is_archived && !args.is_tree {
+        return Err(UsageError("`--archived` is for `--tree`; add it".to_owned()));
     }
     Ok(Command::Inspect(args))
 }
@@ -96,6 +101,16 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             },
             Long("detail") => args.detail = Some(parser.value()?.string()?),
             Long("type") => args.node_type = Some(parser.value()?.string()?),
+            Long("tag") => args.tags.push(parser.value()?.string()?),
+            Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("importance") => args.importance = Some(parser.value()?.string()?),
+            Long("since") => {
+                args.since = Some(time("since", &parser.value()?, Millis::parse_rfc3339)?);
+            }
+            Long("until") => {
+                args.until = Some(time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
+            }
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             // Words need no quotes: `remindb search rate limit`.
             Value(word) => words.push(word.string()?),

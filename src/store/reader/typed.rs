@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 use super::{Reader, list};
 use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, NodeKey, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,6 +78,20 @@ impl Reader {
     pub(crate) fn typed_by_uuid(&self, uuid: &str) -> Result<Option<TypedNode>, StoreError> {
         let keys = self.nodes_with(&[Facet::text("uuid", uuid)])?;
         Ok(self.typed_nodes(&keys[..keys.len().min(1)])?.pop())
+    }
+
+    /// Returns the id of the removed node that had that UUID last.
+    pub(crate) fn removed_by_uuid(&self, uuid: &str) -> Result<Option<String>, StoreError> {
+        const REMOVED: &str = "
+            SELECT node_id
+              FROM diff
+             WHERE old_fields IS NOT NULL
+               AND op = 'rem'
+               AND json_valid(old_fields)
+               AND json_extract(old_fields, '$.uuid') = ?1
+             ORDER BY snapshot DESC, seq DESC
+             LIMIT 1";
+        self.conn.find(REMOVED, [uuid], |row| row.get(0), "look for a removed memory")
     }
 
     /// Returns the typed nodes of those keys, in that order; keys of no such node are passed over.
