@@ -273,10 +273,10 @@ impl StoreError {
 
     /// Returns whether the system does not let this user read or write the file.
     pub(crate) fn is_forbidden(&self) -> bool {
-        use rusqlite::ErrorCode::{PermissionDenied, ReadOnly};
+        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
         match self {
             StoreError::Sqlite { source, .. } => {
-                matches!(source.sqlite_error_code(), Some(PermissionDenied | ReadOnly))
+                matches!(source.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
             }
             _ => false,
         }

@@ -32,7 +32,7 @@ pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};

@@ -174,8 +174,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryDelta",
         title: "What changed",
-        description: "Returns the net changes since a snapshot, newest first; with `detail` the new \
-                      texts.",
+        description: "Returns the net changes since a snapshot, newest first; with `detail` the \
+                      new texts.",
         args: &[
             Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
             Arg::flag("detail", ""),
@@ -390,7 +390,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "MemoryWrite",
         title: "Write",
         description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
-                      children. At any other node: its new text, kept until the file's block changes.",
+                      children. At any other node: its new text, kept until the file's block \
+                      changes.",
         args: &[
             Arg::text("payload", "").required(),
             Arg::text("anchor", "Id of a node"),

@@ -4,11 +4,12 @@
 //! are intersected without reading a row of `node`.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use rusqlite::{Row, params};
 
 use super::{Reader, list};
-use crate::model::fields::Fields;
+use crate::model::fields::{Fields, FieldsError};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
@@ -65,6 +66,11 @@ pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessCo
     Ok(AccessCounts { accessed_at: row.get(at)?, access_count })
 }
 
+/// Returns the error of a memory whose fields are damaged.
+pub(crate) fn unreadable(id: impl fmt::Display, error: &FieldsError) -> StoreError {
+    StoreError::Corrupt { what: format!("memory `{id}` cannot be read: {error}") }
+}
+
 fn read_value(row: &Row<'_>, at: usize) -> rusqlite::Result<FacetValue> {
     Ok(match row.get_ref(at)? {
         rusqlite::types::ValueRef::Integer(it) => FacetValue::Integer(it),
@@ -95,6 +101,10 @@ impl Reader {
     }
 
     /// Returns the typed nodes of those keys, in that order; keys of no such node are passed over.
+    ///
+    /// # Errors
+    ///
+    /// The fields of one of them cannot be read: a list without it would not say so.
     pub(crate) fn typed_nodes(&self, keys: &[NodeKey]) -> Result<Vec<TypedNode>, StoreError> {
         const NODES: &str = "
             SELECT node.key, node.id, node.node_type, node.content, node.fields,
@@ -106,19 +116,23 @@ impl Reader {
              ORDER BY wanted.key";
         let read = |row: &Row<'_>| {
             let (node_type, fields): (String, String) = (row.get(2)?, row.get(4)?);
-            let parsed = (NodeType::parse(&node_type), Fields::parse_loosely(&fields));
-            let (Some(node_type), Ok(fields)) = parsed else { return Ok(None) };
-            Ok(Some(TypedNode {
+            let id: String = row.get(1)?;
+            let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
+            let fields = match Fields::parse_loosely(&fields) {
+                Ok(fields) => fields,
+                Err(error) => return Ok(Err(unreadable(&id, &error))),
+            };
+            Ok(Ok(Some(TypedNode {
                 key: NodeKey(row.get(0)?),
-                id: row.get(1)?,
+                id,
                 node_type,
                 content: row.get(3)?,
                 fields,
                 access: read_access(row, 5)?,
-            }))
+            })))
         };
         let rows = self.all(NODES, [list(keys)], read).doing("read typed nodes")?;
-        Ok(rows.into_iter().flatten().collect())
+        rows.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// Returns the nodes that meet every condition, in the order of their keys; none for none.
