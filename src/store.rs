@@ -135,6 +135,15 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: i64,
     },
+    /// The schema is older than this build's, and reading does not change it.
+    TooOld {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The version that this build needs.
+        needed: i64,
+    },
     /// The rows contradict each other.
     Corrupt {
         /// The contradiction.
@@ -186,6 +195,12 @@ impl fmt::Display for StoreError {
                 f,
                 "`{}` has schema {found}, newer than {known}, the newest this build knows; \
                  update the program",
+                path.display()
+            ),
+            StoreError::TooOld { path, found, needed } => write!(
+                f,
+                "`{}` has schema {found}, and this build reads {needed}; any write brings it up \
+                 to date, and so does `remindb doctor --fix`",
                 path.display()
             ),
             StoreError::Corrupt { what } => {
@@ -304,6 +319,7 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
+            | StoreError::TooOld { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{ErrorStep, StoreError, links};
+use super::{ErrorStep, Prepared, StoreError, links};
 
 /// `rmdb` in ASCII.
 pub(crate) const APPLICATION_ID: i64 = 0x726d_6462;
@@ -29,6 +29,19 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 
 /// The first schema with references: texts in older ones were not parsed for them.
 const LINKS_SINCE: i64 = 2;
+
+/// The first schema with fields, and views that show an older one as if its nodes had none.
+const FIELDS_SINCE: i64 = 10;
+const WITHOUT_FIELDS: &str = "
+    CREATE TEMP VIEW node AS SELECT *, NULL AS fields FROM main.node;
+    CREATE TEMP VIEW diff AS SELECT *, NULL AS old_fields FROM main.diff;
+    CREATE TEMP VIEW facet (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;
+    CREATE TEMP VIEW facet_made (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;";
+const NO_VIEWS: &str = "
+    DROP VIEW temp.node;
+    DROP VIEW temp.diff;
+    DROP VIEW temp.facet;
+    DROP VIEW temp.facet_made;";
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -94,11 +107,29 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         FileVerdict::Memory(version) if version == newest() => Ok(()),
-        FileVerdict::Memory(_) => Err(StoreError::Corrupt {
-            what: format!("`{}` has an older schema and was opened read-only", path.display()),
-        }),
+        FileVerdict::Memory(found) => {
+            Err(StoreError::TooOld { path: path.to_owned(), found, needed: newest() })
+        }
         FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
+}
+
+/// Runs queries on a memory of any schema; columns that an older one lacks are null.
+///
+/// The views are temporary: nothing is written to the file, and none are left.
+pub(crate) fn as_newest<T, E: From<StoreError>>(
+    conn: &Connection,
+    ask: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    const VIEWS: &str = "SELECT 1 FROM temp.sqlite_schema WHERE name = 'facet_made'";
+    let is_older = pragma(conn, "user_version")? < FIELDS_SINCE;
+    if !is_older || conn.has(VIEWS, [], "look for views")? {
+        return ask();
+    }
+    conn.execute_batch(WITHOUT_FIELDS).doing("show an older schema")?;
+    let answer = ask();
+    conn.execute_batch(NO_VIEWS).doing("hide an older schema")?;
+    answer
 }
 
 /// Refuses files that are no memory; accepts older schemas, too.
