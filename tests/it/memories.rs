@@ -6,6 +6,7 @@ use super::support::{Client, Folder};
 
 pub(crate) mod faults;
 mod finding;
+mod invariants;
 
 /// A way to call a tool of a running server, for its result.
 pub(crate) struct Door<'a>(pub(crate) &'a mut dyn FnMut(&str, Value) -> Value);
