@@ -7,14 +7,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value, json};
 
-use super::query::{meeting, sorted};
+use super::query::{IfNone, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortKey, SortOrder};
 use super::view::TypedMemory;
 use crate::model::clock::Millis;
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
-use crate::store::StoreError;
 use crate::store::reader::Reader;
+use crate::store::{NodeKey, StoreError};
 
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;
@@ -145,33 +145,52 @@ impl Collection {
         };
         let request =
             QueryRequest { memory_type, tags: filter.tags.clone(), ..QueryRequest::default() };
-        let mut keys = meeting(reader, &request)?;
-        if self == Collection::Recent {
-            keys = sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?;
-            keys.truncate(filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX));
-        }
+        let keys = self.shown(reader, filter, meeting(reader, &request)?, from)?;
         let nodes = reader.typed_nodes(&keys)?;
         let mut memories: Vec<TypedMemory> = nodes.iter().map(TypedMemory::of).collect();
-        match self {
-            Collection::Recent => (),
-            Collection::Core => memories.sort_by_cached_key(|it| {
-                (it.importance_rank(), Reverse(it.recency(it.accessed_at)))
-            }),
+        if self == Collection::Core {
+            let place =
+                |it: &TypedMemory| (it.importance_rank(), Reverse(it.recency(it.accessed_at)));
+            memories.sort_by_cached_key(place);
+            memories.truncate(SHOWN_MAX);
+        }
+        Ok(memories)
+    }
+
+    /// Chooses and sorts by the index alone, so that only memories that are shown are read; of core
+    /// ones there are not more than that.
+    fn shown(
+        self,
+        reader: &Reader,
+        filter: &CollectionFilter,
+        mut keys: Vec<NodeKey>,
+        from: Millis,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        let mut keys = match self {
+            Collection::Core => return Ok(keys),
+            Collection::Recent => sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?,
             Collection::Learnings => {
-                memories.retain(|it| from <= it.created_at || from <= it.accessed_at);
-                memories.sort_by_cached_key(|it| Reverse(it.recency(it.created_at)));
+                let created = integers(reader, "created_at", &keys)?;
+                let is_new = |it: &NodeKey| created.get(it).is_some_and(|at| from.0 <= *at);
+                let old: Vec<NodeKey> = keys.iter().copied().filter(|it| !is_new(it)).collect();
+                let read = accesses(reader, &old)?;
+                keys.retain(|it| is_new(it) || read.get(it).is_some_and(|at| from.0 <= *at));
+                sorted(reader, keys, SortKey::CreatedAt, SortOrder::Descending)?
             }
             Collection::ActiveTasks => {
-                memories.sort_by_cached_key(|it| Reverse(it.recency(it.updated_at)));
+                sorted(reader, keys, SortKey::UpdatedAt, SortOrder::Descending)?
             }
             Collection::CompletedTasks => {
-                memories.retain(|it| it.completed_at().is_some_and(|at| from <= at));
-                let at = |it: &TypedMemory| it.completed_at().unwrap_or(it.created_at);
-                memories.sort_by_cached_key(|it| Reverse(it.recency(at(it))));
+                let completed = integers(reader, "completed_at", &keys)?;
+                keys.retain(|it| completed.get(it).is_some_and(|at| from.0 <= *at));
+                sorted_by(reader, keys, (&completed, IfNone::Zero), SortOrder::Descending)?
             }
-        }
-        memories.truncate(SHOWN_MAX);
-        Ok(memories)
+        };
+        keys.truncate(match self {
+            Collection::Recent => filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX),
+            _ => SHOWN_MAX,
+        });
+        Ok(keys)
     }
 }
 

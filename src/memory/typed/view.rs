@@ -110,11 +110,6 @@ impl TypedMemory {
         self.metadata("status").and_then(Value::as_str).unwrap_or(STATUS)
     }
 
-    /// Returns when a task was completed.
-    pub(super) fn completed_at(&self) -> Option<Millis> {
-        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
-    }
-
     /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.
     pub(super) fn recency(&self, at: Millis) -> (Millis, Millis, String) {
         (at, self.created_at, self.id.clone())

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{Reader, list};
 use crate::model::clock::Millis;
+use crate::model::kinds::Kind;
 use crate::model::tree::NodeType;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
@@ -53,39 +54,57 @@ impl NodeFilter<'_> {
         *self == NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() }
     }
 
-    /// Returns the tags as a JSON array, for [`meets_filter`].
-    pub(super) fn tags_json(&self) -> Value {
-        Value::Text(json!(self.tags).to_string())
-    }
-
-    /// Returns the times for [`meets_filter`]; nulls where none is asked for.
-    pub(super) fn times(&self) -> (Option<i64>, Option<i64>) {
-        if self.since.is_none() && self.until.is_none() {
-            return (None, None);
-        }
-        let bound = |at: Option<Millis>, none: i64| Some(at.map_or(none, |it| it.0));
-        (bound(self.since, i64::MIN), bound(self.until, i64::MAX))
+    /// Returns the values of [`meets_filter`], from the first on.
+    pub(super) fn values(&self) -> [Value; 8] {
+        let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.to_owned()));
+        let is_typed = self.node_type.and_then(Kind::of).is_some();
+        let node_type = text(self.node_type.map(NodeType::as_str));
+        let (typed, noted) =
+            if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
+        let is_timed = self.since.is_some() || self.until.is_some();
+        let bound = |at: Option<Millis>, none: i64| match is_timed {
+            true => Value::Integer(at.map_or(none, |it| it.0)),
+            false => Value::Null,
+        };
+        [
+            Value::Integer((self.archived == ArchivedNodes::Shown).into()),
+            text(self.status),
+            text(self.importance),
+            typed,
+            Value::Text(json!(self.tags).to_string()),
+            bound(self.since, i64::MIN),
+            bound(self.until, i64::MAX),
+            noted,
+        ]
     }
 }
 
 /// The condition that the node of key `$node` meets a filter, whose values are the parameters from
-/// `?3` on.
+/// `?3` on. Only the type of a note is read from its row, last of all.
 macro_rules! meets_filter {
     ($node:literal) => {
         concat!(
-            " AND (?3 IS NULL OR (SELECT node_type FROM node WHERE key = ",
-            $node,
-            ") = ?3)
-              AND (?4 OR NOT EXISTS (
+            " AND (?3 OR NOT EXISTS (
                   SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = ",
             $node,
             "))
+              AND (?4 IS NULL OR EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'status' AND value = ?4 AND node = ",
+            $node,
+            "))
               AND (?5 IS NULL OR EXISTS (
-                  SELECT 1 FROM facet WHERE key = 'status' AND value = ?5 AND node = ",
+                  SELECT 1 FROM facet WHERE key = 'importance' AND value = ?5 AND node = ",
             $node,
             "))
               AND (?6 IS NULL OR EXISTS (
-                  SELECT 1 FROM facet WHERE key = 'importance' AND value = ?6 AND node = ",
+                  SELECT 1 FROM facet WHERE key = 'type' AND value = ?6 AND node = ",
+            $node,
+            "))
+              AND NOT EXISTS (
+                  SELECT 1
+                    FROM json_each(?7) AS tag
+                   WHERE NOT EXISTS (
+                       SELECT 1 FROM facet WHERE key = 'tag' AND value = tag.value AND node = ",
             $node,
             "))
               AND (?8 IS NULL OR EXISTS (
@@ -94,13 +113,9 @@ macro_rules! meets_filter {
                    WHERE node = ",
             $node,
             " AND key = 'updated_at' AND value BETWEEN ?8 AND ?9))
-              AND NOT EXISTS (
-                  SELECT 1
-                    FROM json_each(?7) AS tag
-                   WHERE NOT EXISTS (
-                       SELECT 1 FROM facet WHERE key = 'tag' AND value = tag.value AND node = ",
+              AND (?10 IS NULL OR (SELECT node_type FROM node WHERE key = ",
             $node,
-            "))"
+            ") = ?10)"
         )
     };
 }

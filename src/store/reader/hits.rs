@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Row, params, params_from_iter};
 use serde::Deserialize;
 
-use super::filter::{ArchivedNodes, NodeFilter, meets_filter};
+use super::filter::{NodeFilter, meets_filter};
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
@@ -163,18 +164,8 @@ impl Reader {
         parsed(if filter.is_met_by_all() {
             self.all(of_all, params![expression, n_max], read)
         } else {
-            let (since, until) = filter.times();
-            let params = params![
-                expression,
-                n_max,
-                filter.node_type.map(NodeType::as_str),
-                filter.archived == ArchivedNodes::Shown,
-                filter.status,
-                filter.importance,
-                filter.tags_json(),
-                since,
-                until,
-            ];
+            let first = [Value::Text(expression.to_owned()), Value::Integer(n_max)];
+            let params = params_from_iter(first.into_iter().chain(filter.values()));
             self.all(of_meeting, params, read)
         })
     }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use rusqlite::{Row, params};
 
-use super::{Reader, list};
+use super::{Reader, limit, list};
 use crate::model::fields::{Fields, FieldsError};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
@@ -139,7 +139,7 @@ impl Reader {
     pub(crate) fn nodes_with(&self, facets: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
         let mut found: Option<Vec<NodeKey>> = None;
         for facet in facets {
-            let with = self.nodes_of(facet)?;
+            let with = self.first_nodes_of(facet, usize::MAX)?;
             found = Some(match found {
                 None => with,
                 Some(found) => intersect(&found, &with),
@@ -148,14 +148,92 @@ impl Reader {
         Ok(found.unwrap_or_default())
     }
 
-    fn nodes_of(&self, facet: &Facet) -> Result<Vec<NodeKey>, StoreError> {
-        const NODES: &str = "SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node";
+    /// Returns the nodes of those types that meet every condition and are archived or are not, in
+    /// the order of their keys.
+    ///
+    /// Where a condition has few nodes, the others are looked up for these alone.
+    pub(crate) fn typed_with(
+        &self,
+        facets: &[Facet],
+        types: &[NodeType],
+        is_archived: bool,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const FEW: usize = 500;
+        let mut facets = facets.to_vec();
+        if is_archived {
+            facets.push(Facet::integer("archived", 1));
+        }
+        let mut few = None;
+        for (nth, facet) in facets.iter().enumerate() {
+            let nodes = self.first_nodes_of(facet, FEW + 1)?;
+            if nodes.len() <= FEW {
+                few = Some((nth, nodes));
+                break;
+            }
+        }
+        let of_types: Vec<Facet> =
+            types.iter().map(|it| Facet::text("type", it.as_str())).collect();
+        let mut found = match few {
+            Some((nth, mut nodes)) => {
+                facets.remove(nth);
+                for facet in &facets {
+                    nodes = self.having(nodes, std::slice::from_ref(facet))?;
+                }
+                self.having(nodes, &of_types)?
+            }
+            None => {
+                let mut nodes = Vec::new();
+                for of_type in &of_types {
+                    nodes.extend(self.first_nodes_of(of_type, usize::MAX)?);
+                }
+                nodes.sort_unstable();
+                for facet in &facets {
+                    nodes = intersect(&nodes, &self.first_nodes_of(facet, usize::MAX)?);
+                }
+                nodes
+            }
+        };
+        if !is_archived {
+            let archived = self.archived_among(&found)?;
+            found.retain(|it| archived.binary_search(it).is_err());
+        }
+        Ok(found)
+    }
+
+    /// Returns the first nodes that meet a condition, in the order of their keys.
+    fn first_nodes_of(&self, facet: &Facet, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
+        const NODES: &str = "
+            SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node LIMIT ?3";
+        let n_max = limit(n_max);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         let nodes = match &facet.value {
-            FacetValue::Integer(it) => self.all(NODES, params![facet.key, it], read),
-            FacetValue::Text(it) => self.all(NODES, params![facet.key, it], read),
+            FacetValue::Integer(it) => self.all(NODES, params![facet.key, it, n_max], read),
+            FacetValue::Text(it) => self.all(NODES, params![facet.key, it, n_max], read),
         };
         nodes.doing("look up a facet")
+    }
+
+    /// Keeps those nodes that meet one of some conditions, which have one key.
+    fn having(&self, nodes: Vec<NodeKey>, any: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
+        const HAVING: &str = "
+            SELECT wanted.value
+              FROM json_each(?1) AS wanted
+             WHERE EXISTS (
+                 SELECT 1
+                   FROM facet
+                  WHERE facet.node = wanted.value
+                    AND facet.key = ?2
+                    AND facet.value IN (SELECT value FROM json_each(?3)))
+             ORDER BY wanted.key";
+        let value = |it: &Facet| match &it.value {
+            FacetValue::Integer(it) => serde_json::Value::from(*it),
+            FacetValue::Text(it) => serde_json::Value::from(it.as_str()),
+        };
+        let Some(Facet { key, .. }) = any.first() else { return Ok(Vec::new()) };
+        let values: serde_json::Value = any.iter().map(value).collect();
+        let params = params![list(&nodes), key, values.to_string()];
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(HAVING, params, read).doing("look up facets")
     }
 
     /// Returns those nodes, in that order, whose text has every word; words are in lower case.
