@@ -5,7 +5,7 @@ pub(crate) mod compile;
 pub(crate) mod rollback;
 
 mod edits;
-mod observer;
+mod read_only;
 mod relate;
 pub(crate) mod typed;
 mod warming;
@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
-pub use observer::ReadOnlyMemory;
-pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub use read_only::ReadOnlyMemory;
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
@@ -151,8 +151,8 @@ impl Memory {
             message,
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
-            seeding: Seeding::AtBirth,
-            clock: &self.clock,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
+            stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };
         self.compile_as(&request)

@@ -26,7 +26,7 @@ use serde_json::json;
 
 use crate::ingest::parse::{Parsed, Syntax};
 use crate::ingest::scan::{self, ScannedFile};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
@@ -54,9 +54,9 @@ pub(crate) struct CompileRequest<'a> {
     /// Loads the settings of a root, once the root of the path is known.
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
     /// The nodes that get initial temperatures.
-    pub(crate) seeding: Seeding,
-    /// The clock for the time limit.
-    pub(crate) clock: &'a Clock,
+    pub(crate) temperatures_for: InitialTemperaturesFor,
+    /// Started with the request, for the time limit.
+    pub(crate) stopwatch: Stopwatch,
     /// Called with the number of files read and of all files; `false` cancels, and nothing
     /// changes.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
@@ -64,12 +64,12 @@ pub(crate) struct CompileRequest<'a> {
 
 /// The nodes that get the initial temperature of their file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Seeding {
+pub(crate) enum InitialTemperaturesFor {
     /// New nodes.
     #[default]
-    AtBirth,
+    NewNodes,
     /// All nodes that are not pinned.
-    Again,
+    AllNodes,
 }
 
 /// The result of a compile.
@@ -175,7 +175,7 @@ pub(crate) fn compile(
     request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = planner::make(writer, request, None)?;
+    let plan = planner::make_plan(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn rescan(
     watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = planner::make(writer, request, Some(watch))?;
+    let mut plan = planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -201,14 +201,17 @@ fn carry_out(
 ) -> Result<Report, CompileError> {
     // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
-    check_time(&plan, request, now)?;
-    let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
-    let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
-    if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
+    check_time(&plan, request)?;
+    let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
+    let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
+    if changed.is_empty()
+        && plan.is_done()
+        && request.temperatures_for == InitialTemperaturesFor::NewNodes
+    {
         return Ok(report);
     }
     let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
-    purged.sort();
+    purged.sort_unstable();
     report.warnings.extend(warnings);
     report.purged = purged;
     if reseeded == Some(0) {
@@ -259,7 +262,7 @@ fn write(
         let mut files = files.take_while(|_| {
             n_done += 1;
             let stop = match (request.progress)(n_done, n_files) {
-                true => check_time(plan, request, now),
+                true => check_time(plan, request),
                 false => Err(CompileError::GivenUp),
             };
             let goes_on = stop.is_ok();
@@ -271,22 +274,18 @@ fn write(
         writer.write(&message, &plan.root, now, |batch| {
             let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
             stopped.replace(Ok(()))?;
-            let reseeded = reseed(batch, plan, request.seeding)?;
-            check_time(plan, request, now).map(|()| (ingested, reseeded))
+            let reseeded = reseed(batch, plan, request.temperatures_for)?;
+            check_time(plan, request).map(|()| (ingested, reseeded))
         })
     })
 }
 
 /// Fails after the time limit of the folder's settings.
-fn check_time(
-    plan: &CompilePlan,
-    request: &CompileRequest<'_>,
-    since: Millis,
-) -> Result<(), CompileError> {
+fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), CompileError> {
     match plan.workspace.config.compile.wall_clock_timeout {
         // The clock counts milliseconds: a shorter limit is over at once.
         Some(limit)
-            if limit.as_millis() <= request.clock.now().since(since).unsigned_abs().into() =>
+            if limit.as_millis() <= request.stopwatch.elapsed_ms().unsigned_abs().into() =>
         {
             Err(CompileError::TimedOut { limit })
         }
@@ -299,9 +298,9 @@ fn check_time(
 fn reseed(
     batch: &mut Batch<'_>,
     plan: &CompilePlan,
-    seeding: Seeding,
+    temperatures_for: InitialTemperaturesFor,
 ) -> Result<Option<usize>, StoreError> {
-    if seeding == Seeding::AtBirth {
+    if temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(None);
     }
     let root = batch.root(&plan.root)?;

@@ -129,6 +129,12 @@ fn apply(
     if rolled.was_head {
         return Ok(rolled);
     }
+    if snapshot.cursor_hash.is_empty() {
+        return Err(Error::Unavailable(format!(
+            "snapshot {target} cannot be restored: it is of remindb 0.3, which did not note what \
+             its nodes were; MemoryDiff shows what it says of their texts"
+        )));
+    }
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
     // Dropping snapshots drops their order keys, too, so those have to be restored even in an
     // equal state.
@@ -274,7 +280,7 @@ fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreErro
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     let mut nodes: Vec<(usize, NodeRecord)> =
         nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
-    nodes.sort_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
+    nodes.sort_unstable_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
     nodes.iter().try_for_each(|(_, node)| batch.forget(node))
 }
 

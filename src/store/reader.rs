@@ -7,6 +7,7 @@
 
 mod change_counters;
 mod counts;
+mod deadline;
 mod edges;
 mod filter;
 mod history;
@@ -20,12 +21,14 @@ mod typed;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Instant;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
+pub(crate) use deadline::QUERY_MAX;
 pub(crate) use edges::EdgeDirection;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
@@ -33,6 +36,8 @@ pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
+
+use deadline::Deadline;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
@@ -42,6 +47,7 @@ use crate::model::heat::Heat;
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
     conn: Connection,
+    deadline: Deadline,
 }
 
 /// A node without its text: the fields of one output line.
@@ -96,7 +102,14 @@ macro_rules! heads {
 impl Reader {
     /// Opens the memory at `path`; never creates one.
     pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: connection::open_reader(path)? })
+        let (mut conn, deadline) = (connection::open_reader(path)?, Deadline::default());
+        deadline.attach(&mut conn)?;
+        Ok(Reader { conn, deadline })
+    }
+
+    /// Sets the instant at which a statement that still runs ends with an error; `None` for never.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested
@@ -321,7 +334,7 @@ impl Reader {
             SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)
             UNION ALL
             SELECT id FROM (SELECT id FROM node WHERE id < ?1 ORDER BY id DESC LIMIT 2)";
-        self.all(AROUND, [id], |row| row.get(0)).doing("look for similar ids")
+        self.all(AROUND, [id], |row| row.get(0)).doing("find similar ids")
     }
 
     fn all<T, P: Params>(

@@ -19,12 +19,15 @@ use rusqlite::Connection;
 
 use super::atomic_file::AtomicFile;
 use super::scrub::RowRedactor;
-use super::{IfThere, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
+use super::{
+    IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, restore, with_suffix,
+};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
+use crate::store::past::incomplete;
+use crate::store::{self, ErrorStep, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.
 const TRIES_MAX: usize = 5;
@@ -50,7 +53,13 @@ struct SkippedCounts(BTreeMap<&'static str, u64>);
 
 impl SkippedCounts {
     fn add(&mut self, what: &'static str) {
-        *self.0.entry(what).or_default() += 1;
+        self.add_many(what, 1);
+    }
+
+    fn add_many(&mut self, what: &'static str, n: u64) {
+        if 0 < n {
+            *self.0.entry(what).or_default() += n;
+        }
     }
 }
 
@@ -62,14 +71,9 @@ pub(crate) fn import_old(
     now: Millis,
     progress: ProgressFn<'_>,
 ) -> Result<OldImport, MoveError> {
-    check_path(old, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no database at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
+    check_there(old, "database")?;
     restore::refuse_occupied(db)?;
-    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfExists::Refuse)?;
     copy_still(old, copy.path())?;
     let from = open(copy.path(), old)?;
     let draft = restore::draft_of(db)?;
@@ -89,6 +93,8 @@ pub(crate) fn import_old(
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
     doctor::rewrite_fingerprint(&tx, &message, now)?;
+    let n_lost = incomplete::complete(&tx)?.n_lost;
+    notes.add_many("snapshots cannot be restored: 0.3 did not note what their nodes were", n_lost);
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
@@ -122,9 +128,7 @@ fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreE
         let made = rows::columns(from, table, &[("created_at", "0")])?;
         let sql = format!("SELECT count(*) FROM {table} WHERE ifnull({made}, 0) <> 0");
         let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count old times")?;
-        if 0 < n {
-            *notes.0.entry(what).or_default() += u64::from(n);
-        }
+        notes.add_many(what, n.into());
     }
     Ok(())
 }

@@ -1,14 +1,15 @@
-mod births;
 mod groups;
+mod inserts;
 mod links;
+mod overlays;
 mod races;
-mod voices;
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
+use crate::model::clock::Clock;
 use crate::settings::workspace::WorkspaceOptions;
 use crate::store::IfMissing;
 use crate::store::reader::NodeFilter;
@@ -17,14 +18,14 @@ use crate::store::reader::NodeFilter;
 const LATER: Millis = Millis(4_000_000_000_000);
 
 /// Returns a request to compile `path`.
-fn request<'a>(path: &'a Path, clock: &'a Clock) -> CompileRequest<'a> {
+fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
     CompileRequest {
         path,
         message: "test",
         n_threads: 2,
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
-        seeding: Seeding::AtBirth,
-        clock,
+        temperatures_for: InitialTemperaturesFor::NewNodes,
+        stopwatch: clock.stopwatch(),
         progress: &|_, _| true,
     }
 }
@@ -333,7 +334,7 @@ fn a_file_that_is_asked_for_but_ignored_says_so() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn a_missing_path_is_an_error() {
     let notes = Notes::new();
     let error = notes.try_compile("nowhere.md").unwrap_err();
     assert!(matches!(error, CompileError::NoSource { .. }), "{error}");
@@ -436,6 +437,8 @@ fn a_compile_that_takes_too_long_changes_nothing() {
     let compile_late = |late_ms: i64| {
         let progress = |_, _| {
             clock.advance(late_ms);
+            // Setting the clock takes no time.
+            clock.step(8 * 3_600_000);
             true
         };
         let request = CompileRequest { progress: &progress, ..request(&path, &clock) };

@@ -3,9 +3,11 @@
 //! They show no archived memory, and at most [`SHOWN_MAX`]. Reading one counts no access.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
 
 use super::query::{IfNone, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortKey, SortOrder};
@@ -82,31 +84,29 @@ impl Collection {
         reader: &Reader,
         filter: &CollectionFilter,
         now: Millis,
-    ) -> Result<Value, StoreError> {
+    ) -> Result<String, StoreError> {
         let from = filter.since.unwrap_or(lately(now));
         let memories = self.memories(reader, filter, from)?;
-        let mut document = Map::new();
-        let shown: Vec<Value> = memories.iter().map(TypedMemory::to_json).collect();
-        document.insert("memories".to_owned(), shown.into());
-        document.insert("count".to_owned(), memories.len().into());
+        let mut sums_of: Vec<(&str, Value)> = Vec::new();
         match self {
             Collection::Recent => (),
             Collection::Core => {
                 let of = |it: &TypedMemory| it.importance.clone();
-                document.insert("by_importance".to_owned(), sums(&memories, IMPORTANCES, of));
-                document.insert("by_category".to_owned(), by_category(&memories));
+                sums_of.push(("by_importance", sums(&memories, IMPORTANCES, of)));
+                sums_of.push(("by_category", by_category(&memories)));
             }
             Collection::ActiveTasks => {
                 let sums = sums(&memories, STATUSES, |it| it.status().to_owned());
-                document.insert("by_status".to_owned(), sums);
+                sums_of.push(("by_status", sums));
             }
             Collection::Learnings | Collection::CompletedTasks => {
                 let range = json!({"from": from.to_second(), "to": now.to_second()});
-                document.insert("date_range".to_owned(), range);
+                sums_of.push(("date_range", range));
             }
         }
-        document.insert("generated_at".to_owned(), now.to_second().into());
-        Ok(document.into())
+        // Thousands of memories need no tree of values.
+        let document = Document { memories: &memories, sums_of: &sums_of, now };
+        Ok(serde_json::to_string(&document).expect("keys are texts, and values are what JSON has"))
     }
 
     /// Returns a number that is another one when the collection shows something else; accesses
@@ -145,7 +145,10 @@ impl Collection {
         };
         let request =
             QueryRequest { memory_type, tags: filter.tags.clone(), ..QueryRequest::default() };
-        let keys = self.shown(reader, filter, meeting(reader, &request)?, from)?;
+        let keys = match self.first(reader, filter, &request, from)? {
+            Some(keys) => keys,
+            None => self.shown(reader, filter, meeting(reader, &request)?, from)?,
+        };
         let nodes = reader.typed_nodes(&keys)?;
         let mut memories: Vec<TypedMemory> = nodes.iter().map(TypedMemory::of).collect();
         if self == Collection::Core {
@@ -155,6 +158,38 @@ impl Collection {
             memories.truncate(SHOWN_MAX);
         }
         Ok(memories)
+    }
+
+    /// Returns the keys that [`Collection::shown`] would, found from the end of the index; `None`
+    /// where that does not tell them.
+    fn first(
+        self,
+        reader: &Reader,
+        filter: &CollectionFilter,
+        request: &QueryRequest,
+        from: Millis,
+    ) -> Result<Option<Vec<NodeKey>>, StoreError> {
+        let (key, from) = match self {
+            Collection::Learnings => ("created_at", from.0),
+            Collection::ActiveTasks => ("updated_at", i64::MIN),
+            Collection::CompletedTasks => ("completed_at", from.0),
+            Collection::Recent | Collection::Core => return Ok(None),
+        };
+        let Some(of_type) = request.memory_type.filter(|_| filter.tags.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(greatest) = reader.greatest_typed(key, of_type, from, SHOWN_MAX)? else {
+            return Ok(None);
+        };
+        // Learnings that were made before may have been read lately.
+        if self == Collection::Learnings && greatest.len() < SHOWN_MAX {
+            return Ok(None);
+        }
+        let keys = greatest.iter().map(|it| it.0).collect();
+        let values: HashMap<NodeKey, i64> = greatest.into_iter().collect();
+        let mut keys = sorted_by(reader, keys, (&values, IfNone::Zero), SortOrder::Descending)?;
+        keys.truncate(SHOWN_MAX);
+        Ok(Some(keys))
     }
 
     /// Chooses and sorts by the index alone, so that only memories that are shown are read; of core
@@ -191,6 +226,27 @@ impl Collection {
             _ => SHOWN_MAX,
         });
         Ok(keys)
+    }
+}
+
+/// The document of a collection.
+struct Document<'a> {
+    memories: &'a [TypedMemory],
+    /// Between the count and the time.
+    sums_of: &'a [(&'a str, Value)],
+    now: Millis,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("memories", self.memories)?;
+        map.serialize_entry("count", &self.memories.len())?;
+        for (name, sums) in self.sums_of {
+            map.serialize_entry(name, sums)?;
+        }
+        map.serialize_entry("generated_at", &self.now.to_second())?;
+        map.end()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::store::reader::{Facet, FacetValue, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// Nodes up to which facets are looked up node by node; beyond that, all of a key are read.
-const LOOKUPS_MAX: usize = 500;
+const LOOKUPS_MAX: usize = 2_000;
 
 /// Holds a page of memories, and how many there are in all.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,9 +15,11 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{
+    CompileError, CompileRequest, InitialTemperaturesFor, Report, RescanState,
+};
 use crate::memory::{Error, Memory};
-use crate::model::clock::Millis;
+use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
@@ -32,7 +34,7 @@ const LOG_FILE: &str = "rescan.jsonl";
 const RETRY_MS: i64 = 1_000;
 
 /// Maximum warnings of one scan that are logged.
-const WARNINGS_SAID_MAX: usize = 100;
+const WARNINGS_LOGGED_MAX: usize = 100;
 
 /// The settings that may change while serving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,13 +54,15 @@ pub(crate) struct Rescanner {
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
+    /// Started at the first look at the schedule.
+    stopwatch: Option<Stopwatch>,
     watch: RescanState,
     log: JsonlSink,
     latest: LatestScan,
     /// Warnings of the last scan, which are not repeated while they last.
-    said: BTreeSet<String>,
+    warnings: BTreeSet<String>,
     /// Called when a scan changed the memory.
-    tell: Box<dyn Fn() + Send>,
+    on_change: Box<dyn Fn() + Send>,
 }
 
 impl Rescanner {
@@ -75,21 +79,22 @@ impl Rescanner {
             source: source.to_owned(),
             n_threads,
             schedule: Schedule::every(0),
+            stopwatch: None,
             settings: Box::new(settings),
             leases,
             lease,
             watch: RescanState::default(),
             log: JsonlSink::new(source, LOG_FILE),
             latest: LatestScan::default(),
-            said: BTreeSet::new(),
-            tell: Box::new(|| ()),
+            warnings: BTreeSet::new(),
+            on_change: Box::new(|| ()),
         }
     }
 
     /// Adds a listener that is called when a scan changed the memory. By then the scan is the
     /// latest.
-    pub(crate) fn with_listener(self, tell: impl Fn() + Send + 'static) -> Rescanner {
-        Rescanner { tell: Box::new(tell), ..self }
+    pub(crate) fn with_listener(self, on_change: impl Fn() + Send + 'static) -> Rescanner {
+        Rescanner { on_change: Box::new(on_change), ..self }
     }
 
     /// Returns a handle on the result of the latest scan.
@@ -101,7 +106,8 @@ impl Rescanner {
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
             self.scan_if_due(memory, stop);
-            let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
+            let elapsed = self.elapsed(memory);
+            let sleep_ms = self.schedule.sleep_ms(elapsed);
             if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
                 break;
             }
@@ -118,35 +124,39 @@ impl Rescanner {
         // The setting is about further scans; the first one is the purpose of `--source`.
         let is_on = settings.rescan.enabled || !is_started;
         self.schedule.set(is_on.then(|| millis(settings.rescan.interval)));
-        self.watch.set_settle(millis(settings.rescan.settle));
-        let began = memory.clock().now();
+        self.watch.set_settle_ms(millis(settings.rescan.settle));
+        let began = self.elapsed(memory);
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
         let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
-        let is_held = self.leases.take(&self.lease, claim, began).unwrap_or_else(|error| {
-            self.say([format!("the folder is not scanned: {error}")]);
-            false
-        });
-        let has_scanned = is_held && self.scan(memory, &settings, stop, began);
-        self.schedule.done(began, memory.clock().now());
+        let is_held =
+            self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
+                self.log_new_warnings([format!("the folder is not scanned: {error}")]);
+                false
+            });
+        let has_scanned = is_held && self.scan(memory, &settings, stop);
+        let ended = self.elapsed(memory);
+        self.schedule.done(began, ended);
         if !has_scanned && !is_started {
-            self.schedule.sooner(RETRY_MS);
+            self.schedule.shorten_next(RETRY_MS);
         }
         if 0 < self.watch.n_unsettled() {
-            self.schedule.sooner(millis(settings.rescan.settle));
+            self.schedule.shorten_next(millis(settings.rescan.settle));
         }
         has_scanned
     }
 
+    /// Returns the time since the first look at the schedule, as a clock that nobody sets.
+    fn elapsed(&mut self, memory: &Memory) -> Millis {
+        let stopwatch = self.stopwatch.get_or_insert_with(|| memory.clock().stopwatch());
+        Millis(stopwatch.elapsed_ms())
+    }
+
     /// Scans once; returns whether the scan ended, good or bad.
-    fn scan(
-        &mut self,
-        memory: &Memory,
-        settings: &RescanOptions,
-        stop: &Stop,
-        began: Millis,
-    ) -> bool {
+    fn scan(&mut self, memory: &Memory, settings: &RescanOptions, stop: &Stop) -> bool {
+        let stopwatch = memory.clock().stopwatch();
+        let run_at = memory.clock().now().0.div_euclid(1_000);
         let is_started = self.watch.is_started();
         let message = if is_started || self.is_known(memory) { "rescan" } else { "initial" };
         let request = CompileRequest {
@@ -154,17 +164,16 @@ impl Rescanner {
             message,
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
-            seeding: Seeding::AtBirth,
-            clock: memory.clock(),
+            temperatures_for: InitialTemperaturesFor::NewNodes,
+            stopwatch: memory.clock().stopwatch(),
             progress: &|_, _| !stop.is_set(),
         };
         let watch = &mut self.watch;
         let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
-        let run_at = began.0.div_euclid(1_000);
-        let tick = match outcome {
+        let report = match outcome {
             Ok(Ok(report)) => {
-                let took_ms = memory.clock().now().since(began);
-                self.tell(&report, took_ms, is_started);
+                let took_ms = stopwatch.elapsed_ms();
+                self.log_report(&report, took_ms, is_started);
                 ScanReport { run_at, ..ScanReport::from(report) }
             }
             Ok(Err(Error::Compile(CompileError::GivenUp))) => return false,
@@ -175,7 +184,7 @@ impl Rescanner {
             Ok(Err(error)) => self.failed(memory, run_at, &error.to_string()),
             Err(_) => self.failed(memory, run_at, "the scan panicked; please report it"),
         };
-        self.keep(settings, tick);
+        self.publish(settings, report);
         true
     }
 
@@ -186,8 +195,8 @@ impl Rescanner {
         memory.roots().is_ok_and(|roots| roots.iter().any(|it| is_around(&it.path)))
     }
 
-    fn tell(&mut self, report: &Report, took_ms: i64, is_started: bool) {
-        self.say(report.warnings.iter().map(ToString::to_string));
+    fn log_report(&mut self, report: &Report, took_ms: i64, is_started: bool) {
+        self.log_new_warnings(report.warnings.iter().map(ToString::to_string));
         match (is_started, report.snapshot) {
             (true, None) => log::debug!("{report} took_ms={took_ms}"),
             _ => log::info!("{report} took_ms={took_ms}"),
@@ -196,38 +205,42 @@ impl Rescanner {
 
     fn failed(&mut self, memory: &Memory, run_at: i64, error: &str) -> ScanReport {
         let error = memory.workspace().redactor.scrub(error).text.into_owned();
-        self.say([format!("the folder was not scanned: {error}")]);
+        self.log_new_warnings([format!("the folder was not scanned: {error}")]);
         ScanReport { run_at, error, ..ScanReport::default() }
     }
 
     /// Logs the warnings that the last scan did not have.
-    fn say(&mut self, warnings: impl IntoIterator<Item = String>) {
+    fn log_new_warnings(&mut self, warnings: impl IntoIterator<Item = String>) {
         let now: BTreeSet<String> = warnings.into_iter().collect();
-        let mut news = now.difference(&self.said);
-        for warning in news.by_ref().take(WARNINGS_SAID_MAX) {
+        let mut added = now.difference(&self.warnings);
+        for warning in added.by_ref().take(WARNINGS_LOGGED_MAX) {
             log::warn!("{warning}");
         }
-        match news.count() {
+        match added.count() {
             0 => (),
             n_more => log::warn!("… {n_more} more warnings"),
         }
-        self.said = now;
+        self.warnings = now;
     }
 
     /// Publishes the result of a scan, and logs it if configured.
-    fn keep(&mut self, settings: &RescanOptions, tick: ScanReport) {
+    fn publish(&mut self, settings: &RescanOptions, report: ScanReport) {
         if settings.files.enabled {
-            let written = self.log.append(&tick.to_line(), settings.files.max_file_size);
+            let written = self.log.append(&report.to_line(), settings.files.max_file_size);
             let unwritten = written.err().map(|it| format!("the scan was not written down: {it}"));
-            if let Some(warning) = unwritten.filter(|it| self.said.insert(it.clone())) {
+            if let Some(warning) = unwritten.filter(|it| self.warnings.insert(it.clone())) {
                 log::warn!("{warning}");
             }
         }
-        let warnings = self.said.iter().cloned().collect();
-        let is_change = tick.is_change();
-        self.latest.set(RescanStatus { interval: settings.rescan.interval, last: tick, warnings });
+        let warnings = self.warnings.iter().cloned().collect();
+        let is_change = report.is_change();
+        self.latest.set(RescanStatus {
+            interval: settings.rescan.interval,
+            last: report,
+            warnings,
+        });
         if is_change {
-            (self.tell)();
+            (self.on_change)();
         }
     }
 }

@@ -191,7 +191,7 @@ impl Reader {
             let node = MatchedNode { memory: fields.map(MemoryFacts::parse), ..read_found(row)? };
             Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
-        self.all(FOUND, [list(keys)], read).doing("read what matches")
+        self.all(FOUND, [list(keys)], read).doing("read matches")
     }
 
     /// Returns the text that follows each node: a heading's first child, another node's next
@@ -228,7 +228,7 @@ impl Reader {
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
-        let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
+        let rows = self.all(BEHIND, params, read).doing("read following texts")?;
         Ok(rows.into_iter().collect())
     }
 }

@@ -200,6 +200,47 @@ impl Reader {
         Ok(found)
     }
 
+    /// Returns the nodes of a type with the greatest integers under a key, at least `from`, with
+    /// these; archived ones are left out. There are `n_max` or more where there are so many: those
+    /// that are equal to the last one, too. `None`: too many are equal to it.
+    pub(crate) fn greatest_typed(
+        &self,
+        key: &'static str,
+        of_type: NodeType,
+        from: i64,
+        n_max: usize,
+    ) -> Result<Option<Vec<(NodeKey, i64)>>, StoreError> {
+        const EQUAL_MAX: usize = 64;
+        const GREATEST: &str = "
+            SELECT facet.node, facet.value
+              FROM facet
+             WHERE facet.key = ?1
+               AND ?3 <= facet.value
+               AND typeof(facet.value) = 'integer'
+               AND EXISTS (
+                   SELECT 1 FROM facet AS t
+                    WHERE t.key = 'type' AND t.value = ?2 AND t.node = facet.node)
+               AND NOT EXISTS (
+                   SELECT 1 FROM facet AS a
+                    WHERE a.key = 'archived' AND a.value = 1 AND a.node = facet.node)
+             ORDER BY facet.value DESC
+             LIMIT ?4";
+        let params = params![key, of_type.as_str(), from, limit(n_max + EQUAL_MAX)];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
+        let mut found = self.all(GREATEST, params, read).doing("read the greatest facets")?;
+        if found.len() <= n_max {
+            return Ok(Some(found));
+        }
+        let least = found[n_max - 1].1;
+        let is_cut =
+            found.len() == n_max + EQUAL_MAX && found.last().is_some_and(|it| it.1 == least);
+        if is_cut {
+            return Ok(None);
+        }
+        found.retain(|it| least <= it.1);
+        Ok(Some(found))
+    }
+
     /// Returns the first nodes that meet a condition, in the order of their keys.
     fn first_nodes_of(&self, facet: &Facet, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
         const NODES: &str = "
@@ -249,8 +290,8 @@ impl Reader {
              ORDER BY wanted.key";
         let read = |row: &Row<'_>| {
             let text = row.get_ref(1)?.as_str()?.to_lowercase();
-            let is_said = words.iter().all(|it| text.contains(it));
-            Ok(if is_said { Some(NodeKey(row.get(0)?)) } else { None })
+            let has_all_words = words.iter().all(|it| text.contains(it));
+            Ok(if has_all_words { Some(NodeKey(row.get(0)?)) } else { None })
         };
         let rows = self.all(TEXTS, [list(keys)], read).doing("search typed nodes")?;
         Ok(rows.into_iter().flatten().collect())

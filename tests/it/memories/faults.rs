@@ -130,7 +130,7 @@ fn fill(folder: &Folder) {
 fn a_reader_writes_nothing(door: &mut Door<'_>, _: &Folder) {
     let before = (door.head(), door.state());
     for (tool, args) in writes(&core(&before.1)) {
-        door.refuses(tool, args, "PERMISSION_ERROR", "this user has to be able to write");
+        door.assert_refused(tool, args, "PERMISSION_ERROR", "this user has to be able to write");
     }
     assert_eq!((door.head(), door.state()), before);
     assert_eq!(before.1.len(), 3);
@@ -141,7 +141,7 @@ fn a_full_disk_takes_nothing(door: &mut Door<'_>, _: &Folder) {
     let before = door.state();
     for nth in 0..3 {
         let args = json!({"type": "core", "content": format!("{nth} {}", "long ".repeat(900))});
-        door.refuses("store_memory", args, "STORAGE_ERROR", "nothing was changed");
+        door.assert_refused("store_memory", args, "STORAGE_ERROR", "nothing was changed");
     }
     assert_eq!(door.state(), before);
 }
@@ -150,10 +150,10 @@ fn a_file_that_went_is_not_written(door: &mut Door<'_>, folder: &Folder) {
     let before = door.state();
     fs::rename(folder.path("m.db"), folder.path("elsewhere.db")).unwrap();
     for (tool, args) in writes(&core(&before)) {
-        door.refuses(tool, args, "STORAGE_ERROR", "was deleted or replaced");
+        door.assert_refused(tool, args, "STORAGE_ERROR", "was deleted or replaced");
     }
     for tool in ["query_memories", "get_memory_stats"] {
-        door.refuses(tool, json!({}), "STORAGE_ERROR", "was deleted or replaced");
+        door.assert_refused(tool, json!({}), "STORAGE_ERROR", "was deleted or replaced");
     }
     fs::rename(folder.path("elsewhere.db"), folder.path("m.db")).unwrap();
     assert_eq!(door.state(), before);
@@ -161,18 +161,18 @@ fn a_file_that_went_is_not_written(door: &mut Door<'_>, folder: &Folder) {
 
 fn damage_is_named(door: &mut Door<'_>, _: &Folder) {
     for (tool, args) in writes(NOBODY) {
-        door.refuses(tool, args, "CORRUPTED_DATA", "remindb salvage");
+        door.assert_refused(tool, args, "CORRUPTED_DATA", "remindb salvage");
     }
     for tool in ["query_memories", "get_memory_stats"] {
-        door.refuses(tool, json!({}), "CORRUPTED_DATA", "remindb salvage");
+        door.assert_refused(tool, json!({}), "CORRUPTED_DATA", "remindb salvage");
     }
 }
 
 fn damaged_fields_are_named(door: &mut Door<'_>, _: &Folder) {
     let core = json!({"type": "core"});
-    door.refuses("query_memories", core, "CORRUPTED_DATA", "run `remindb doctor`");
+    door.assert_refused("query_memories", core, "CORRUPTED_DATA", "run `remindb doctor`");
     let again = json!({"type": "core", "content": "Likes tea"});
-    door.refuses("store_memory", again, "CORRUPTED_DATA", "cannot be read");
+    door.assert_refused("store_memory", again, "CORRUPTED_DATA", "cannot be read");
     // What is sound is there as before.
     assert_eq!(door.ok("query_memories", json!({"type": "task"}))["total"], 1);
     door.store(json!({"type": "core", "content": "Likes coffee"}));
@@ -180,10 +180,10 @@ fn damaged_fields_are_named(door: &mut Door<'_>, _: &Folder) {
 
 fn a_lost_table_is_internal(door: &mut Door<'_>, _: &Folder) {
     for (tool, args) in writes(NOBODY) {
-        door.refuses(tool, args, "INTERNAL_ERROR", "no such table");
+        door.assert_refused(tool, args, "INTERNAL_ERROR", "no such table");
     }
     for tool in ["query_memories", "get_memory_stats"] {
-        door.refuses(tool, json!({}), "INTERNAL_ERROR", "no such table");
+        door.assert_refused(tool, json!({}), "INTERNAL_ERROR", "no such table");
     }
 }
 

@@ -215,6 +215,29 @@ fn a_file_being_written_is_not_compiled_yet() {
     fixture.check_tree(expect!["[text] Half a sent"]);
 }
 
+/// Sets the clock in the middle of a scan, as the system does after a sleep.
+#[test]
+fn a_clock_that_is_set_during_a_scan_delays_no_scan() {
+    for step_ms in [8 * 3_600_000, -8 * 3_600_000] {
+        let mut fixture = RescanFixture::new();
+        let clock = fixture.memory.clock().clone();
+        let steps = std::cell::Cell::new(1);
+        fixture.rescan = fixture.rescan.with_listener(move || {
+            if steps.replace(0) == 1 {
+                clock.step(step_ms);
+            }
+        });
+        fixture.write("a.md", "One note.\n").after(0);
+        fixture.write("a.md", "One note more.\n");
+        assert_eq!(fixture.after(29_000), "no scan", "{step_ms}");
+        assert_eq!(
+            fixture.after(1_000),
+            r#""added":0,"modified":1,"removed":0,"purged_files":[]"#,
+            "{step_ms}"
+        );
+    }
+}
+
 #[test]
 fn a_file_that_never_settles_is_compiled_at_last() {
     let mut fixture = RescanFixture::new();
@@ -237,8 +260,12 @@ fn a_file_dated_in_the_future_settles() {
         let mut fixture = RescanFixture::new();
         fixture.write("a.md", &note("a", "dog")).after(0);
         fixture.write_ago("a.md", &note("a", "cat"), -ahead_ms);
-        let said: Vec<String> = (0..4).map(|_| fixture.tick()).collect();
-        assert_eq!(said.iter().filter(|it| it.contains("\"modified\":1")).count(), 1, "{said:?}");
+        let reports: Vec<String> = (0..4).map(|_| fixture.tick()).collect();
+        assert_eq!(
+            reports.iter().filter(|it| it.contains("\"modified\":1")).count(),
+            1,
+            "{reports:?}"
+        );
         fixture.check_tree(expect![[r#"
             [heading] a
               [text] Of a the quick brown fox jumps over the lazy cat, again and again."#]]);
