@@ -33,18 +33,26 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// The first schema with references: texts in older ones were not parsed for them.
 const LINKS_SINCE: i64 = 2;
 
-/// The first schema with fields, and views that show an older one as if its nodes had none.
-const FIELDS_SINCE: i64 = 10;
-const WITHOUT_FIELDS: &str = "
-    CREATE TEMP VIEW node AS SELECT *, NULL AS fields FROM main.node;
-    CREATE TEMP VIEW diff AS SELECT *, NULL AS old_fields FROM main.diff;
-    CREATE TEMP VIEW facet (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;
-    CREATE TEMP VIEW facet_made (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;";
-const NO_VIEWS: &str = "
-    DROP VIEW temp.node;
-    DROP VIEW temp.diff;
-    DROP VIEW temp.facet;
-    DROP VIEW temp.facet_made;";
+/// Temporary views that show an older schema as if it had what a later one added, which is empty:
+/// the first schema that needs none, and the statements that make and drop them.
+const SUPPLIED: &[(i64, &str, &str)] = &[
+    (
+        10,
+        "CREATE TEMP VIEW node AS SELECT *, NULL AS fields FROM main.node;
+         CREATE TEMP VIEW diff AS SELECT *, NULL AS old_fields FROM main.diff;
+         CREATE TEMP VIEW facet (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;
+         CREATE TEMP VIEW facet_made (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;",
+        "DROP VIEW temp.node;
+         DROP VIEW temp.diff;
+         DROP VIEW temp.facet;
+         DROP VIEW temp.facet_made;",
+    ),
+    (
+        11,
+        "CREATE TEMP VIEW custom_view (name, query) AS SELECT NULL, NULL WHERE false;",
+        "DROP VIEW temp.custom_view;",
+    ),
+];
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -131,14 +139,19 @@ pub(crate) fn as_newest<T, E: From<StoreError>>(
     conn: &Connection,
     ask: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
-    const VIEWS: &str = "SELECT 1 FROM temp.sqlite_schema WHERE name = 'facet_made'";
-    let is_older = pragma(conn, "user_version")? < FIELDS_SINCE;
-    if !is_older || conn.has(VIEWS, [], "look for views")? {
+    const VIEWS: &str = "SELECT 1 FROM temp.sqlite_schema WHERE type = 'view'";
+    let version = pragma(conn, "user_version")?;
+    let supplied = || SUPPLIED.iter().filter(|(since, ..)| version < *since);
+    if supplied().next().is_none() || conn.has(VIEWS, [], "look for views")? {
         return ask();
     }
-    conn.execute_batch(WITHOUT_FIELDS).doing("show an older schema")?;
+    for (_, make, _) in supplied() {
+        conn.execute_batch(make).doing("show an older schema")?;
+    }
     let answer = ask();
-    conn.execute_batch(NO_VIEWS).doing("hide an older schema")?;
+    for (.., drop) in supplied() {
+        conn.execute_batch(drop).doing("hide an older schema")?;
+    }
     answer
 }
 
