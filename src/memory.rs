@@ -31,7 +31,7 @@ use crate::query::{
 };
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
-use crate::store::reader::Reader;
+use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{
     HeatWriter, IfMissing, Leases, Log, NodeRecord, ReaderPool, Root, StoreError, Writer,
 };
@@ -199,7 +199,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = TreeQuery { root, levels: query::clamp_levels(None, query::TREE_LEVELS) };
+        let levels = query::clamp_levels(None, query::TREE_LEVELS);
+        let query = TreeQuery { root, levels, archived: ArchivedNodes::Hidden };
         self.query_and_warm(&Query::Tree(query), budget)
     }
 

@@ -10,6 +10,7 @@ mod change_counters;
 mod counts;
 mod deadline;
 mod edges;
+mod filter;
 mod history;
 mod hits;
 mod listings;
@@ -30,11 +31,12 @@ pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use edges::EdgeDirection;
+pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
+pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
 pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;
@@ -72,9 +74,24 @@ pub(crate) struct NodeHead {
     pub(crate) heat: Heat,
 }
 
+/// The condition that node `n` is not archived, or that `$shown` is true. Notes pass by the first
+/// look at their row.
+macro_rules! unless_archived {
+    ($shown:literal) => {
+        concat!(
+            " AND (n.fields IS NULL OR ",
+            $shown,
+            " OR NOT EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = n.key))"
+        )
+    };
+}
+
+pub(super) use unless_archived;
+
 /// A query of node heads; `n` is the node, `f` its file, `h` its heat.
 macro_rules! heads {
-    ($with:literal, $from:literal) => {
+    ($with:literal, $from:expr) => {
         concat!(
             $with,
             "
@@ -171,7 +188,11 @@ impl Reader {
     }
 
     /// Returns the first nodes without a parent: by file path, then those without a file.
-    pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
+    pub(crate) fn roots(
+        &self,
+        archived: ArchivedNodes,
+        n_max: usize,
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const OF_FILES: &str = heads!(
             "",
             "
@@ -183,39 +204,53 @@ impl Reader {
         );
         const OF_NOBODY: &str = heads!(
             "",
-            "
+            concat!(
+                "
               FROM node AS n
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.parent IS NULL AND n.file IS NULL
+             WHERE n.parent IS NULL AND n.file IS NULL",
+                unless_archived!("?2"),
+                "
              ORDER BY n.position
              LIMIT ?1"
+            )
         );
         let mut roots = self
             .all(OF_FILES, [limit(n_max)], |row| self.read_head(row))
             .doing("list the roots")?;
         let n_left = n_max.saturating_sub(roots.len());
         if 0 < n_left {
-            let others = self.all(OF_NOBODY, [limit(n_left)], |row| self.read_head(row));
+            let others = params![limit(n_left), archived == ArchivedNodes::Shown];
+            let others = self.all(OF_NOBODY, others, |row| self.read_head(row));
             roots.extend(others.doing("list the roots")?);
         }
         Ok(roots)
     }
 
     /// Returns the first children of a node, in document order.
-    pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
+    pub(crate) fn children(
+        &self,
+        of: NodeKey,
+        archived: ArchivedNodes,
+        n_max: usize,
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const CHILDREN: &str = heads!(
             "",
-            "
+            concat!(
+                "
               FROM node AS n
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.parent = ?1
+             WHERE n.parent = ?1",
+                unless_archived!("?3"),
+                "
              ORDER BY n.position
              LIMIT ?2"
+            )
         );
-        self.all(CHILDREN, params![of.0, limit(n_max)], |row| self.read_head(row))
-            .doing("list children")
+        let params = params![of.0, limit(n_max), archived == ArchivedNodes::Shown];
+        self.all(CHILDREN, params, |row| self.read_head(row)).doing("list children")
     }
 
     /// Returns the ancestors of a node, its parent first.

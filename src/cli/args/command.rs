@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::client::{Client, Scope};
 use crate::cli::backups::BackupWish;
+use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
 
@@ -75,6 +76,7 @@ pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,
+    pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
     pub(crate) depth: Option<usize>,
 }
@@ -87,6 +89,12 @@ pub(crate) struct SearchArgs {
     pub(crate) limit: Option<usize>,
     pub(crate) detail: Option<String>,
     pub(crate) node_type: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) importance: Option<String>,
+    pub(crate) since: Option<Millis>,
+    pub(crate) until: Option<Millis>,
+    pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
 }
 

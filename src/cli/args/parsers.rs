@@ -13,10 +13,11 @@ use super::command::{
 };
 use super::values::{
     parse_client, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms,
-    parse_tools, parse_transport, suggestion,
+    parse_time, parse_tools, parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
+use crate::model::clock::Millis;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
@@ -78,12 +79,16 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
             Long("depth") => args.depth = Some(parse_number("depth", &parser.value()?)?),
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             other => return otherwise("inspect", other),
         }
     }
     if args.depth.is_some() && !args.is_tree {
         return Err(UsageError("`--depth` is for `--tree`; add it".to_owned()));
+    }
+    if args.is_archived && !args.is_tree {
+        return Err(UsageError("`--archived` is for `--tree`; add it".to_owned()));
     }
     Ok(Command::Inspect(args))
 }
@@ -101,6 +106,17 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             },
             Long("detail") => args.detail = Some(parser.value()?.string()?),
             Long("type") => args.node_type = Some(parser.value()?.string()?),
+            Long("tag") => args.tags.push(parser.value()?.string()?),
+            Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("importance") => args.importance = Some(parser.value()?.string()?),
+            Long("since") => {
+                args.since = Some(parse_time("since", &parser.value()?, Millis::parse_rfc3339)?);
+            }
+            Long("until") => {
+                args.until =
+                    Some(parse_time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
+            }
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             // Words need no quotes: `remindb search rate limit`.
             Value(word) => words.push(word.string()?),
