@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use super::args::ExportArgs;
+use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandError, CommandOutcome, Context, agent_memory};
 use crate::maintenance::transfer::{self, AtomicFile, IfExists, MoveError};
 
 pub(super) fn run(
@@ -20,7 +20,13 @@ pub(super) fn run(
         Err(MoveError::Output(error)) => super::written(Err(error)).map(|()| CommandOutcome::Done),
         outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
     };
-    let Some(dest) = args.dest else {
+    let dest = match args.target {
+        ExportTarget::Lines(dest) => dest,
+        ExportTarget::AgentMemory(folder) => {
+            return agent_memory::export(&db, &folder, args.is_force, context);
+        }
+    };
+    let Some(dest) = dest else {
         let outcome = transfer::export(&db, context.out, &mut note);
         progress.clear();
         return done(outcome);

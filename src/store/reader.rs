@@ -22,7 +22,6 @@ mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Instant;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
@@ -30,7 +29,6 @@ use rusqlite::{Connection, Params, Row, params};
 pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
-pub(crate) use deadline::QUERY_MAX;
 pub(crate) use edges::EdgeDirection;
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
@@ -101,9 +99,12 @@ impl Reader {
         Ok(Reader { conn, deadline, mark })
     }
 
-    /// Sets the instant at which a statement that still runs ends with an error; `None` for never.
-    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
-        self.deadline.set(deadline);
+    /// Answers a question; a statement that still runs at the deadline ends with an error.
+    pub(crate) fn within_the_deadline<T>(&self, question: impl FnOnce(&Reader) -> T) -> T {
+        self.deadline.begin();
+        let answer = question(self);
+        self.deadline.end();
+        answer
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested
