@@ -16,8 +16,8 @@ pub(crate) use client::{CLIENTS, Client, Scope};
 #[cfg(feature = "desktop")]
 pub(crate) use command::SetupArgs;
 pub(crate) use command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
-    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, HookArgs,
+    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell,
 };
 use values::suggestion;
 
@@ -48,6 +48,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
     CommandSpec::new("setup", include_str!("help/setup.txt"), parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), parsers::hook),
     CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
     // Its help is that of the program.
     CommandSpec::new("help", "", parsers::help),

@@ -29,6 +29,15 @@ const WAL_TRIES_MAX: usize = 100;
 
 /// Opens the writing connection, creating and migrating the file as needed.
 pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    open_writer_within(path, if_missing, busy_handler::LONG)
+}
+
+/// Opens the writing connection, which waits for others up to `wait`.
+pub(super) fn open_writer_within(
+    path: &Path,
+    if_missing: IfMissing,
+    wait: Duration,
+) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
     companions::check(path)?;
@@ -37,7 +46,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, wait)?;
     prepare_once(&conn)?;
     schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
@@ -106,7 +115,12 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
 
 /// Opens a connection that cannot write to a memory of this build's schema version.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
-    let conn = open_read_only(path)?;
+    open_reader_within(path, busy_handler::LONG)
+}
+
+/// Opens a connection that cannot write, and waits for others up to `wait`.
+pub(super) fn open_reader_within(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path, wait)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     prepare_once(&conn)?;
     schema::check(&conn, path)?;
@@ -117,7 +131,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a memory of any schema version for examination; refuses other files. SQLite opens the file
 /// read-only; temporary tables are possible.
 pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
-    let conn = open_read_only(path)?;
+    let conn = open_read_only(path, busy_handler::LONG)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
@@ -134,13 +148,13 @@ pub(crate) fn begin_read<'c>(
 }
 
 /// Opens the file read-only.
-fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+fn open_read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
     companions::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
-    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, wait)?;
     Ok(conn)
 }
 

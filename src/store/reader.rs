@@ -16,9 +16,11 @@ mod summary;
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
 mod typed;
+mod used;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
@@ -31,10 +33,11 @@ pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
+pub(crate) use used::UsedNode;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{ErrorStep, Prepared, StoreError, connection};
+use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
 use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -79,7 +82,12 @@ macro_rules! heads {
 impl Reader {
     /// Opens the memory at `path`; never creates one.
     pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: connection::open_reader(path)? })
+        Reader::open_within(path, busy_handler::LONG)
+    }
+
+    /// Opens the memory at `path`, and waits for other connections no longer than `wait`.
+    pub(crate) fn open_within(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
+        Ok(Reader { conn: connection::open_reader_within(path, wait)? })
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested

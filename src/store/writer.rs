@@ -2,13 +2,15 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
+    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, busy_handler,
+    connection, files,
 };
 use crate::model::clock::Millis;
 
@@ -30,7 +32,17 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let mut conn = connection::open_writer(path, if_missing)?;
+        Writer::open_within(path, if_missing, busy_handler::LONG)
+    }
+
+    /// Opens the database as [`Writer::open`], and never waits for other connections longer than
+    /// `wait`.
+    pub(crate) fn open_within(
+        path: &Path,
+        if_missing: IfMissing,
+        wait: Duration,
+    ) -> Result<Writer, StoreError> {
+        let mut conn = connection::open_writer_within(path, if_missing, wait)?;
         let file_identity = Arc::new(FileIdentity::of(path)?);
         let log = Log::of(path, &file_identity);
         log.attach(&mut conn)?;

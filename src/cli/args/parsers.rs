@@ -8,9 +8,9 @@ use lexopt::prelude::*;
 
 use super::client::Scope;
 use super::command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
-    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
-    SetupArgs,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, HookArgs,
+    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs,
+    SearchArgs, ServeArgs, SetupArgs,
 };
 use super::values::{
     client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
@@ -297,6 +297,36 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
         is_remove,
         is_json,
     }))
+}
+
+pub(super) fn hook(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = HookArgs { db, ..HookArgs::default() };
+    match hook_flags(parser, &mut args) {
+        Ok(None) if args.event.is_none() && args.problem.is_none() => {
+            args.problem = Some("no event; there are session-start, prompt, …".to_owned());
+        }
+        Ok(None) => (),
+        Ok(Some(other)) => return Ok(other),
+        Err(error) => args.problem = Some(error.to_string()),
+    }
+    Ok(Command::Hook(args))
+}
+
+/// Reads the arguments of a hook; returns the command for help, if that is asked for.
+fn hook_flags(parser: &mut Parser, args: &mut HookArgs) -> Result<Option<Command>, UsageError> {
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("client") => args.client = Some(parser.value()?.string()?),
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
+            Value(name) => match HookEvent::named(&name.to_string_lossy()) {
+                Some(event) => args.event = Some(event),
+                None => args.problem = Some(format!("no event `{}`", name.to_string_lossy())),
+            },
+            other => return otherwise("hook", other).map(Some),
+        }
+    }
+    Ok(None)
 }
 
 pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {

@@ -1,0 +1,44 @@
+//! Tests for prompt hits: prompts about the notes bring their texts, others bring nothing.
+
+use super::*;
+use crate::memory::Memory;
+
+const QUESTIONS: &str = include_str!("../../../tests/data/eval/questions.txt");
+const UNRELATED: &str = include_str!("../../../tests/data/hook/unrelated.txt");
+const BUDGET: u32 = 400;
+
+fn hits(memory: &Memory, prompt: &str, given: &[String]) -> Option<PromptHits> {
+    let query = PromptQuery { prompt, given, budget: BUDGET };
+    memory.read(|reader| prompt_hits(reader, &query)).unwrap()
+}
+
+fn notes() -> (tempfile::TempDir, Memory) {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = Memory::create(&folder.path().join("memory.db")).unwrap();
+    let notes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/eval/notes");
+    memory.compile(&notes, "").unwrap();
+    (folder, memory)
+}
+
+#[test]
+fn a_question_about_the_notes_brings_texts() {
+    let (_folder, memory) = notes();
+    let (mut n_told, mut n_right) = (0, 0);
+    for line in QUESTIONS.lines() {
+        let (question, answer) = line.split_once(" => ").unwrap();
+        let Some(hits) = hits(&memory, question, &[]) else { continue };
+        assert!(crate::text::tokens::fits(&hits.text, BUDGET), "{question}");
+        n_told += 1;
+        n_right += usize::from(hits.text.contains(answer));
+    }
+    let n = QUESTIONS.lines().count();
+    println!("{n_told} told, {n_right} right of {n}");
+    assert!(n_told == n && 3 * n <= 4 * n_right, "{n_told} told, {n_right} right of {n}");
+}
+
+#[test]
+fn a_prompt_about_something_else_brings_nothing() {
+    let (_folder, memory) = notes();
+    let told = UNRELATED.lines().filter(|it| hits(&memory, it, &[]).is_some());
+    assert_eq!(told.collect::<Vec<_>>(), Vec::<&str>::new());
+}
