@@ -17,7 +17,8 @@ pub(crate) use client::{CLIENTS, Client, Scope};
 pub(crate) use command::SetupArgs;
 pub(crate) use command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, HookArgs,
-    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell,
+    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs,
+    SearchArgs, ServeArgs, Shell,
 };
 use values::suggestion;
 

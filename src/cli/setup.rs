@@ -9,6 +9,7 @@ mod client;
 mod edit;
 mod entry;
 mod file;
+mod hooks;
 mod json;
 mod ledger;
 mod plan;
@@ -23,8 +24,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use client::{Folders, Launch, SERVER, Tools};
+use edit::SettingsFormat;
 use entry::Grant;
 use file::FileAccess;
+use hooks::{HookCommand, Hooks};
 use ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use plan::{FileStep, Wanted};
 use show::{StepReport, StepResult};
@@ -81,7 +84,11 @@ impl SetupJob<'_> {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let (steps, memory) = self.plan(&(elsewhere, grants))?;
+        let (launch, memory) = self.launch()?;
+        let command = HookCommand { program: launch.program.clone(), db: Some(utf8(&memory)?) };
+        let hooks = hooks::hooks_of(args.client, args.scope, &self.home.folders, &command);
+        let hooks = hooks.filter(|_| args.has_hooks);
+        let steps = self.plan(launch, &(elsewhere, grants), hooks.as_ref())?;
         let is_real = !args.is_dry_run && steps.iter().any(FileStep::is_change);
         let done = if is_real {
             self.write(steps, memory.parent())?
@@ -90,37 +97,61 @@ impl SetupJob<'_> {
         };
         let advice = Some(args.client.advice(args.scope));
         let tools = is_allowed.then_some(&tools);
-        StepReport { args, done: &done, tools, advice }.print(context)?;
+        StepReport { args, done: &done, tools, has_hooks: hooks.is_some(), advice }
+            .print(context)?;
         Ok(CommandOutcome::Done)
     }
 
-    /// Plans the settings and the skills, in this order; returns the database of the settings,
-    /// too.
+    /// Plans the settings, the hooks and the skills, in this order.
     fn plan(
         &self,
-        grants: &(Option<PathBuf>, Vec<Grant>),
-    ) -> Result<(Vec<FileStep>, PathBuf), CommandError> {
+        launch: Launch,
+        (elsewhere, grants): &(Option<PathBuf>, Vec<Grant>),
+        hooks: Option<&Hooks>,
+    ) -> Result<Vec<FileStep>, CommandError> {
         let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
         let known = self.ledger_file.ledger.like(&self.setup);
         let record = |path: &Path| known.and_then(|it| it.record(path));
-        let (launch, memory) = self.launch()?;
         let entry = client.entry(launch);
-        let (elsewhere, grants) = grants;
-        let (here, there) = match elsewhere {
-            None => (&grants[..], &[][..]),
-            Some(_) => (&[][..], &grants[..]),
-        };
-        let found = self.read(&settings(client, scope, folders))?;
-        let wanted = Wanted { entry: Some(&entry), grants: here };
-        let record_of_it = record(&found.path);
-        let mut steps = vec![plan::add(found, client.notation(), &wanted, record_of_it)?];
-        if let Some(path) = elsewhere {
+        let path = settings(client, scope, folders);
+        // Permissions and hooks by their files; the first file is that of the server.
+        let mut files: Vec<(PathBuf, Vec<Grant>)> = vec![(path, Vec::new())];
+        let mut add =
+            |path: &PathBuf, grants: &[Grant]| match files.iter_mut().find(|it| it.0 == *path) {
+                Some((_, known)) => known.extend_from_slice(grants),
+                None => files.push((path.clone(), grants.to_vec())),
+            };
+        let of_server = settings(client, scope, folders);
+        add(elsewhere.as_ref().unwrap_or(&of_server), grants);
+        let hook_files = hooks::hooks_of(client, scope, folders, &HookCommand::default());
+        if let Some(Hooks::InSettings { path, .. }) = &hook_files {
+            let grants = match hooks {
+                Some(Hooks::InSettings { grants, .. }) => &grants[..],
+                _ => &[],
+            };
+            add(path, grants);
+        }
+        let mut steps = Vec::new();
+        for (nth, (path, grants)) in files.iter().enumerate() {
             let found = self.read(path)?;
-            let wanted = Wanted { entry: None, grants: there };
+            let entry = (nth == 0).then_some(&entry);
             let record_of_it = record(&found.path);
-            // A file without permissions before or after is not needed.
-            if !there.is_empty() || record_of_it.is_some() {
-                steps.push(plan::add(found, client.notation(), &wanted, record_of_it)?);
+            // A file without an addition before or after is not needed.
+            if entry.is_some() || !grants.is_empty() || record_of_it.is_some() {
+                let wanted = Wanted { entry, grants };
+                let notation = notation(client, &found.path);
+                steps.push(plan::add(found, notation, &wanted, record_of_it)?);
+            }
+        }
+        if let Some(Hooks::OwnFile { path, .. }) = &hook_files {
+            let found = self.read(path)?;
+            let record_of_it = record(&found.path);
+            match (hooks, record_of_it) {
+                (Some(Hooks::OwnFile { text, .. }), record) => {
+                    steps.push(plan::add_skill(found, text, record)?);
+                }
+                (_, Some(record)) => steps.push(plan::remove_skill(found, record)?),
+                (_, None) => (),
             }
         }
         for (name, skill) in SKILLS {
@@ -128,7 +159,7 @@ impl SetupJob<'_> {
             let record = record(&found.path);
             steps.push(plan::add_skill(found, skill, record)?);
         }
-        Ok((steps, memory))
+        Ok(steps)
     }
 
     /// Makes copies, saves the ledger, writes the files: in this order.
@@ -169,18 +200,19 @@ impl SetupJob<'_> {
     fn remove(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
         let client = self.args.client;
         let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
-            let show = StepReport { args: self.args, done: &[], tools: None, advice: None };
+            let show = StepReport::removal(self.args, &[]);
             show.print(context)?;
             return Ok(CommandOutcome::NotFound);
         };
         let mut done = Vec::new();
         for record in &known.files {
             let found = self.read(&record.path)?;
-            let is_skill = record.path.ends_with("SKILL.md");
-            let step = if is_skill {
+            let is_whole = record.path.ends_with("SKILL.md") || hooks::is_own_file(&record.path);
+            let step = if is_whole {
                 plan::remove_skill(found, record)?
             } else {
-                plan::remove(found, client.notation(), SERVER, record)?
+                let notation = notation(client, &found.path);
+                plan::remove(found, notation, SERVER, record)?
             };
             done.push(StepResult { step, copy: None });
         }
@@ -204,7 +236,7 @@ impl SetupJob<'_> {
             self.ledger_file.ledger.set(self.setup);
             self.ledger_file.save()?;
         }
-        let show = StepReport { args: self.args, done: &done, tools: None, advice: None };
+        let show = StepReport::removal(self.args, &done);
         show.print(context)?;
         Ok(CommandOutcome::Done)
     }
@@ -307,6 +339,14 @@ fn apply(step: &FileStep) -> Result<(), CommandError> {
         (Some(new), old) => file::replace(&step.path, old.as_deref(), new, FileAccess::Usual),
         (None, Some(old)) => file::remove(&step.path, old),
         (None, None) => Ok(()),
+    }
+}
+
+/// Returns the format of one of a client's files: hooks are JSON where its settings are TOML.
+fn notation(client: Client, path: &Path) -> SettingsFormat {
+    match client.notation() {
+        SettingsFormat::Toml if path.extension().is_some_and(|it| it == "json") => hooks::FORMAT,
+        format => format,
     }
 }
 

@@ -132,7 +132,9 @@ fn shown(
     let mut shown = PromptHits { text: String::new(), ids: Vec::new() };
     let mut left = query.budget;
     for key in order {
-        let (Some(head), Some(content)) = (heads.remove(&key), contents.get(&key)) else { continue };
+        let (Some(head), Some(content)) = (heads.remove(&key), contents.get(&key)) else {
+            continue;
+        };
         if query.given.contains(&head.id) || content.trim().is_empty() {
             continue;
         }

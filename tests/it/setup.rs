@@ -105,6 +105,8 @@ fn a_project_gets_a_server_and_two_skills() {
         made DIR/project/.claude/skills/remindb-write/SKILL.md
         allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
         to be asked each time: remindb setup claude-code --ask
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup claude-code --no-hooks
         next: start Claude Code here and approve the server; `/mcp` shows it
     "#]]
     .assert_eq(&said);
@@ -128,7 +130,7 @@ fn a_project_gets_a_server_and_two_skills() {
 #[track_caller]
 fn check_allowed(args: &str, path: &str, expected: Expect) {
     let folder = world();
-    let said = ok(&folder, args);
+    let said = ok(&folder, &format!("{args} --no-hooks"));
     let said = said.lines().filter(|it| it.starts_with("allowed") || it.starts_with("to be asked"));
     let said: String = said.map(|it| format!("{it}\n")).collect();
     expected.assert_eq(&(text(&folder, path) + &said));
@@ -290,6 +292,250 @@ fn opencode_asks_for_what_cannot_be_undone() {
             to be asked each time: remindb setup opencode --ask
         "#]],
     );
+}
+
+/// Compares the file with a client's hooks, below the lines about them. Without hooks it is not
+/// made; leaving them out later takes exactly them away.
+#[track_caller]
+fn check_hooks(args: &str, path: &str, expected: Expect) {
+    let (folder, without) = (world(), world());
+    let said = ok(&folder, &format!("{args} --ask"));
+    let said = said.lines().skip_while(|it| !it.starts_with("added hooks")).take(2);
+    let said: String = said.map(|it| format!("{it}\n")).collect();
+    expected.assert_eq(&(said + &text(&folder, path)));
+    let before = everything(&folder);
+    ok(&folder, &format!("{args} --ask"));
+    assert_eq!(everything(&folder), before, "a second run");
+
+    let said = ok(&without, &format!("{args} --ask --no-hooks"));
+    assert!(!said.contains("hooks"), "{said}");
+    ok(&folder, &format!("{args} --ask --no-hooks"));
+    let left = everything(&folder).remove(path).unwrap_or_default();
+    assert!(!left.contains(" hook "), "{left}");
+    ok(&folder, &format!("{args} --ask"));
+    ok(&folder, &format!("{args} --remove"));
+    assert_eq!(everything(&folder), everything(&world()));
+}
+
+#[test]
+fn claude_code_calls_hooks_of_its_settings() {
+    check_hooks(
+        "claude-code",
+        "project/.claude/settings.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup claude-code --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client claude-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client claude-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client claude-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client claude-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+    check_hooks(
+        "claude-code --scope user",
+        "home/.claude/settings.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup claude-code --scope user --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn codex_calls_hooks_of_a_file_beside_its_settings() {
+    check_hooks(
+        "codex",
+        "project/.codex/hooks.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup codex --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client codex --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client codex --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client codex --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client codex --db DIR/project/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+    check_hooks(
+        "codex --scope user",
+        "home/.codex/hooks.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup codex --scope user --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn gemini_calls_hooks_with_a_name() {
+    check_hooks(
+        "gemini-cli",
+        "project/.gemini/settings.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup gemini-cli --no-hooks
+        {
+          "mcpServers": {
+            "remindb": {
+              "command": "PROGRAM",
+              "args": ["serve", "--db", "DIR/project/memory.db"]
+            }
+          },
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"name": "remindb", "type": "command", "command": "PROGRAM hook session-start --client gemini-cli --db DIR/project/memory.db || true", "timeout": 3000}]}
+            ],
+            "BeforeAgent": [
+              {"hooks": [{"name": "remindb", "type": "command", "command": "PROGRAM hook prompt --client gemini-cli --db DIR/project/memory.db || true", "timeout": 3000}]}
+            ],
+            "PreCompress": [
+              {"hooks": [{"name": "remindb", "type": "command", "command": "PROGRAM hook pre-compact --client gemini-cli --db DIR/project/memory.db || true", "timeout": 3000}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"name": "remindb", "type": "command", "command": "PROGRAM hook session-end --client gemini-cli --db DIR/project/memory.db || true", "timeout": 3000}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn qwen_calls_hooks_after_each_turn_too() {
+    check_hooks(
+        "qwen-code",
+        "project/.qwen/settings.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup qwen-code --no-hooks
+        {
+          "mcpServers": {
+            "remindb": {
+              "command": "PROGRAM",
+              "args": ["serve", "--db", "DIR/project/memory.db"]
+            }
+          },
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client qwen-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client qwen-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client qwen-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "Stop": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client qwen-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client qwen-code --db DIR/project/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn opencode_gets_a_plugin() {
+    let source = include_str!("../../src/cli/setup/hooks/opencode.js");
+    for (scope, path, db) in [
+        ("", "project/.opencode/plugins/remindb.js", "DIR/project/memory.db"),
+        (
+            " --scope user",
+            "home/.config/opencode/plugins/remindb.js",
+            "DIR/home/.local/share/remindb/memory.db",
+        ),
+    ] {
+        let folder = world();
+        let said = ok(&folder, &format!("opencode{scope}"));
+        assert!(said.contains("\nadded hooks: "), "{said}");
+        let words = format!(r#"["PROGRAM","hook","--client","opencode","--db","{db}"]"#);
+        assert_eq!(text(&folder, path), source.replace(r#"["REMINDB"]"#, &words));
+        let before = everything(&folder);
+        ok(&folder, &format!("opencode{scope}"));
+        assert_eq!(everything(&folder), before, "a second run");
+        ok(&folder, &format!("opencode{scope} --no-hooks"));
+        assert!(!everything(&folder).contains_key(path));
+        ok(&folder, &format!("opencode{scope} --remove"));
+        assert_eq!(everything(&folder), everything(&world()));
+    }
+}
+
+#[test]
+fn hooks_join_those_of_the_user_and_leave_them() {
+    let mine = "{\n  // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": []}\n    ]\n  }\n}\n";
+    let folder = world().file("project/.gemini/settings.json", mine);
+    let before = everything(&folder);
+    ok(&folder, "gemini-cli");
+    let now = text(&folder, "project/.gemini/settings.json");
+    assert!(now.contains("// mine") && now.contains(r#"{"hooks": []},"#), "{now}");
+    ok(&folder, "gemini-cli --remove");
+    assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn words_of_a_hook_are_quoted_for_the_shell() {
+    let folder = world();
+    ok(&folder, "claude-code --ask --db it's.db");
+    let settings = text(&folder, "project/.claude/settings.json");
+    assert!(settings.contains(r"--db 'DIR/project/it'\\''s.db' || true"), "{settings}");
 }
 
 #[test]

@@ -166,6 +166,7 @@ pub(crate) struct SetupArgs {
     pub(crate) source: Option<PathBuf>,
     pub(crate) tools: Option<ToolSet>,
     pub(crate) is_asking: bool,
+    pub(crate) has_hooks: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,
     pub(crate) is_json: bool,

@@ -264,6 +264,7 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     let mut values = Vec::new();
     let (mut scope, mut source, mut tools) = (Scope::Project, None, None);
     let (mut is_asking, mut is_dry_run, mut is_remove, mut is_json) = (false, false, false, false);
+    let mut has_hooks = true;
     while let Some(arg) = parser.next()? {
         match arg {
             Long("scope") => scope = scope_named(&parser.value()?)?,
@@ -271,6 +272,7 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             Long("source") => source = Some(parser.value()?.into()),
             Long("tools") => tools = Some(tools_named(&parser.value()?)?),
             Long("ask") => is_asking = true,
+            Long("no-hooks") => has_hooks = false,
             Long("dry-run") => is_dry_run = true,
             Long("remove") => is_remove = true,
             Long("json") => is_json = true,
@@ -283,8 +285,9 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     if is_remove && (db.is_some() || source.is_some()) {
         return Err(UsageError("`--remove` needs no `--db` and no `--source`".to_owned()));
     }
-    if is_remove && (tools.is_some() || is_asking) {
-        return Err(UsageError("`--remove` needs no `--tools` and no `--ask`".to_owned()));
+    if is_remove && (tools.is_some() || is_asking || !has_hooks) {
+        let what = "`--remove` needs no `--tools`, no `--ask` and no `--no-hooks`";
+        return Err(UsageError(what.to_owned()));
     }
     Ok(Command::Setup(SetupArgs {
         client,
@@ -293,6 +296,7 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
         source,
         tools,
         is_asking,
+        has_hooks,
         is_dry_run,
         is_remove,
         is_json,

@@ -84,9 +84,8 @@ impl HookInput {
     /// Returns an absolute path.
     fn path(&self, keys: &[&str]) -> Option<&str> {
         let path = self.text(keys);
-        let is_path = Path::new(path).is_absolute()
-            && path.len() <= PATH_BYTES_MAX
-            && !path.contains('\0');
+        let is_path =
+            Path::new(path).is_absolute() && path.len() <= PATH_BYTES_MAX && !path.contains('\0');
         is_path.then_some(path)
     }
 

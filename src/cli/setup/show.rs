@@ -28,11 +28,18 @@ pub(super) struct StepReport<'a> {
     pub(super) done: &'a [StepResult],
     /// The tools allowed without asking, and the others; `None` without permissions.
     pub(super) tools: Option<&'a Tools>,
+    /// Whether the client calls hooks from now on.
+    pub(super) has_hooks: bool,
     /// The next step for the user.
     pub(super) advice: Option<&'static str>,
 }
 
-impl StepReport<'_> {
+impl<'a> StepReport<'a> {
+    /// Returns the report of a removal.
+    pub(super) fn removal(args: &'a args::SetupArgs, done: &'a [StepResult]) -> StepReport<'a> {
+        StepReport { args, done, tools: None, has_hooks: false, advice: None }
+    }
+
     pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
         if self.args.is_json {
             return context.say(format_args!("{:#}\n", self.as_json()));
@@ -65,6 +72,9 @@ impl StepReport<'_> {
         if let Some(tools) = self.tools {
             out += &allowed(tools, self.args);
         }
+        if self.has_hooks {
+            out += &hooked(self.args);
+        }
         if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
             out += &format!("next: {advice}\n");
         }
@@ -83,6 +93,9 @@ impl StepReport<'_> {
         if let Some(tools) = self.tools {
             json["allowed"] = tools.allowed.clone().into();
             json["asked"] = tools.asked.clone().into();
+        }
+        if !self.args.is_remove {
+            json["hooks"] = self.has_hooks.into();
         }
         json
     }
@@ -105,13 +118,27 @@ impl StepReport<'_> {
     }
 }
 
+/// Formats the line about hooks, and the command to take them back.
+fn hooked(args: &args::SetupArgs) -> String {
+    let verb = if args.is_dry_run { "would add" } else { "added" };
+    let (client, scope) = (args.client.name(), scope_flag(args.scope));
+    format!(
+        "{verb} hooks: the agent is told what the memory holds, and a note of each session is kept\n\
+         to leave them out: remindb setup {client}{scope} --no-hooks\n"
+    )
+}
+
+fn scope_flag(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Project => "",
+        Scope::User => " --scope user",
+    }
+}
+
 /// Formats the line about permissions, and the command to take them back.
 fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
     let (verb, client) = (if args.is_dry_run { "would allow" } else { "allowed" }, args.client);
-    let scope = match args.scope {
-        Scope::Project => "",
-        Scope::User => " --scope user",
-    };
+    let scope = scope_flag(args.scope);
     let asked = match &tools.asked[..] {
         [] => String::new(),
         asked => format!("; it asks before {}", asked.join(", ")),

@@ -251,9 +251,8 @@ fn qwen<'a>(record: &'a Value, each: Each<'_, 'a>) {
 
 fn opencode<'a>(record: &'a Value, each: Each<'_, 'a>) {
     let parts = record["parts"].as_array().into_iter().flatten();
-    let is_said = |it: &&Value| {
-        text(it, "type") == "text" && it.get("synthetic") != Some(&Value::Bool(true))
-    };
+    let is_said =
+        |it: &&Value| text(it, "type") == "text" && it.get("synthetic") != Some(&Value::Bool(true));
     let said = joined(parts.clone().filter(is_said));
     match text(&record["info"], "role") {
         // Its command line puts a prompt between quotes.

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 use super::{NodeHead, Reader, limit, read_head};
 use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError, links};
 
 /// A node that was read or pinned.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,12 +57,13 @@ impl Reader {
              CROSS JOIN node AS n ON n.parent = bucket.key
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE root.name = ?1
-               AND root.label = ?1
+               AND root.label = ?2
                AND root.parent IS NULL
                AND root.file IS NULL
              ORDER BY bucket.label DESC, n.position DESC
-             LIMIT ?2"
+             LIMIT ?3"
         );
-        self.all(NEWEST, params![root, limit(n_max)], read_head).doing("list the newest notes")
+        let params = params![links::name(root), root, limit(n_max)];
+        self.all(NEWEST, params, read_head).doing("list the newest notes")
     }
 }
