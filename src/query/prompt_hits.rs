@@ -66,7 +66,8 @@ pub(crate) fn prompt_hits(
     reader: &Reader,
     query: &PromptQuery<'_>,
 ) -> Result<Option<PromptHits>, Error> {
-    let asked = words::parse_query(query.prompt);
+    // In prose, quotes make no phrase.
+    let asked = words::parse_query(&query.prompt.replace('"', " "));
     let mut found = candidates::match_words(reader, &asked.terms, None, CANDIDATES_MAX)?;
     if !found.iter().any(|it| is_about(it.coverage)) {
         return Ok(None);

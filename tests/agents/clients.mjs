@@ -7,6 +7,7 @@
 // - `unwrap(text)`: a result without what the client itself puts around it.
 // - `excused`: lines that look like a warning and have nothing to do with the memory.
 // - `owns`: files of `home` that the client itself writes in.
+// - `trusting`: flags that stand for a person who trusts the hooks in the client's dialog.
 
 import * as dialects from "./dialects.mjs";
 
@@ -35,6 +36,7 @@ export const CLIENTS = [
     package: "@openai/codex",
     dialect: dialects.responses,
     argv: (prompt) => ["codex", "exec", prompt],
+    trusting: ["--dangerously-bypass-hook-trust"],
     env: () => ({ STAND_IN_KEY: "none" }),
     home: (url, project) => ({
       ".codex/config.toml": `# mine

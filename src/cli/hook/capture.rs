@@ -14,6 +14,11 @@ use crate::model::clock::Millis;
 const HEAD_BYTES_MAX: u64 = 256 * 1024;
 const TAIL_BYTES_MAX: u64 = 3 * 1024 * 1024;
 
+/// Events that clients send after each turn or before each request, and the least time between two
+/// updates of a note by them.
+const FREQUENT_EVENTS: &[&str] = &["Stop", "PreCompress"];
+const FREQUENT_MS: i64 = 10 * 60 * 1000;
+
 impl HookJob {
     /// Writes or updates the note of the session.
     pub(super) fn capture(&self, now: Millis) -> Result<(), String> {
@@ -21,12 +26,16 @@ impl HookJob {
         if session.is_empty() {
             return Err("the session has no id and no transcript".to_owned());
         }
+        let mut state = self.states.session(session);
+        let is_recent = state.noted_at.is_some_and(|it| now.since(Millis(it)) < FREQUENT_MS);
+        if is_recent && FREQUENT_EVENTS.contains(&self.input.event_name()) {
+            return Ok(());
+        }
         let conversation = match (self.input.messages(), self.transcript()) {
             (Some(messages), _) => Conversation::of(messages),
             (None, Some(path)) => Conversation::read(&read_ends(&path)?),
             (None, None) => return Err("the session has no transcript".to_owned()),
         };
-        let mut state = self.states.session(session);
         let note = SessionCapture {
             client: &self.client,
             session,
@@ -39,6 +48,7 @@ impl HookJob {
         };
         let Some(note) = note.keep(&self.db).map_err(|it| it.to_string())? else { return Ok(()) };
         state.note = Some(note.id);
+        state.noted_at = Some(now.0);
         self.states.save_session(session, &state);
         if let Some(snapshot) = note.snapshot {
             self.states.save_last_snapshot(snapshot);

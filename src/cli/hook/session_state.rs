@@ -36,6 +36,8 @@ pub(super) struct SessionState {
     pub(super) given: Vec<String>,
     /// The id of the session's note.
     pub(super) note: Option<String>,
+    /// When the note was written or updated, in ms since the Unix epoch.
+    pub(super) noted_at: Option<i64>,
     /// The snapshot at the end of the session before it.
     pub(super) since: Option<i64>,
 }
