@@ -17,8 +17,7 @@ use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
-use crate::store::reader::Reader;
-use crate::store::{Attributes, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer};
+use crate::store::{Attributes, Batch, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -70,8 +69,7 @@ impl SessionCapture<'_> {
     /// The memory is missing, of another schema version, or busy.
     pub(crate) fn keep(&self, db: &Path) -> Result<Option<SessionNote>, Error> {
         // A memory of an older schema is left to commands that may take their time.
-        drop(Reader::open_within(db, self.wait)?);
-        let writer = Writer::open_within(db, IfMissing::Refuse, self.wait)?;
+        let writer = Writer::open_hastily(db, self.wait)?;
         let workspaces: Vec<Workspace> = writer
             .roots()?
             .iter()

@@ -29,11 +29,25 @@ const WAL_TRIES_MAX: usize = 100;
 
 /// Opens the writing connection, creating and migrating the file as needed.
 pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
-    open_writer_within(path, if_missing, busy_handler::LONG)
+    let mut conn = open_to_write(path, if_missing, busy_handler::LONG)?;
+    schema::check_is_ours(&conn, path)?;
+    switch_to_wal(&conn)?;
+    // An acknowledged write survives a loss of power, not only of the process.
+    set_up_writer(&conn, "FULL")?;
+    schema::migrate(&mut conn, path)?;
+    Ok(conn)
 }
 
-/// Opens the writing connection, which waits for others up to `wait`.
-pub(super) fn open_writer_within(
+/// Opens a writing connection to a memory of this build's schema version, for a process that must
+/// not wait: neither for others longer than `wait`, nor for the disk at each commit.
+pub(super) fn open_hasty_writer(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_to_write(path, IfMissing::Refuse, wait)?;
+    schema::check(&conn, path)?;
+    set_up_writer(&conn, "NORMAL")?;
+    Ok(conn)
+}
+
+fn open_to_write(
     path: &Path,
     if_missing: IfMissing,
     wait: Duration,
@@ -48,17 +62,16 @@ pub(super) fn open_writer_within(
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
     busy_handler::set_busy_timeout(&mut conn, wait)?;
     prepare_once(&conn)?;
-    schema::check_is_ours(&conn, path)?;
-    switch_to_wal(&conn)?;
-    // An acknowledged write survives a loss of power, not only of the process.
-    conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
+    Ok(conn)
+}
+
+fn set_up_writer(conn: &Connection, durability: &str) -> Result<(), StoreError> {
+    conn.pragma_update(None, "synchronous", durability).doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
-    set_cache(&conn, CACHE_KIB)?;
+    set_cache(conn, CACHE_KIB)?;
     conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
-        .doing("bound the log")?;
-    schema::migrate(&mut conn, path)?;
-    Ok(conn)
+        .doing("bound the log")
 }
 
 /// A larger page cache of the writing connection, for as long as this value lives.

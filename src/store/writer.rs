@@ -9,8 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, busy_handler,
-    connection, files,
+    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
 };
 use crate::model::clock::Millis;
 
@@ -32,17 +31,16 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        Writer::open_within(path, if_missing, busy_handler::LONG)
+        Writer::of(path, connection::open_writer(path, if_missing)?)
     }
 
-    /// Opens the database as [`Writer::open`], and never waits for other connections longer than
-    /// `wait`.
-    pub(crate) fn open_within(
-        path: &Path,
-        if_missing: IfMissing,
-        wait: Duration,
-    ) -> Result<Writer, StoreError> {
-        let mut conn = connection::open_writer_within(path, if_missing, wait)?;
+    /// Opens a database of this build's schema version for a process that must not wait: for other
+    /// connections no longer than `wait`, and not for the disk.
+    pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
+        Writer::of(path, connection::open_hasty_writer(path, wait)?)
+    }
+
+    fn of(path: &Path, mut conn: Connection) -> Result<Writer, StoreError> {
         let file_identity = Arc::new(FileIdentity::of(path)?);
         let log = Log::of(path, &file_identity);
         log.attach(&mut conn)?;

@@ -15,6 +15,7 @@ mod heal;
 /// Notifications of cold nodes.
 mod heat;
 /// Odd folders and killed processes.
+mod hooks;
 mod hostile;
 /// Updates of subscribed resources.
 mod live;

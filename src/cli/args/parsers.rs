@@ -307,7 +307,8 @@ pub(super) fn hook(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = HookArgs { db, ..HookArgs::default() };
     match hook_flags(parser, &mut args) {
         Ok(None) if args.event.is_none() && args.problem.is_none() => {
-            args.problem = Some("no event; there are session-start, prompt, …".to_owned());
+            let names: Vec<&str> = HookEvent::NAMES.iter().map(|it| it.0).collect();
+            args.problem = Some(format!("no event; there are {}", names.join(", ")));
         }
         Ok(None) => (),
         Ok(Some(other)) => return Ok(other),
