@@ -228,8 +228,8 @@ impl TermIndex<'_> {
         terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
     }
 
-    /// Returns the weight of each term, 1 for a word that one node alone has. A phrase has none: its
-    /// words are terms, too.
+    /// Returns the weight of each term, 1 for a word that one node alone has. A phrase has none,
+    /// since its words are terms, too.
     fn weights(&self, rarities: &[f64]) -> Vec<f64> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
         let is_phrase = |it: &Term| it.word.is_none() && it.text.starts_with('"');

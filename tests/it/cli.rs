@@ -528,7 +528,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -613,7 +613,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
         = 2
     "#]]);
     folder.check(

@@ -123,7 +123,8 @@ fn hooked(args: &args::SetupArgs) -> String {
     let verb = if args.is_dry_run { "would add" } else { "added" };
     let (client, scope) = (args.client.name(), scope_flag(args.scope));
     format!(
-        "{verb} hooks: the agent is told what the memory holds, and a note of each session is kept\n\
+        "{verb} hooks: the agent is told what the memory holds, \
+         and a note of each session is kept\n\
          to leave them out: remindb setup {client}{scope} --no-hooks\n"
     )
 }
