@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Conversation, KeptText, RunResult, TEXT_BYTES_MAX};
+use super::{Conversation, KeptText, RunResult};
 use crate::ingest::redact::Redactor;
 use crate::text;
 use crate::text::tokens;
@@ -82,7 +82,6 @@ impl<'a> SecretScrubber<'a> {
     fn line(&self, kept: &KeptText, chars_max: usize) -> String {
         let mut scrubbed = self.scrub(&kept.text);
         if kept.is_cut {
-            debug_assert!(MARGIN_BYTES < TEXT_BYTES_MAX);
             let end = scrubbed.len().saturating_sub(MARGIN_BYTES);
             scrubbed.truncate(scrubbed.floor_char_boundary(end));
         }
