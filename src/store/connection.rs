@@ -39,11 +39,15 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
 }
 
 /// Opens a writing connection to a memory of this build's schema version, for a process that must
-/// not wait: neither for others longer than `wait`, nor for the disk at each commit.
+/// not wait: neither for others longer than `wait`, nor for the disk. Its writes stay in the log
+/// until another connection copies them into the file.
 pub(super) fn open_hasty_writer(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_to_write(path, IfMissing::Refuse, wait)?;
     schema::check(&conn, path)?;
     set_up_writer(&conn, "NORMAL")?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map(drop)
+        .doing("leave the log as it is")?;
     Ok(conn)
 }
 
