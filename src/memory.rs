@@ -154,7 +154,7 @@ impl Memory {
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
             seeding: Seeding::AtBirth,
-            clock: &self.clock,
+            stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };
         self.compile_as(&request)

@@ -61,10 +61,10 @@ fn join(thread: JoinHandle<()>) {
 /// Runs a call; returns the line of its reply, or nothing when it was cancelled.
 fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<OutgoingLine> {
     let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
-    let began = clock.now();
+    let stopwatch = clock.stopwatch();
     let line = server.run(*job);
     let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
-    let took_ms = clock.now().since(began);
+    let took_ms = stopwatch.elapsed_ms();
     log::debug!(target: target, "called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
     line
 }

@@ -16,7 +16,7 @@ pub(crate) mod file_identity;
 pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
-mod history;
+pub(crate) mod history;
 pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
@@ -126,6 +126,13 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The schema has objects that no migration made, such as a trigger.
+    ForeignObjects {
+        /// The file.
+        path: PathBuf,
+        /// The objects, as a list for a message.
+        objects: String,
+    },
     /// The schema is newer than this build.
     TooNew {
         /// The file.
@@ -182,6 +189,13 @@ impl fmt::Display for StoreError {
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
+            StoreError::ForeignObjects { path, objects } => write!(
+                f,
+                "`{}` holds what remindb did not make ({objects}) and what may act on whatever is \
+                 read or written; `remindb doctor --fix --db {}` takes it out, after a backup",
+                path.display(),
+                path.display()
+            ),
             StoreError::TooNew { path, found, known } => write!(
                 f,
                 "`{}` has schema {found}, newer than {known}, the newest this build knows; \
@@ -265,7 +279,8 @@ impl StoreError {
         match self {
             StoreError::Corrupt { .. } => true,
             StoreError::Sqlite { source, .. } => {
-                matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+                is_strange_value(source)
+                    || matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
             _ => false,
         }
@@ -304,6 +319,7 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
+            | StoreError::ForeignObjects { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,
         }
@@ -322,6 +338,11 @@ enum Cause {
 /// Returns advice for an error whose cause lies outside of the program.
 fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
+    if is_strange_value(error) {
+        let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \
+                      restore a backup with `remindb restore`";
+        return Some((Cause::State, advice));
+    }
     Some(match error.sqlite_error_code()? {
         ErrorCode::DatabaseCorrupt => (
             Cause::State,
@@ -331,6 +352,11 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
         ErrorCode::DatabaseBusy => {
             (Cause::State, "another process has been writing for a long time; try again later")
         }
+        ErrorCode::OperationInterrupted => (
+            Cause::State,
+            "it took longer than 30 s: is the file damaged, or of another's making? \
+             `remindb doctor` says",
+        ),
         ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
             (Cause::Refusal, "is the disk full, or a file as large as it may get?")
@@ -340,6 +366,20 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
         }
         _ => return None,
     })
+}
+
+/// Returns whether a value read is of another type, or is no text.
+fn is_strange_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
 }
 
 /// Adds the name of the refused step to an error of SQLite, once, at the call.

@@ -32,7 +32,7 @@ pub(super) fn run(
         n_threads: n_threads(),
         workspace: &|root| Workspace::load(root, options).map(Arc::new),
         seeding: if args.is_reseeding { Seeding::Again } else { Seeding::AtBirth },
-        clock: &context.clock,
+        stopwatch: context.clock.stopwatch(),
         progress: &|n_done, n_files| {
             progress.note(n_done as u64, n_files as u64);
             true

@@ -45,7 +45,8 @@ pub(super) fn run(
             let glyph = context.paint.paint(role, glyph);
             let fix = match &check.fix {
                 None => String::new(),
-                Some(Ok(())) => "  (fixed)".to_owned(),
+                Some(Ok(notes)) if notes.is_empty() => "  (fixed)".to_owned(),
+                Some(Ok(notes)) => format!("  (fixed: {})", notes.join("; ")),
                 Some(Err(why)) => format!("  (fix error: {why})"),
             };
             context.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;

@@ -13,7 +13,10 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
     let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),
-        (None, Some(ms)) => KeepRule::Since(Millis(context.clock.now().0.saturating_sub(ms))),
+        (None, Some(ms)) => {
+            let now = context.clock.now();
+            KeepRule::Since { at: Millis(now.0.saturating_sub(ms)), now }
+        }
         (None, None) => KeepRule::All,
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };

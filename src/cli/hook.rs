@@ -114,7 +114,7 @@ struct HookJob {
 
 impl HookJob {
     fn session_start(&self) -> Result<String, String> {
-        let reader = Reader::open_within(&self.db, WAIT).map_err(|it| it.to_string())?;
+        let reader = Reader::open_hastily(&self.db, WAIT).map_err(|it| it.to_string())?;
         self.states.prune();
         let mut session = self.states.session(self.input.session());
         let since = session.since.or_else(|| self.states.last_snapshot());
@@ -134,7 +134,7 @@ impl HookJob {
         if prompt.trim().is_empty() {
             return Ok(String::new());
         }
-        let reader = Reader::open_within(&self.db, WAIT).map_err(|it| it.to_string())?;
+        let reader = Reader::open_hastily(&self.db, WAIT).map_err(|it| it.to_string())?;
         let mut session = self.states.session(self.input.session());
         let mut given = session.given.clone();
         given.extend(session.note.clone());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Write;
 
 use super::Context;
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::Stopwatch;
 
 /// Time in ms before progress is shown.
 const DELAY_MS: i64 = 300;
@@ -17,9 +17,9 @@ pub(super) struct ProgressLine {
     is_shown: bool,
     /// The activity and its unit: `compiling`, `files`.
     words: (&'static str, &'static str),
-    clock: Clock,
-    started: Millis,
-    last: Cell<Option<Millis>>,
+    stopwatch: Stopwatch,
+    /// Milliseconds from the start to the last line.
+    last: Cell<Option<i64>>,
 }
 
 impl ProgressLine {
@@ -28,12 +28,10 @@ impl ProgressLine {
         verb: &'static str,
         unit: &'static str,
     ) -> ProgressLine {
-        let clock = context.clock.clone();
         ProgressLine {
             is_shown: context.is_err_terminal,
             words: (verb, unit),
-            started: clock.now(),
-            clock,
+            stopwatch: context.clock.stopwatch(),
             last: Cell::new(None),
         }
     }
@@ -42,13 +40,13 @@ impl ProgressLine {
         if !self.is_shown {
             return;
         }
-        let now = self.clock.now();
+        let elapsed_ms = self.stopwatch.elapsed_ms();
         let is_due = match self.last.get() {
-            None => DELAY_MS <= now.since(self.started),
-            Some(last) => EVERY_MS <= now.since(last),
+            None => DELAY_MS <= elapsed_ms,
+            Some(last) => EVERY_MS <= elapsed_ms - last,
         };
         if is_due {
-            self.last.set(Some(now));
+            self.last.set(Some(elapsed_ms));
             let (verb, unit) = self.words;
             let percent = n_done.saturating_mul(100) / n_all.max(1);
             let _ =

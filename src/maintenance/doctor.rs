@@ -5,19 +5,22 @@
 //! it in a temporary table gets that command.
 
 mod repairs;
+mod schema_objects;
+mod texts;
 mod typed;
 
 use std::path::Path;
 
 pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
+pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
 use serde_json::{Value, json};
 
 use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{ErrorStep, Prepared, StoreError, connection, files, links, schema};
+use crate::store::{ErrorStep, Prepared, StoreError, connection, files, history, links, schema};
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +47,8 @@ pub(crate) struct CheckResult {
     pub(crate) name: &'static str,
     pub(crate) status: CheckStatus,
     pub(crate) detail: String,
-    /// The outcome of the repair; `None` when none was tried.
-    pub(crate) fix: Option<Result<(), String>>,
+    /// The outcome of the repair, with what it leaves to do; `None` when none was tried.
+    pub(crate) fix: Option<Result<Vec<String>, String>>,
 }
 
 impl CheckResult {
@@ -74,7 +77,12 @@ impl DoctorReport {
             let mut json = json!({"name": it.name, "status": status, "detail": detail});
             match &it.fix {
                 None => (),
-                Some(Ok(())) => json["fix_applied"] = true.into(),
+                Some(Ok(notes)) => {
+                    json["fix_applied"] = true.into();
+                    if !notes.is_empty() {
+                        json["fix_notes"] = notes.as_slice().into();
+                    }
+                }
                 Some(Err(why)) => json["fix_error"] = why.as_str().into(),
             }
             json
@@ -94,13 +102,15 @@ const CHECKS: &[(&str, Examine)] = &[
     ("head_cursor", head),
     ("dangling_diffs", dangling_diffs),
     ("schema_version", schema_version),
+    (SCHEMA_OBJECTS, schema_objects::examine),
     ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
     ("node_rows", node_rows),
+    ("history_rows", history_rows),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
-    ("content_hashes", content_hashes),
+    ("content_hashes", texts::examine),
     ("fields", typed::fields),
     ("facets", typed::facets),
     ("references", references),
@@ -110,7 +120,17 @@ const CHECKS: &[(&str, Examine)] = &[
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
     let state = connection::begin_read(&conn, "begin to read")?;
-    let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
+    let is_spoilt = schema_objects::spoil_reading(&conn)?;
+    let check = |&(name, examine): &(&'static str, Examine)| match is_spoilt {
+        true if name != SCHEMA_OBJECTS => CheckResult {
+            name,
+            status: CheckStatus::Fail,
+            detail: "not checked: a table or view is not the one of the schema".to_owned(),
+            fix: None,
+        },
+        _ => run(name, examine, &conn, path),
+    };
+    let checks = CHECKS.iter().map(check).collect();
     // There is nothing to commit: the end of the transaction releases the state.
     drop(state);
     Ok(DoctorReport { checks })
@@ -151,7 +171,8 @@ fn fts5_sync(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
         INSERT INTO temp.copied_fts (copied_fts, rank) VALUES ('integrity-check', 1)";
     const END: &str = "ROLLBACK TO comparison; RELEASE comparison";
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
-    let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    let compare = || conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    let compared = connection::with_index_tables(conn, compare);
     conn.execute_batch(END).doing("end comparing the index")?;
     // Without room for the copy, nothing is known about the index.
     let has_no_room =
@@ -267,6 +288,16 @@ fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), St
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }
 
+/// Returns the first few of a list, for a message.
+fn first_few(names: &[String]) -> String {
+    const NAMED_MAX: usize = 5;
+    let mut text = names.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if NAMED_MAX < names.len() {
+        text.push_str(&format!(" and {} more", names.len() - NAMED_MAX));
+    }
+    text
+}
+
 fn first(names: &[String]) -> &str {
     names.first().map_or("", String::as_str)
 }
@@ -292,6 +323,17 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
     }
     let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
     Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
+}
+
+/// Reads every change of the history as the rest of the program does.
+fn history_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let (n, unreadable) = history::unreadable_changes(conn)?;
+    let bad = format!(
+        "{} of {n} changes do not say what a node was: {}",
+        unreadable.len(),
+        first_few(&unreadable)
+    );
+    Ok(verdict(unreadable.is_empty(), format!("{n} changes can be read"), bad))
 }
 
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
@@ -349,25 +391,6 @@ pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreE
         family.1.push(state);
     }
     Ok(sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
-}
-
-fn content_hashes(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    const TEXTS: &str = "
-        SELECT content_hash, content FROM node
-         UNION ALL
-        SELECT hash, content FROM blob";
-    let mut query = conn.prepare(TEXTS).doing("read the texts")?;
-    let mut rows = query.query([]).doing("read the texts")?;
-    let (mut n, mut n_bad) = (0, 0);
-    while let Some(row) = rows.next().doing("read the texts")? {
-        let hash: String = row.get(0).doing("read the texts")?;
-        let content = row.get_ref(1).doing("read the texts")?;
-        let content = content.as_str().map_err(rusqlite::Error::from).doing("read the texts")?;
-        n += 1;
-        n_bad += i64::from(ContentHash::of(content).to_string() != hash);
-    }
-    let bad = format!("{n_bad} of {n} texts differ from their hash");
-    Ok(verdict(n_bad == 0, format!("{n} texts match their hashes"), bad))
 }
 
 /// Parses and resolves all references anew, and compares them with the stored ones.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::model::clock::Millis;
 use crate::store::commit::commit;
-use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint};
+use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
 
 /// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
@@ -22,8 +22,9 @@ pub(crate) enum KeepRule {
     All,
     /// The newest so many.
     Last(u32),
-    /// Snapshots made at this time or later.
-    Since(Millis),
+    /// Snapshots made at this time or later. One that claims a time after `now` was made by a wrong
+    /// clock, and stays with its neighbours.
+    Since { at: Millis, now: Millis },
 }
 
 /// Whether to trim or only to report.
@@ -63,6 +64,7 @@ impl Writer {
                 .doing("begin to collect")?;
             self.file_identity().check_locked()?;
             let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
+            files::forget_lost(&tx)?;
             match mode {
                 GcMode::Real => {
                     commit(tx, "commit what was collected")?;
@@ -107,7 +109,7 @@ impl Writer {
 fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     const SINCE: &str = "
-        SELECT ifnull((SELECT min(id) FROM snapshot WHERE ?1 <= created_at), max(id))
+        SELECT ifnull((SELECT min(id) FROM snapshot WHERE created_at BETWEEN ?1 AND ?2), max(id))
           FROM snapshot";
     const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
     // The base text below an overlay is needed to notice the file's next change.
@@ -133,7 +135,9 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
             let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
             rows.next().transpose().doing(doing)?
         }
-        KeepRule::Since(at) => conn.query_row(SINCE, [at.0], |row| row.get(0)).doing(doing)?,
+        KeepRule::Since { at, now } => {
+            conn.query_row(SINCE, [at.0, now.0], |row| row.get(0)).doing(doing)?
+        }
     };
     let base: i64 = wanted.unwrap_or(first);
     if base <= first {

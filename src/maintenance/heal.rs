@@ -6,7 +6,7 @@ use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
 use super::transfer::{self, MoveError};
 use crate::model::clock::Millis;
 use crate::store::file_identity::FileIdentity;
-use crate::store::{IfMissing, connection};
+use crate::store::{IfMissing, StoreError, connection};
 
 /// Examines the memory and repairs what fails. Before any repair it makes a copy, and passes the
 /// copy's path to `announce`.
@@ -22,7 +22,17 @@ pub(crate) fn repair(
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
-    let conn = connection::open_writer(path, IfMissing::Refuse)?;
+    if found.checks.iter().any(|it| it.name == doctor::SCHEMA_OBJECTS && it.is_bad()) {
+        doctor::drop_foreign_objects(path)?;
+    }
+    let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
+        StoreError::ForeignObjects { objects, .. } => MoveError::Refused(format!(
+            "{objects}: that cannot be put right in place; read what can be read: \
+             remindb salvage {} --out NEW.db",
+            path.display()
+        )),
+        error => error.into(),
+    })?;
     let file_identity = FileIdentity::of(path)?;
     let mut tried = doctor::repair_failed(&conn, path, now);
     file_identity.confirm(&conn)?;
@@ -35,11 +45,11 @@ pub(crate) fn repair(
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing migrated the schema.
-            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
-            (Some(Ok(())), _) => Some(Ok(())),
+            (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(notes)), _) => Some(Ok(notes)),
         };
     }
     Ok(report)
@@ -58,6 +68,7 @@ fn advice(check: &CheckResult, path: &Path) -> String {
              remindb salvage {} --out NEW.db",
             path.display()
         ),
+        doctor::SCHEMA_OBJECTS => format!("{}; restore a backup", check.detail),
         _ => "it still fails".to_owned(),
     }
 }

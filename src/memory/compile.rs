@@ -26,7 +26,7 @@ use serde_json::json;
 
 use crate::ingest::parse::{Parsed, Syntax};
 use crate::ingest::scan::{self, ScannedFile};
-use crate::model::clock::{Clock, Millis};
+use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
@@ -55,8 +55,8 @@ pub(crate) struct CompileRequest<'a> {
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
     /// The nodes that get initial temperatures.
     pub(crate) seeding: Seeding,
-    /// The clock for the time limit.
-    pub(crate) clock: &'a Clock,
+    /// Started with the request, for the time limit.
+    pub(crate) stopwatch: Stopwatch,
     /// Called with the number of files read and of all files; `false` cancels, and nothing
     /// changes.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
@@ -201,7 +201,7 @@ fn carry_out(
 ) -> Result<Report, CompileError> {
     // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
-    check_time(&plan, request, now)?;
+    check_time(&plan, request)?;
     let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
     let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
     if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
@@ -259,7 +259,7 @@ fn write(
         let mut files = files.take_while(|_| {
             n_done += 1;
             let stop = match (request.progress)(n_done, n_files) {
-                true => check_time(plan, request, now),
+                true => check_time(plan, request),
                 false => Err(CompileError::GivenUp),
             };
             let goes_on = stop.is_ok();
@@ -272,21 +272,17 @@ fn write(
             let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
             stopped.replace(Ok(()))?;
             let reseeded = reseed(batch, plan, request.seeding)?;
-            check_time(plan, request, now).map(|()| (ingested, reseeded))
+            check_time(plan, request).map(|()| (ingested, reseeded))
         })
     })
 }
 
 /// Fails after the time limit of the folder's settings.
-fn check_time(
-    plan: &CompilePlan,
-    request: &CompileRequest<'_>,
-    since: Millis,
-) -> Result<(), CompileError> {
+fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), CompileError> {
     match plan.workspace.config.compile.wall_clock_timeout {
         // The clock counts milliseconds: a shorter limit is over at once.
         Some(limit)
-            if limit.as_millis() <= request.clock.now().since(since).unsigned_abs().into() =>
+            if limit.as_millis() <= request.stopwatch.elapsed_ms().unsigned_abs().into() =>
         {
             Err(CompileError::TimedOut { limit })
         }

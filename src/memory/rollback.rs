@@ -129,6 +129,12 @@ fn apply(
     if rolled.was_head {
         return Ok(rolled);
     }
+    if snapshot.cursor_hash.is_empty() {
+        return Err(Error::Unavailable(format!(
+            "snapshot {target} cannot be restored: it is of remindb 0.3, which did not note what \
+             its nodes were; MemoryDiff shows what it says of their texts"
+        )));
+    }
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
     // Dropping snapshots drops their order keys, too, so those have to be restored even in an
     // equal state.

@@ -57,13 +57,23 @@ pub enum Clock {
     /// The machine's clock.
     System,
     /// A clock that moves only when it is set, for tests.
-    Manual(Arc<AtomicI64>),
+    Manual(Arc<ManualTime>),
+}
+
+/// The time of a manual clock.
+#[derive(Debug)]
+pub struct ManualTime {
+    /// The time that the clock shows, in ms since the Unix epoch.
+    shown: AtomicI64,
+    /// Time that has passed, in ms. Setting the clock does not change it.
+    passed: AtomicI64,
 }
 
 impl Clock {
     /// Returns a manual clock that shows `start`.
     pub fn manual(start: Millis) -> Clock {
-        Clock::Manual(Arc::new(AtomicI64::new(start.0)))
+        let (shown, passed) = (AtomicI64::new(start.0), AtomicI64::new(0));
+        Clock::Manual(Arc::new(ManualTime { shown, passed }))
     }
 
     /// Returns the current time.
@@ -76,7 +86,7 @@ impl Clock {
                     .unwrap_or_default();
                 Millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
             }
-            Clock::Manual(at) => Millis(at.load(Ordering::Relaxed)),
+            Clock::Manual(time) => Millis(time.shown.load(Ordering::Relaxed)),
         }
     }
 
@@ -85,7 +95,9 @@ impl Clock {
     pub(crate) fn stopwatch(&self) -> Stopwatch {
         match self {
             Clock::System => Stopwatch::System(Instant::now()),
-            Clock::Manual(at) => Stopwatch::Manual(Arc::clone(at), self.now()),
+            Clock::Manual(time) => {
+                Stopwatch::Manual(Arc::clone(time), time.passed.load(Ordering::Relaxed))
+            }
         }
     }
 
@@ -93,9 +105,18 @@ impl Clock {
     pub fn advance(&self, by_ms: i64) {
         match self {
             Clock::System => (),
-            Clock::Manual(at) => {
-                at.fetch_add(by_ms, Ordering::Relaxed);
+            Clock::Manual(time) => {
+                time.shown.fetch_add(by_ms, Ordering::Relaxed);
+                time.passed.fetch_add(by_ms, Ordering::Relaxed);
             }
+        }
+    }
+
+    /// Sets a manual clock forward or back, in no time.
+    #[cfg(test)]
+    pub(crate) fn step(&self, by_ms: i64) {
+        if let Clock::Manual(time) = self {
+            time.shown.fetch_add(by_ms, Ordering::Relaxed);
         }
     }
 }
@@ -105,8 +126,8 @@ impl Clock {
 pub(crate) enum Stopwatch {
     /// The machine's monotonic clock.
     System(Instant),
-    /// A manual clock, and the time of the start.
-    Manual(Arc<AtomicI64>, Millis),
+    /// A manual clock, and the time that had passed at the start, in ms.
+    Manual(Arc<ManualTime>, i64),
 }
 
 impl Stopwatch {
@@ -116,7 +137,7 @@ impl Stopwatch {
             Stopwatch::System(start) => {
                 i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX)
             }
-            Stopwatch::Manual(at, start) => Millis(at.load(Ordering::Relaxed)).since(*start),
+            Stopwatch::Manual(time, start) => time.passed.load(Ordering::Relaxed) - start,
         }
     }
 }

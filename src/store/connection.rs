@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, companions, schema};
@@ -20,6 +21,9 @@ const CACHE_BESIDE_KIB: i64 = 256;
 
 /// Bytes of the log that stay when it begins anew: a large write leaves a large log.
 const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
+
+/// Bytes of the largest value that is written or read: the text of one node.
+const VALUE_BYTES_MAX: i32 = 512 * 1024 * 1024;
 
 /// Prepared statements that a connection keeps.
 const STATEMENTS_MAX: usize = 128;
@@ -65,6 +69,7 @@ fn open_to_write(
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
     busy_handler::set_busy_timeout(&mut conn, wait)?;
+    distrust(&conn)?;
     prepare_once(&conn)?;
     Ok(conn)
 }
@@ -123,6 +128,7 @@ pub(crate) fn open_existing(path: &Path, doing: &'static str) -> Result<Connecti
 /// It does not wait for the disk, and for other connections no longer than `wait`.
 pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_existing(path, "open the database")?;
+    distrust(&conn)?;
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
     set_cache(&conn, CACHE_BESIDE_KIB)?;
@@ -138,6 +144,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a connection that cannot write, and waits for others up to `wait`.
 pub(super) fn open_reader_within(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_read_only(path, wait)?;
+    distrust(&conn)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     prepare_once(&conn)?;
     schema::check(&conn, path)?;
@@ -173,6 +180,27 @@ fn open_read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError>
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     busy_handler::set_busy_timeout(&mut conn, wait)?;
     Ok(conn)
+}
+
+/// Makes SQLite distrust the bytes of the file: SQL cannot write the schema or the tables of an
+/// index, cells are checked before they are read, and no value is larger than [`VALUE_BYTES_MAX`].
+fn distrust(conn: &Connection) -> Result<(), StoreError> {
+    const DOING: &str = "make SQLite check the file";
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).doing(DOING)?;
+    conn.pragma_update(None, "cell_size_check", true).doing(DOING)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX).doing(DOING).map(drop)
+}
+
+/// Runs a step in which SQL writes the tables behind an index in the temporary database.
+pub(crate) fn with_index_tables<T>(
+    conn: &Connection,
+    step: impl FnOnce() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let is_defensive = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    let outcome = step();
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive)?;
+    outcome
 }
 
 /// Makes SQLite prepare statements once, whatever values they get.

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::record::{FileRow, Root, RootId};
+use super::record::{FileId, FileRow, Root, RootId};
 use super::{Prepared, StoreError};
 
 /// Returns every compiled folder that has files, by path. Other roots keep their rows, since the
@@ -36,4 +36,45 @@ pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, St
     const FIND: &str = "SELECT id FROM root WHERE path = ?1";
     let found = conn.find(FIND, [root], |row| row.get(0), "find a root")?;
     found.map_or(Ok(Vec::new()), |id| files(conn, RootId(id)))
+}
+
+/// A query of the files that no node lies in, to which conditions are added.
+macro_rules! files_without_nodes {
+    () => {
+        "
+            SELECT file.id
+              FROM file
+             WHERE NOT EXISTS (
+                   SELECT 1 FROM node WHERE node.parent IS NULL AND node.file = file.id)"
+    };
+}
+
+pub(super) use files_without_nodes;
+
+/// Deletes a file without nodes, its names and what was forgotten of it.
+pub(super) fn forget(conn: &Connection, file: FileId) -> Result<(), StoreError> {
+    const DROP_TOMBSTONES: &str = "DELETE FROM tombstone WHERE file = ?1";
+    const DROP: &str = "DELETE FROM file WHERE id = ?1";
+    conn.run(DROP_TOMBSTONES, [file.0], "forget a file")?;
+    conn.run(DROP, [file.0], "forget a file").map(drop)
+}
+
+/// Deletes every file that was gone at the last look and that no snapshot knows any more.
+pub(crate) fn forget_lost(conn: &Connection) -> Result<(), StoreError> {
+    const LOST: &str = concat!(
+        files_without_nodes!(),
+        "
+               AND gone
+               AND NOT EXISTS (
+                   SELECT 1 FROM diff WHERE old_root = file.root AND old_path = file.path)"
+    );
+    let lost: Vec<FileId> = conn.rows(LOST, [], |row| row.get(0).map(FileId), "find lost files")?;
+    lost.into_iter().try_for_each(|file| forget(conn, file))
+}
+
+/// Returns the files that were missing at the last look, as `root:path`.
+#[cfg(test)]
+pub(crate) fn gone_files(conn: &Connection) -> Vec<String> {
+    const GONE: &str = "SELECT root || ':' || path FROM file WHERE gone";
+    conn.rows(GONE, [], |row| row.get(0), "list lost files").expect("it is sound")
 }

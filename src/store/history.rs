@@ -95,6 +95,29 @@ pub(crate) struct Versions<'a> {
     conn: &'a Connection,
 }
 
+/// Returns the number of changes, and those whose earlier version cannot be read, as
+/// `SNAPSHOT.SEQ`.
+pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
+    static CHANGES: Sql = Sql::new("SELECT snapshot, seq, op, {version} FROM diff");
+    let (mut n, mut bad) = (0, Vec::new());
+    let mut query = conn.prepare(CHANGES.text()).doing("read the history")?;
+    let mut rows = query.query([]).doing("read the history")?;
+    while let Some(row) = rows.next().doing("read the history")? {
+        n += 1;
+        let is_whole =
+            match (row.get_ref(2).is_ok_and(|it| it.as_str() == Ok("add")), read_side(row, 3)) {
+                (true, _) => true,
+                (false, side) => side.is_ok_and(|it| it.is_some()),
+            };
+        if !is_whole {
+            let moment: (i64, i64) =
+                (row.get(0).doing("read the history")?, row.get(1).doing("read the history")?);
+            bad.push(format!("{}.{}", moment.0, moment.1));
+        }
+    }
+    Ok((n, bad))
+}
+
 impl<'a> Versions<'a> {
     pub(super) fn of(conn: &'a Connection) -> Versions<'a> {
         Versions { conn }

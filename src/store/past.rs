@@ -4,6 +4,8 @@
 //! first. It starts from the present rows and needs only `diff` of the history. Once every snapshot
 //! younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash` of N.
 
+pub(crate) mod incomplete;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, Row};
@@ -66,6 +68,16 @@ impl PastState {
     /// Returns the fingerprint of this state.
     pub(super) fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    /// Returns whether the parent of every node is there.
+    fn is_tree(&self) -> bool {
+        let is_there = |family: &ParentName| match family {
+            // No id has a colon, and every path of a file follows one.
+            Some(parent) if !parent.contains(':') => self.places.contains_key(parent),
+            _ => true,
+        };
+        self.families.keys().all(is_there)
     }
 
     /// Undoes `snapshot`, which must be the youngest not undone yet.

@@ -7,6 +7,7 @@
 
 mod change_counters;
 mod counts;
+mod deadline;
 mod edges;
 mod history;
 mod hits;
@@ -20,13 +21,14 @@ mod used;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
+pub(crate) use deadline::QUERY_MAX;
 pub(crate) use edges::EdgeDirection;
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
@@ -35,14 +37,20 @@ pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
 pub(crate) use used::UsedNode;
 
+use deadline::Deadline;
+
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
 use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
 use crate::model::heat::Heat;
 
+/// Longest time of the questions of a process that must not wait.
+const HASTY_MAX: Duration = Duration::from_secs(1);
+
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
     conn: Connection,
+    deadline: Deadline,
 }
 
 /// A node without its text: the fields of one output line.
@@ -86,8 +94,25 @@ impl Reader {
     }
 
     /// Opens the memory at `path`, and waits for other connections no longer than `wait`.
-    pub(crate) fn open_within(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: connection::open_reader_within(path, wait)? })
+    fn open_within(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
+        let mut conn = connection::open_reader_within(path, wait)?;
+        let deadline = Deadline::default();
+        deadline.attach(&mut conn)?;
+        Ok(Reader { conn, deadline })
+    }
+
+    /// Opens the memory at `path` for a process that must not wait: for other connections no longer
+    /// than `wait`, and for all of its questions no longer than [`HASTY_MAX`].
+    #[expect(clippy::disallowed_methods, reason = "SQLite is told when to stop")]
+    pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
+        let reader = Reader::open_within(path, wait)?;
+        reader.set_deadline(Instant::now().checked_add(HASTY_MAX));
+        Ok(reader)
+    }
+
+    /// Sets the instant at which a statement that still runs ends with an error; `None` for never.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested

@@ -6,11 +6,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
-use super::reader::Reader;
+use super::reader::{QUERY_MAX, Reader};
 use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
@@ -51,8 +52,10 @@ impl ReaderPool {
             Some(reader) => reader,
             None => Reader::open(&self.path)?,
         };
+        reader.set_deadline(Instant::now().checked_add(QUERY_MAX));
         let answer = question(&reader);
-        // A panic in `ask` drops the connection instead of returning it to the pool.
+        reader.set_deadline(None);
+        // A panic in `question` drops the connection instead of returning it to the pool.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
     }

@@ -4,6 +4,8 @@
 //! applied to it. A file with more migrations than this build knows is refused. The check and the
 //! migrations share one transaction, so that two processes starting at once agree.
 
+pub(crate) mod objects;
+
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -86,6 +88,11 @@ fn examine(conn: &Connection, path: &Path) -> Result<FileVerdict, StoreError> {
     }
 }
 
+/// Returns the number of migrations that made the database.
+pub(crate) fn version(conn: &Connection) -> Result<i64, StoreError> {
+    pragma(conn, "user_version")
+}
+
 fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
     conn.pragma_query_value(None, name, |row| row.get(0)).doing("read the schema version")
 }
@@ -93,7 +100,9 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 /// Refuses files that are no memory of this build's schema version; changes nothing.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        FileVerdict::Memory(version) if version == newest() => Ok(()),
+        FileVerdict::Memory(version) if version == newest() => {
+            refuse_foreign_objects(conn, path, version)
+        }
         FileVerdict::Memory(_) => Err(StoreError::Corrupt {
             what: format!("`{}` has an older schema and was opened read-only", path.display()),
         }),
@@ -109,9 +118,35 @@ pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), Stor
     }
 }
 
-/// Refuses foreign databases before any setting is written to them; accepts an empty file.
+/// Refuses foreign databases and foreign objects before any setting is written; accepts an empty
+/// file.
 pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    examine(conn, path).map(drop)
+    match examine(conn, path)? {
+        FileVerdict::Memory(version) => refuse_foreign_objects(conn, path, version),
+        FileVerdict::Empty => Ok(()),
+    }
+}
+
+/// Refuses a memory with objects that no migration makes: they would run with the next statement.
+fn refuse_foreign_objects(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
+    let mut differences = objects::differences(conn, version)?;
+    differences.retain(|it| it.difference != objects::Difference::Missing);
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::ForeignObjects {
+            path: path.to_owned(),
+            objects: objects::listed(&differences),
+        }),
+    }
+}
+
+/// Applies the migrations that lead from one version to another.
+fn apply(conn: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
+    let count = |version| usize::try_from(version).unwrap_or(0);
+    for migration in migrations().iter().take(count(to)).skip(count(from)) {
+        conn.execute_batch(migration).doing("bring the schema up to date")?;
+    }
+    Ok(())
 }
 
 /// Migrates the file to the newest schema.
@@ -127,9 +162,7 @@ pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
         FileVerdict::Empty => 0,
         FileVerdict::Memory(version) => version,
     };
-    for migration in migrations().iter().skip(usize::try_from(seen).unwrap_or(0)) {
-        tx.execute_batch(migration).doing("bring the schema up to date")?;
-    }
+    apply(&tx, seen, newest())?;
     if (1..LINKS_SINCE).contains(&seen) {
         links::read_all(&tx)?;
     }

@@ -162,10 +162,12 @@ fn doctor_reports_every_check() {
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
             ✓ schema_version       10/10 migrations applied
+            ✓ schema_objects       every table, index, trigger and view is ours
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
             ✓ node_rows            4 nodes can be read
+            ✓ history_rows         4 changes can be read
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
             ✓ content_hashes       4 texts match their hashes
@@ -187,13 +189,15 @@ fn doctor_reports_every_check() {
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
             ✓ schema_version       10/10 migrations applied
+            ✓ schema_objects       every table, index, trigger and view is ours
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
             ✓ node_rows            4 nodes can be read
+            ✓ history_rows         4 changes can be read
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
-            ✗ content_hashes       1 of 4 texts differ from their hash
+            ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` of store.md
             ✓ fields               0 nodes have sound fields
             ✓ facets               0 facets follow the fields
             ✓ references           0 references point where they should

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::support::{Folder, Ran};
+use super::support::{Client, Folder, Ran};
 
 const PAGE_BYTES: usize = 4096;
 
@@ -319,4 +319,119 @@ fn damage_is_reported_with_advice_and_makes_no_file() {
     let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("remindb salvage"), "{}", ran.stdout);
+}
+
+/// Returns the text of the node whose text begins so.
+fn text_like(folder: &Folder, db: &str, beginning: &str) -> String {
+    const TEXT: &str = "SELECT content FROM node WHERE content LIKE ?1 || '%'";
+    folder.database(db).query_row(TEXT, [beginning], |row| row.get(0)).unwrap()
+}
+
+/// Alters a digit of a file's text, as a failing disk does.
+fn flip_a_digit(folder: &Folder) {
+    tamper(
+        folder,
+        "UPDATE node SET content = replace(content, 'Note 8 says 3', 'Note 8 says 4')
+          WHERE content LIKE 'Note 8 says 3%'",
+    );
+}
+
+#[test]
+fn an_altered_text_of_a_file_is_named_and_read_again() {
+    let folder = memory();
+    let before = folder.facts("m.db")["cursor_hash"].clone();
+    flip_a_digit(&folder);
+    let found = folder.run(["doctor", "--db", "m.db"]);
+    let named = "1 of 401 texts differ from their hash: `";
+    assert!(
+        found.stdout.contains(named) && found.stdout.contains("` of 8.md\n"),
+        "{}",
+        found.stdout
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert!(
+        fixed.stdout.contains("(fixed: the next compile reads 8.md again)"),
+        "{}",
+        fixed.stdout
+    );
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    assert!(text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+    assert_eq!(folder.facts("m.db")["cursor_hash"], before, "it is what it was");
+}
+
+#[test]
+fn an_altered_text_is_named_by_a_salvage_and_read_again() {
+    let folder = memory();
+    flip_a_digit(&folder);
+    let ran = folder.run(["salvage", "m.db", "--out", "new.db"]);
+    assert!(ran.stdout.contains("the next compile reads 8.md again"), "{}", ran.transcript());
+    let compiled = folder.ok(["compile", "notes", "--db", "new.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    assert!(text_like(&folder, "new.db", "Note 8 says 3").starts_with("Note 8 says 3"));
+}
+
+#[test]
+fn an_altered_label_is_read_again() {
+    let folder = memory();
+    tamper(&folder, "UPDATE node SET label = 'Nobody wrote this' WHERE label = 'Note 8'");
+    folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    folder.assert_healthy("m.db");
+}
+
+/// An agent's words are in no file: the repair says where earlier ones are.
+#[test]
+fn an_altered_text_of_an_agent_is_named_with_its_history() {
+    let folder = memory();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let written = client.text("MemoryWrite", json!({"payload": "Deploy at 3 by hand."}));
+    let id = written.split_whitespace().nth(2).unwrap().to_owned();
+    client.text("MemoryWrite", json!({"anchor": id, "payload": "Deploy at 4 by hand."}));
+    client.end();
+    tamper(
+        &folder,
+        "UPDATE node SET content = 'Deploy at 5 by hand.' WHERE content LIKE 'Deploy at%'",
+    );
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let note =
+        format!("`{id}`: an agent's words, kept as they are now; the history has the earlier ones");
+    assert!(fixed.stdout.contains(&note), "{}", fixed.stdout);
+    folder.assert_healthy("m.db");
+}
+
+/// Bytes that are no text are damage, and are reported as such by every door.
+#[test]
+fn bytes_that_are_no_text_are_named_and_mended() {
+    for column in ["content", "label", "trail"] {
+        let folder = memory();
+        tamper(
+            &folder,
+            &format!(
+                "UPDATE node SET {column} = CAST(x'41ff42' AS TEXT)
+                  WHERE content LIKE 'Note 8 says 3%'"
+            ),
+        );
+        let mut client = Client::modern(&folder, &["--db", "m.db"]);
+        let asked = json!({"name": "MemoryTree", "arguments": {"depth": 9}});
+        for reply in [
+            client.ask("tools/call", asked),
+            client.ask("resources/read", json!({"uri": "remindb://tree"})),
+        ] {
+            assert!(!reply.to_string().contains("internal error"), "{column}: {reply}");
+        }
+        client.end();
+        let found = folder.run(["doctor", "--db", "m.db"]);
+        assert_eq!(found.code, Some(1), "{column}: {}", found.stdout);
+        let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+        assert_eq!(fixed.code, Some(0), "{column}: {}", fixed.stdout);
+        folder.assert_healthy("m.db");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        assert!(
+            text_like(&folder, "m.db", "Note 8 says 3").starts_with("Note 8 says 3"),
+            "{column}"
+        );
+        folder.assert_healthy("m.db");
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! An odd file affects only itself, and no acknowledged write is lost.
 
+mod schema;
+
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;

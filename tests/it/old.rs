@@ -6,8 +6,9 @@ use std::fs;
 
 use expect_test::expect;
 use rusqlite::{Connection, params};
+use serde_json::json;
 
-use super::support::{Folder, Ran};
+use super::support::{Client, Folder, Ran};
 
 /// The tables of remindb 0.3.5.
 const SCHEMA: &str = "
@@ -180,7 +181,7 @@ fn an_old_memory_is_imported_and_leftovers_are_reported() {
         imported: 10 nodes, 3 snapshots, 10 changes, 4 links, state STATE, to m.db
         secrets replaced by markers: 2
         what was not mapped exactly:
-        - 1 changes do not say where a node stood among its siblings
+        - 2 changes did not say where a node stood among its siblings; it is last
         - 1 changes from before the old program noted what a node was
         - 1 changes of a snapshot that is missing were left out
         - 1 ids that are not 11 letters and digits were replaced
@@ -189,7 +190,7 @@ fn an_old_memory_is_imported_and_leftovers_are_reported() {
         - 10 nodes no longer say when they were made; the history says when they changed
         - 1 nodes of a type that is not known here are text now
         - 1 nodes whose text an agent changed keep it until their file changes
-        - 3 snapshots keep fingerprints that only remindb 0.3 could compute
+        - 2 snapshots cannot be restored: 0.3 did not note what their nodes were
         - 1 temperatures outside of 0 to 1 were brought back into it
         = 0
     "#]]
@@ -310,4 +311,80 @@ fn a_foreign_database_is_refused_and_makes_nothing() {
         assert!(ran.stderr.contains(old), "{}", ran.stderr);
     }
     assert_eq!(folder.names(), before);
+}
+
+/// Adds changes as later versions of 0.3 noted them: with what a node was.
+fn add_changes(conn: &Connection) {
+    conn.execute_batch(
+        "INSERT INTO snapshots VALUES (4, 'bbbbbbbbbbbbbbbb', 3, 'more', 1700000300, '');
+         INSERT INTO snapshots VALUES (5, 'cccccccccccccccc', 4, 'less', 1700000400, '');
+         INSERT INTO snapshots VALUES (6, 'dddddddddddddddd', 5, 'other', 1700000500, '');
+         INSERT INTO diffs (snapshot_id, node_id, op, new_hash, new_content)
+         VALUES (4, '2VgCsaabXuA', 'add', 'x', 'A way back.'),
+                (4, 'CcmAyyl2G1t', 'add', 'x', 'And another.');
+         INSERT INTO diffs (snapshot_id, node_id, op, old_hash, new_hash, old_content, new_content,
+                            old_parent_id, old_source_file, old_node_type, old_depth, old_label,
+                            old_format, old_token_count)
+         VALUES (5, '2VgCsaabXuA', 'rem', 'x', '', 'A way back.', '', '0nyx1JGLzdx',
+                 'docs/guide.md', 'text', 3, 'A way back.', 'plain', 4),
+                (5, 'CcmAyyl2G1t', 'rem', 'x', '', 'And another.', '', '0nyx1JGLzdx',
+                 'docs/guide.md', 'text', 3, 'And another.', 'plain', 4),
+                (6, 'FNgbBbSZrAx', 'mod', 'x', 'y', 'sh' || char(10) || 'cmake',
+                 'sh' || char(10) || 'make', '0nyx1JGLzdx', 'docs/guide.md', 'code', 3,
+                 'Code (sh): cmake', 'plain', 3);
+         UPDATE cursors SET snapshot_id = 6;",
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_imported_history_can_be_read_compared_and_restored() {
+    let folder = notes();
+    let conn = old(&folder);
+    add_changes(&conn);
+    drop(conn);
+    folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+    let ids = rows(&folder, "SELECT id FROM node UNION SELECT node_id FROM diff ORDER BY 1");
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    for node_id in ids.lines() {
+        client.text("MemoryHistory", json!({"anchor": node_id}));
+    }
+    for from in 0..=7 {
+        client.text("MemoryDelta", json!({"since_snapshot": from}));
+        for to in from.max(1)..=7 {
+            let pair = json!({"from_snapshot_id": from, "to_snapshot_id": to});
+            client.text("MemoryDiff", pair);
+        }
+    }
+    let tree = |client: &mut Client| {
+        let tree = client.text("MemoryTree", json!({"root": "0nyx1JGLzdx"}));
+        let label = |it: &str| it.trim().split(" (").next().unwrap().to_owned();
+        tree.lines().map(label).collect::<Vec<_>>()
+    };
+    // Nothing says what the node was that snapshot 3 removed.
+    for target in [1, 2] {
+        let reply = client.call("MemoryRollback", json!({"snapshot_id": target}));
+        assert!(reply.is_error, "{target}");
+        let why = format!("snapshot {target} cannot be restored: it is of remindb 0.3");
+        assert!(reply.text.contains(&why), "{}", reply.text);
+    }
+    client.text("MemoryRollback", json!({"snapshot_id": 4}));
+    assert_eq!(
+        tree(&mut client),
+        [
+            "[heading] Setup",
+            "[text] Run it",
+            "[code] Code",
+            "[text] And another.",
+            "[text] A way back."
+        ]
+    );
+    for target in [3, 5, 6, 7] {
+        client.text("MemoryRollback", json!({"snapshot_id": target}));
+    }
+    assert_eq!(tree(&mut client).len(), 3);
+    client.end();
+    folder.ok(["redact", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
 }

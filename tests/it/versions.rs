@@ -191,3 +191,79 @@ fn old_snapshots_are_collected_and_their_bytes_are_gone() {
     client.end();
     folder.assert_healthy("m.db");
 }
+
+/// Returns a memory of two snapshots, the second of which brought the note `zyzzyva.md`.
+fn with_a_second_note() -> Folder {
+    let folder = Folder::new().file("notes/a.md", "# A\n\nThe first.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.write("notes/zyzzyva.md", "# Zyzzyva\n\nThe second.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder
+}
+
+#[track_caller]
+fn assert_nowhere(folder: &Folder, word: &str) {
+    for name in ["m.db", "m.db-wal"] {
+        let bytes = fs::read(folder.path(name)).unwrap_or_default().to_ascii_lowercase();
+        assert!(!bytes.windows(word.len()).any(|it| it == word.as_bytes()), "{name}");
+    }
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn the_name_of_a_file_goes_with_the_snapshots_that_knew_it() {
+    for is_on_disk in [true, false] {
+        let folder = with_a_second_note();
+        if !is_on_disk {
+            fs::remove_file(folder.path("notes/zyzzyva.md")).unwrap();
+        }
+        let mut client = Client::modern(&folder, &["--db", "m.db"]);
+        client.text("MemoryRollback", json!({"snapshot_id": 1, "drop_after": true}));
+        assert_nowhere(&folder, "zyzzyva");
+        client.end();
+        let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+        let n_added = if is_on_disk { 2 } else { 0 };
+        assert!(compiled.starts_with(&format!("compiled: {n_added} added, ")), "{compiled}");
+    }
+}
+
+#[test]
+fn the_name_of_a_deleted_file_goes_with_the_history() {
+    let folder = with_a_second_note();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryRollback", json!({"snapshot_id": 1}));
+    client.end();
+    let compile = || folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)\n", "it is forgotten");
+    fs::remove_file(folder.path("notes/zyzzyva.md")).unwrap();
+    compile();
+    folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
+    assert_nowhere(&folder, "zyzzyva");
+}
+
+/// The file is still there, and what an agent forgot of it stays forgotten.
+#[test]
+fn the_name_of_a_file_on_the_disk_stays_for_what_was_forgotten() {
+    let folder = with_a_second_note();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    client.text("MemoryRollback", json!({"snapshot_id": 1}));
+    client.end();
+    folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+}
+
+/// A wrong clock once made a snapshot of the next century.
+#[test]
+fn a_snapshot_of_the_future_keeps_no_old_one() {
+    let folder = with_a_second_note();
+    folder.write("notes/a.md", "# A\n\nThe first, again.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let times = "
+        UPDATE snapshot SET created_at = 4000000000000 WHERE id = 1;
+        UPDATE snapshot SET created_at = 1000000000000 WHERE id = 2";
+    folder.database("m.db").execute_batch(times).unwrap();
+    let done = folder.ok(["gc", "--older-than", "30d", "--db", "m.db"]);
+    assert!(done.starts_with("forgot 2 snapshot(s) "), "{done}");
+    folder.assert_healthy("m.db");
+}

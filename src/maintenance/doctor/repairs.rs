@@ -6,14 +6,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 
-use super::{CHECKS, compute_state_fingerprint, count, run, typed};
+use super::{
+    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, texts, typed,
+};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
+use crate::store::past::incomplete;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
 
@@ -23,32 +27,54 @@ const ROUNDS_MAX: usize = 16;
 /// The message of a repair's snapshot.
 const MESSAGE: &str = "doctor: repaired";
 
-type Fix = fn(&Connection, Millis) -> Result<(), StoreError>;
+/// A repair, which returns what a person should know of it.
+type Fix = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
 
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, Fix)] = &[
-    ("fts5_sync", rebuild_index),
-    ("integrity_check", rebuild_indexes),
-    ("orphan_parent_id", adopt_orphans),
-    ("parent_cycles", cut_cycles),
-    ("head_cursor", repoint_head),
-    ("dangling_diffs", drop_diffs),
-    ("foreign_keys", drop_dangling),
-    ("node_rows", mend_nodes),
-    ("heat_rows", give_heat),
-    ("content_hashes", hash_again),
-    ("references", |conn, _| links::read_again(conn)),
-    ("fields", |conn, _| typed::rewrite_fields(conn)),
-    ("facets", |conn, _| typed::rebuild_facets(conn)),
-    ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
+    (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
+    ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
+    ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
+    ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
+    ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
+    ("head_cursor", |conn, _| quiet(repoint_head(conn))),
+    ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
+    ("foreign_keys", |conn, _| quiet(drop_dangling(conn))),
+    ("content_hashes", |conn, _| texts::repair(conn)),
+    ("node_rows", |conn, _| quiet(mend_nodes(conn))),
+    ("heat_rows", |conn, _| quiet(give_heat(conn))),
+    ("history_rows", |conn, _| complete_history(conn)),
+    ("references", |conn, _| quiet(links::read_again(conn))),
+    ("fields", |conn, _| quiet(typed::rewrite_fields(conn))),
+    ("facets", |conn, _| quiet(typed::rebuild_facets(conn))),
+    ("fingerprint", adopt_state),
 ];
+
+fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
+    outcome.map(|()| Vec::new())
+}
+
+/// Completes changes that an older program or another one left incomplete.
+fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    let completed = incomplete::complete(conn)?;
+    let lost = (0 < completed.n_lost)
+        .then(|| format!("{} snapshots cannot be restored any more", completed.n_lost));
+    Ok(lost.into_iter().collect())
+}
+
+/// Takes the state as it is, and has the next compile compare it with the files.
+fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
+    texts::forget_hashes(conn)?;
+    rewrite_fingerprint(conn, MESSAGE, now)?;
+    Ok(vec!["the next compile reads every file again".to_owned()])
+}
 
 /// Tries the repair of every failed check, and returns the outcome of each.
 pub(crate) fn repair_failed(
     conn: &Connection,
     path: &Path,
     now: Millis,
-) -> BTreeMap<&'static str, Result<(), String>> {
+) -> BTreeMap<&'static str, Result<Vec<String>, String>> {
     let mut tried = BTreeMap::new();
     for &(name, fix) in FIXES {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
@@ -58,8 +84,8 @@ pub(crate) fn repair_failed(
         let fixed = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
             .doing("begin a repair")
             .and_then(|tx| {
-                fix(&tx, now)?;
-                commit(tx, "commit a repair")
+                let notes = fix(&tx, now)?;
+                commit(tx, "commit a repair").map(|()| notes)
             });
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }
@@ -70,17 +96,17 @@ fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), Stor
     conn.execute(sql, []).map(drop).doing(doing)
 }
 
-fn rebuild_index(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn rebuild_index(conn: &Connection) -> Result<(), StoreError> {
     const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
     execute(conn, REBUILD, "rebuild the full-text index")
 }
 
-fn rebuild_indexes(conn: &Connection, now: Millis) -> Result<(), StoreError> {
-    rebuild_index(conn, now)?;
+fn rebuild_indexes(conn: &Connection) -> Result<(), StoreError> {
+    rebuild_index(conn)?;
     conn.execute_batch("REINDEX").doing("rebuild the indexes")
 }
 
-fn adopt_orphans(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn adopt_orphans(conn: &Connection) -> Result<(), StoreError> {
     const ADOPT: &str = "
         UPDATE node
            SET parent = NULL
@@ -90,7 +116,7 @@ fn adopt_orphans(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 }
 
 /// Breaks each cycle by making its node with the lowest key a root.
-fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn cut_cycles(conn: &Connection) -> Result<(), StoreError> {
     const PARENTS: &str = "SELECT key, parent FROM node WHERE parent IS NOT NULL";
     const CUT: &str = "UPDATE node SET parent = NULL WHERE key = ?1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -119,7 +145,7 @@ fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn repoint_head(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn repoint_head(conn: &Connection) -> Result<(), StoreError> {
     const REPOINT: &str = "
         UPDATE cursor
            SET snapshot = (SELECT max(id) FROM snapshot)
@@ -131,13 +157,13 @@ fn repoint_head(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     }
 }
 
-fn drop_diffs(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn drop_diffs(conn: &Connection) -> Result<(), StoreError> {
     const DROP: &str = "DELETE FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
     execute(conn, DROP, "drop changes of no snapshot")
 }
 
 /// Clears dangling references to rows, or deletes their rows where the schema requires a value.
-fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
     const DANGLING: &str = "
         SELECT DISTINCT found.\"table\", key.\"from\", key.\"table\", ifnull(key.\"to\", 'rowid'),
                         info.\"notnull\" OR 0 < info.pk
@@ -170,7 +196,7 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 }
 
 /// Replaces malformed values by valid ones.
-fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "
         SELECT key, id, node_type, format, content, content_hash,
                token_count BETWEEN 0 AND 4294967295
@@ -182,6 +208,7 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
                level = iif(level BETWEEN 1 AND 6, level, NULL)
          WHERE key = ?1";
     const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1 AND key <> ?2";
+    mend_encoding(conn)?;
     let mut query = conn.prepare(NODES).doing("read the nodes")?;
     let mut rows = query.query([]).doing("read the nodes")?;
     let mut set = conn.prepare(SET).doing("mend nodes")?;
@@ -221,7 +248,33 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+/// Replaces the bytes of nodes that are no text, whichever column they are in.
+fn mend_encoding(conn: &Connection) -> Result<(), StoreError> {
+    const NODES: &str = "SELECT * FROM node";
+    const DOING: &str = "mend nodes";
+    let mut query = conn.prepare(NODES).doing(DOING)?;
+    let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+    let mut rows = query.query([]).doing(DOING)?;
+    let mut bad: Vec<(usize, i64, String)> = Vec::new();
+    while let Some(row) = rows.next().doing(DOING)? {
+        for idx in 1..columns.len() {
+            if let ValueRef::Text(bytes) = row.get_ref(idx).doing(DOING)?
+                && std::str::from_utf8(bytes).is_err()
+            {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                bad.push((idx, row.get(0).doing(DOING)?, text));
+            }
+        }
+    }
+    drop(rows);
+    for (idx, key, text) in bad {
+        let set = format!("UPDATE node SET {} = ?2 WHERE key = ?1", columns[idx]);
+        conn.execute(&set, params![key, text]).doing(DOING)?;
+    }
+    Ok(())
+}
+
+fn give_heat(conn: &Connection) -> Result<(), StoreError> {
     const GIVE: &str = "
         INSERT INTO heat (node, temperature, at)
         SELECT node.key, ?1, memory.attended
@@ -233,30 +286,6 @@ fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
          WHERE temperature NOT BETWEEN 0 AND 1";
     conn.execute(GIVE, [heat::BIRTH]).doing("give nodes a temperature")?;
     execute(conn, BOUND, "bound temperatures")
-}
-
-/// Recomputes the hashes of texts; the text counts.
-fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
-    const BLOBS: &str = "SELECT hash, content FROM blob";
-    const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
-    const DROP: &str = "DELETE FROM blob WHERE hash = ?1";
-    mend_nodes(conn, now)?;
-    let mut query = conn.prepare(BLOBS).doing("read the history's texts")?;
-    let mut rows = query.query([]).doing("read the history's texts")?;
-    let mut moved: Vec<(String, String)> = Vec::new();
-    while let Some(row) = rows.next().doing("read the history's texts")? {
-        let read = |idx| row.get::<_, String>(idx).doing("read the history's texts");
-        let (hash, content) = (read(0)?, read(1)?);
-        if ContentHash::of(&content).to_string() != hash {
-            moved.push((hash, content));
-        }
-    }
-    for (hash, content) in moved {
-        let right = ContentHash::of(&content).to_string();
-        conn.execute(DROP, [hash]).doing("drop a text that is not what it was")?;
-        conn.execute(KEEP, [right, content]).doing("keep a text under its hash")?;
-    }
-    Ok(())
 }
 
 /// Stores the fingerprint of the rows. If HEAD's differs, a snapshot follows it.

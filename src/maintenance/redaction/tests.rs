@@ -55,7 +55,7 @@ impl Old {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             seeding: Seeding::AtBirth,
-            clock: &Clock::manual(Millis(0)),
+            stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };
         compile(&writer, &request, Millis(4_000_000_000_000)).unwrap()

@@ -165,7 +165,7 @@ fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<Stri
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
     conn.execute(ONE_ROW, []).doing("note the memory")?;
-    let lost: Vec<String> = [
+    let mut lost: Vec<String> = [
         (LOST, "nodes are lost"),
         (
             "SELECT count(*) FROM node WHERE parent NOT IN (SELECT key FROM node)",
@@ -181,9 +181,11 @@ fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<Stri
     // Files whose text may be missing are read again by the next compile.
     conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
     for _ in 0..ROUNDS_MAX {
-        if doctor::repair_failed(conn, path, now).is_empty() {
+        let mut repairs = doctor::repair_failed(conn, path, now);
+        if repairs.is_empty() {
             break;
         }
+        lost.extend(repairs.remove("content_hashes").and_then(Result::ok).into_iter().flatten());
     }
     links::read_again(conn)?;
     Ok(lost)

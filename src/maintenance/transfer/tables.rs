@@ -58,7 +58,13 @@ impl TableSchema {
 
     /// Returns the table as another database has it, with the columns known here.
     pub(super) fn as_in(&self, conn: &Connection) -> Result<TableSchema, StoreError> {
+        const IS_TABLE: &str =
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage <> 0";
         let mut there = TableSchema::read(conn, self.name)?;
+        if !conn.has(IS_TABLE, [self.name], "read the schema")? {
+            // A view or a virtual table under that name would run whatever it holds.
+            there.columns.clear();
+        }
         there.columns.retain(|it| self.columns.iter().any(|known| known.name == it.name));
         Ok(there)
     }

@@ -24,6 +24,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
+use crate::store::past::incomplete;
 use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
 
 /// Copies attempted while another process writes to the file.
@@ -50,7 +51,13 @@ struct SkippedCounts(BTreeMap<&'static str, u64>);
 
 impl SkippedCounts {
     fn add(&mut self, what: &'static str) {
-        *self.0.entry(what).or_default() += 1;
+        self.add_many(what, 1);
+    }
+
+    fn add_many(&mut self, what: &'static str, n: u64) {
+        if 0 < n {
+            *self.0.entry(what).or_default() += n;
+        }
     }
 }
 
@@ -89,6 +96,8 @@ pub(crate) fn import_old(
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
     doctor::rewrite_fingerprint(&tx, &message, now)?;
+    let n_lost = incomplete::complete(&tx)?.n_lost;
+    notes.add_many("snapshots cannot be restored: 0.3 did not note what their nodes were", n_lost);
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
@@ -122,9 +131,7 @@ fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreE
         let made = rows::columns(from, table, &[("created_at", "0")])?;
         let sql = format!("SELECT count(*) FROM {table} WHERE ifnull({made}, 0) <> 0");
         let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count old times")?;
-        if 0 < n {
-            *notes.0.entry(what).or_default() += u64::from(n);
-        }
+        notes.add_many(what, n.into());
     }
     Ok(())
 }

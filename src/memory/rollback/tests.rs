@@ -76,7 +76,7 @@ impl RollbackFixture {
             n_threads: 1,
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
             seeding: Seeding::AtBirth,
-            clock: &Clock::manual(NOW),
+            stopwatch: Clock::manual(NOW).stopwatch(),
             progress: &|_, _| true,
         };
         compile::compile(self.writer(), &request, NOW).unwrap().to_string()
@@ -621,9 +621,9 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
         LaterSnapshots::Keep,
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
-    let n =
-        fixture.writer().collect(KeepRule::Since(Millis(NOW.0 + 1)), GcMode::Real).unwrap().n_left;
-    assert_eq!(n, 1);
+    let later = Millis(NOW.0 + 1);
+    let rule = KeepRule::Since { at: later, now: later };
+    assert_eq!(fixture.writer().collect(rule, GcMode::Real).unwrap().n_left, 1);
     fixture.check_health();
 }
 

@@ -282,6 +282,20 @@ impl Model {
         said.get(id).map(|(_, hash)| *hash)
     }
 
+    /// Forgets the files that no state has nodes of, if `is_lost` says so of the file and its
+    /// blocks.
+    pub(super) fn forget_files(
+        &mut self,
+        is_lost: impl Fn(&str, &BTreeMap<String, Block>) -> bool,
+    ) {
+        let (now, snapshots) = (&self.state, &self.snapshots);
+        self.said.retain(|file, blocks| {
+            let seat = Seat::File(file.clone());
+            let mut states = snapshots.iter().map(|it| &it.state).chain([now]);
+            states.any(|it| !it.children(&seat).is_empty()) || !is_lost(file, blocks)
+        });
+    }
+
     /// Returns whether a file ever had this block for the node.
     pub(super) fn had_text(&self, id: &str, block: &Block) -> bool {
         self.ever_said.get(id).is_some_and(|it| it.contains(block))

@@ -19,7 +19,7 @@ use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode}
 use crate::model::clock::{Clock, Millis};
 use crate::model::tree::Tree;
 use crate::query::{self, ViewKind};
-use crate::store::{IfMissing, StoreError};
+use crate::store::{IfMissing, StoreError, files};
 use crate::text;
 
 pub(super) struct Simulation {
@@ -210,7 +210,7 @@ impl Simulation {
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
             seeding: Seeding::AtBirth,
-            clock: &self.clock,
+            stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };
         memory.rescan(&request, &mut RescanState::default()).unwrap()
@@ -449,7 +449,10 @@ impl Simulation {
         let before = self.model.snapshots.last().unwrap().state.clone();
         let is_same = before == self.model.state;
         assert!(!rolled["snapshot"].is_null() || is_same, "{told} made no snapshot");
-        self.model.snapshots.truncate(at + 1);
+        let dropped = self.model.snapshots.split_off(at + 1);
+        self.model.forget_files(|_, blocks| {
+            blocks.keys().all(|id| dropped.iter().any(|it| it.state.nodes.contains_key(id)))
+        });
         self.model.head = target;
         if let Some(id) = rolled["snapshot"].as_i64() {
             let mut own = self.model.snapshots[at].clone();
@@ -468,6 +471,7 @@ impl Simulation {
     fn collect(&mut self) -> String {
         let n = 1 + self.dice.below(40);
         let keep = KeepRule::Last(n as u32);
+        let gone = files::gone_files(&self.memory().writer.lock());
         self.memory().writer.collect(keep, GcMode::Real).unwrap();
         let snapshots = &mut self.model.snapshots;
         let n_gone = snapshots.len().saturating_sub(n);
@@ -475,6 +479,7 @@ impl Simulation {
         if let Some(first) = snapshots.first_mut().filter(|_| 0 < n_gone) {
             first.parent = None;
         }
+        self.model.forget_files(|file, _| gone.iter().any(|it| it == file));
         format!("collect all but {n}")
     }
 

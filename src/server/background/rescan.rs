@@ -17,7 +17,7 @@ pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
 use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
 use crate::memory::{Error, Memory};
-use crate::model::clock::Millis;
+use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
@@ -52,6 +52,8 @@ pub(crate) struct Rescanner {
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
+    /// Started at the first look at the schedule.
+    stopwatch: Option<Stopwatch>,
     watch: RescanState,
     log: JsonlSink,
     latest: LatestScan,
@@ -75,6 +77,7 @@ impl Rescanner {
             source: source.to_owned(),
             n_threads,
             schedule: Schedule::every(0),
+            stopwatch: None,
             settings: Box::new(settings),
             leases,
             lease,
@@ -101,7 +104,8 @@ impl Rescanner {
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
             self.scan_if_due(memory, stop);
-            let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
+            let elapsed = self.elapsed(memory);
+            let sleep_ms = self.schedule.sleep_ms(elapsed);
             if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
                 break;
             }
@@ -119,17 +123,19 @@ impl Rescanner {
         let is_on = settings.rescan.enabled || !is_started;
         self.schedule.set(is_on.then(|| millis(settings.rescan.interval)));
         self.watch.set_settle(millis(settings.rescan.settle));
-        let began = memory.clock().now();
+        let began = self.elapsed(memory);
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
         let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
-        let is_held = self.leases.take(&self.lease, claim, began).unwrap_or_else(|error| {
-            self.say([format!("the folder is not scanned: {error}")]);
-            false
-        });
-        let has_scanned = is_held && self.scan(memory, &settings, stop, began);
-        self.schedule.done(began, memory.clock().now());
+        let is_held =
+            self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
+                self.say([format!("the folder is not scanned: {error}")]);
+                false
+            });
+        let has_scanned = is_held && self.scan(memory, &settings, stop);
+        let ended = self.elapsed(memory);
+        self.schedule.done(began, ended);
         if !has_scanned && !is_started {
             self.schedule.sooner(RETRY_MS);
         }
@@ -139,14 +145,16 @@ impl Rescanner {
         has_scanned
     }
 
+    /// Returns the time since the first look at the schedule, as a clock that nobody sets.
+    fn elapsed(&mut self, memory: &Memory) -> Millis {
+        let stopwatch = self.stopwatch.get_or_insert_with(|| memory.clock().stopwatch());
+        Millis(stopwatch.elapsed_ms())
+    }
+
     /// Scans once; returns whether the scan ended, good or bad.
-    fn scan(
-        &mut self,
-        memory: &Memory,
-        settings: &RescanOptions,
-        stop: &Stop,
-        began: Millis,
-    ) -> bool {
+    fn scan(&mut self, memory: &Memory, settings: &RescanOptions, stop: &Stop) -> bool {
+        let stopwatch = memory.clock().stopwatch();
+        let run_at = memory.clock().now().0.div_euclid(1_000);
         let is_started = self.watch.is_started();
         let message = if is_started || self.is_known(memory) { "rescan" } else { "initial" };
         let request = CompileRequest {
@@ -155,15 +163,14 @@ impl Rescanner {
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
             seeding: Seeding::AtBirth,
-            clock: memory.clock(),
+            stopwatch: memory.clock().stopwatch(),
             progress: &|_, _| !stop.is_set(),
         };
         let watch = &mut self.watch;
         let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
-        let run_at = began.0.div_euclid(1_000);
         let tick = match outcome {
             Ok(Ok(report)) => {
-                let took_ms = memory.clock().now().since(began);
+                let took_ms = stopwatch.elapsed_ms();
                 self.tell(&report, took_ms, is_started);
                 ScanReport { run_at, ..ScanReport::from(report) }
             }

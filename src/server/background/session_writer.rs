@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossbeam_channel::Receiver;
 
 use crate::mcp::QUIET_TARGET;
-use crate::model::clock::Clock;
+use crate::model::clock::{Clock, Millis};
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
 use crate::server::jsonl_log::SessionHistory;
@@ -31,14 +31,16 @@ pub(crate) fn run_session_ledger(
 ) {
     let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
     let mut schedule = Schedule::every(interval_ms);
+    let stopwatch = clock.stopwatch();
+    let elapsed = || Millis(stopwatch.elapsed_ms());
     let mut ledger =
         LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, said: None };
     loop {
-        let began = clock.now();
+        let began = elapsed();
         let which =
             if schedule.is_due(began) { ChangedSessions::All } else { ChangedSessions::Urgent };
-        ledger.write(registry.take_changed(which, began));
-        let ended = clock.now();
+        ledger.write(registry.take_changed(which, clock.now()));
+        let ended = elapsed();
         if which == ChangedSessions::All {
             schedule.done(began, ended);
         }

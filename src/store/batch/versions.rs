@@ -4,8 +4,9 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::identity::ContentHash;
+use crate::store::files::{self, files_without_nodes};
 use crate::store::history::Versions;
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorStep, FileId, Prepared, StoreError};
 
 /// A node that changed since a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,10 +64,39 @@ impl Batch<'_> {
         const DROP: &str = "DELETE FROM snapshot WHERE ?1 < id AND id IS NOT ?2";
         let doing = "drop snapshots";
         let own = self.snapshot;
+        for file in self.files_only_after(target)? {
+            self.forget_file(file)?;
+        }
         self.tx.execute(DROP_TEXTS, [target]).doing(doing)?;
         self.tx.execute(DROP_CHANGES, [target]).doing(doing)?;
         self.tx.execute(MOVE_HEAD, params![target, self.now.0]).doing(doing)?;
         self.tx.execute(MOVE_OWN, params![target, own]).doing(doing)?;
         self.tx.execute(DROP, params![target, own]).doing(doing)
+    }
+
+    /// Returns the files whose nodes are gone and were never in a state up to `target`.
+    ///
+    /// A file that is still on the disk is new to the next compile.
+    fn files_only_after(&self, target: i64) -> Result<Vec<FileId>, StoreError> {
+        const FILES: &str = concat!(
+            files_without_nodes!(),
+            "
+               AND EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)
+               AND NOT EXISTS (
+                   SELECT 1
+                     FROM diff
+                    WHERE snapshot <= ?1 AND old_root = file.root AND old_path = file.path)
+               AND NOT EXISTS (
+                   SELECT 1
+                     FROM tombstone
+                    WHERE tombstone.file = file.id
+                      AND node_id NOT IN (SELECT node_id FROM diff WHERE ?1 < snapshot))"
+        );
+        self.tx.rows(FILES, [target], |row| row.get(0).map(FileId), "find dropped files")
+    }
+
+    fn forget_file(&mut self, file: FileId) -> Result<(), StoreError> {
+        self.dirty_refs.file_removed(self.tx, file)?;
+        files::forget(self.tx, file)
     }
 }

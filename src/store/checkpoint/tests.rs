@@ -53,7 +53,7 @@ fn a_very_long_log_waits_for_nobody() {
 #[test]
 fn pages_of_an_open_reader_are_copied_when_it_has_gone() {
     let (_dir, path, writer) = memory();
-    let reader = connection::open_reader(&path).unwrap();
+    let reader = Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM ballast").unwrap();
     assert!(write(&writer, LONG_PAGES + PAGES));
     writer.log().copy().unwrap();

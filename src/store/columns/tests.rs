@@ -276,7 +276,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             seeding: Seeding::AtBirth,
-            clock: &Clock::manual(Millis(0)),
+            stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };
         compile(&memory.writer(), &request, NOW).unwrap();

@@ -28,7 +28,7 @@ pub(super) fn compile(
         n_threads: tools.n_threads,
         workspace: &|root| tools.memory.workspace_of(root),
         seeding: Seeding::AtBirth,
-        clock: tools.memory.clock(),
+        stopwatch: tools.memory.clock().stopwatch(),
         progress: &|n_done, n_files| {
             // A client needs to see progress, not every step.
             if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {

@@ -1,8 +1,7 @@
 //! Imports the snapshots and changes of an old database, with their texts.
 //!
-//! Snapshots keep their numbers, messages and times. Their fingerprints are those of the old
-//! program, which covered only the nodes that a write touched; the snapshot of the import has the
-//! first fingerprint of this program.
+//! Snapshots keep their numbers, messages and times. The old program's fingerprints covered only
+//! the nodes that a write touched; they are computed anew once everything is imported.
 
 use std::collections::HashSet;
 
@@ -57,11 +56,10 @@ impl HistoryImport<'_, '_, '_> {
     fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
         const ADD: &str = "
             INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+            VALUES (?1, ?2, '', ?3, ?4, ?5)";
         let list = [
             ("id", "NULL"),
             ("parent_id", "NULL"),
-            ("cursor_hash", "''"),
             ("message", "''"),
             ("compile_root", "''"),
             ("created_at", "0"),
@@ -78,14 +76,12 @@ impl HistoryImport<'_, '_, '_> {
                 self.notes.add("snapshots whose parent is missing follow none now");
             }
             let parent = parent.filter(|it| known.contains(it));
-            let hash = ContentHash::parse(&rows::word(row, 2)?).unwrap_or(ContentHash(0));
-            let mut message = rows::word(row, 3)?;
+            let mut message = rows::word(row, 2)?;
             self.cleaner.scrub(&mut message);
-            let at = rows::millis(row, 5)?.unwrap_or(0);
-            let snapshot = params![id, parent, hash.to_string(), message, rows::word(row, 4)?, at];
+            let at = rows::millis(row, 4)?.unwrap_or(0);
+            let snapshot = params![id, parent, message, rows::word(row, 3)?, at];
             self.to.run(ADD, snapshot, "take over a snapshot")?;
             known.insert(id);
-            self.notes.add("snapshots keep fingerprints that only remindb 0.3 could compute");
         }
         Ok(known)
     }
@@ -145,8 +141,8 @@ impl HistoryImport<'_, '_, '_> {
             ("add", _) | (_, true) => (),
             _ => self.notes.add("changes from before the old program noted what a node was"),
         }
-        if has_metadata {
-            self.notes.add("changes do not say where a node stood among its siblings");
+        if op != "add" {
+            self.notes.add("changes did not say where a node stood among its siblings; it is last");
         }
         let file = match source_file.filter(|_| has_metadata) {
             Some(source_file) => self.files.of(&source_file, self.cleaner)?,

@@ -215,6 +215,29 @@ fn a_file_being_written_is_not_compiled_yet() {
     fixture.check_tree(expect!["[text] Half a sent"]);
 }
 
+/// Sets the clock in the middle of a scan, as the system does after a sleep.
+#[test]
+fn a_clock_that_is_set_during_a_scan_delays_no_scan() {
+    for step_ms in [8 * 3_600_000, -8 * 3_600_000] {
+        let mut fixture = RescanFixture::new();
+        let clock = fixture.memory.clock().clone();
+        let steps = std::cell::Cell::new(1);
+        fixture.rescan = fixture.rescan.with_listener(move || {
+            if steps.replace(0) == 1 {
+                clock.step(step_ms);
+            }
+        });
+        fixture.write("a.md", "One note.\n").after(0);
+        fixture.write("a.md", "One note more.\n");
+        assert_eq!(fixture.after(29_000), "no scan", "{step_ms}");
+        assert_eq!(
+            fixture.after(1_000),
+            r#""added":0,"modified":1,"removed":0,"purged_files":[]"#,
+            "{step_ms}"
+        );
+    }
+}
+
 #[test]
 fn a_file_that_never_settles_is_compiled_at_last() {
     let mut fixture = RescanFixture::new();

@@ -1,6 +1,3 @@
-use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
-
 use crossbeam_channel::bounded;
 
 use super::*;
@@ -19,7 +16,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Fixture {
         let registry = Registry::new(TransportInfo::stdio(), "salt", Keeping::News);
-        let clock = Clock::Manual(Arc::new(AtomicI64::new(1_000_000)));
+        let clock = Clock::manual(Millis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
 

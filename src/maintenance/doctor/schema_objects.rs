@@ -1,0 +1,79 @@
+//! Compares the schema with the migrations; drops foreign objects and makes missing ones again.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::CheckStatus;
+use crate::store::commit::commit;
+use crate::store::schema::objects::{
+    self, Difference, SchemaDifference, SchemaObject, differences, listed,
+};
+use crate::store::schema::version;
+use crate::store::{ErrorStep, StoreError, connection};
+
+/// The check's name in reports.
+pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
+
+/// Kinds of objects in the order of dropping: none acts on, or depends on, a later one.
+const KINDS: [&str; 4] = ["trigger", "view", "index", "table"];
+
+/// Checks that the database has the objects of its schema version and no others.
+pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let found = differences(conn, version(conn)?)?;
+    Ok(match found.is_empty() {
+        true => (CheckStatus::Pass, "every table, index, trigger and view is ours".to_owned()),
+        false => (CheckStatus::Fail, listed(&found)),
+    })
+}
+
+/// Returns whether a table or a view of ours is another one, so that reading it says nothing and
+/// may not end.
+pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
+    let spoils = |it: &SchemaDifference| {
+        it.difference != Difference::Foreign && matches!(it.object.kind.as_str(), "table" | "view")
+    };
+    Ok(differences(conn, version(conn)?)?.iter().any(spoils))
+}
+
+/// Drops the foreign objects, and the altered ones that can be made again. Nothing of the schema
+/// runs meanwhile: dropping a table fires no trigger. Altered tables stay, with their rows.
+pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
+    const DOING: &str = "drop foreign objects";
+    let mut conn = connection::open_existing(path, "open the database")?;
+    conn.pragma_update(None, "foreign_keys", false).doing(DOING)?;
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?;
+    for kind in KINDS {
+        // Dropping an object can drop others, such as the tables behind a virtual one.
+        while let Some(object) = next_to_drop(&tx, kind)? {
+            let name = object.name.replace('"', "\"\"");
+            tx.execute_batch(&format!("DROP {kind} \"{name}\"")).doing(DOING)?;
+        }
+    }
+    commit(tx, DOING)
+}
+
+fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, StoreError> {
+    let mut found = differences(conn, version(conn)?)?;
+    found.retain(|it| it.object.kind == kind && !it.is_automatic());
+    let goes = |it: &SchemaDifference| match it.difference {
+        Difference::Foreign => true,
+        Difference::Altered => kind != "table",
+        Difference::Missing => false,
+    };
+    Ok(found.into_iter().find(goes).map(|it| it.object))
+}
+
+/// Makes the missing indexes, triggers and views of the newest schema. A missing table stays so:
+/// an empty one would hide that its rows are lost.
+pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
+    let statements = objects::statements()?;
+    let mut missing = differences(conn, version(conn)?)?;
+    missing.retain(|it| it.object.kind != "table" && it.difference == Difference::Missing);
+    // A trigger may use a view.
+    missing.sort_by_key(|it| it.object.kind == "trigger");
+    for statement in missing.iter().filter_map(|it| statements.get(&it.object)) {
+        conn.execute_batch(statement).doing("make a missing object")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Tests that a query ends at its deadline.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode};
+
+use super::Deadline;
+use crate::store::ErrorStep;
+
+const ENDLESS: &str = "
+    WITH RECURSIVE endless (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)
+    SELECT count(*) FROM endless";
+
+#[test]
+fn an_endless_query_ends_with_an_error_that_says_so() {
+    let mut conn = Connection::open_in_memory().unwrap();
+    let deadline = Deadline::default();
+    deadline.attach(&mut conn).unwrap();
+    deadline.set(Some(Instant::now()));
+    let ended = conn.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).doing("count");
+    let error = ended.unwrap_err();
+    let said = "cannot count: interrupted; it took longer than 30 s: is the file damaged, or of \
+                another's making? `remindb doctor` says";
+    assert_eq!(error.to_string(), said);
+    assert!(error.is_outside());
+}
+
+#[test]
+fn a_query_before_its_deadline_is_answered() {
+    let mut conn = Connection::open_in_memory().unwrap();
+    let deadline = Deadline::default();
+    deadline.attach(&mut conn).unwrap();
+    deadline.set(Some(Instant::now() + Duration::from_secs(3_600)));
+    let first = format!("SELECT n FROM ({} LIMIT 100000)", ENDLESS.replace("count(*)", "n"));
+    let last = format!("SELECT max(n) FROM ({first})");
+    assert_eq!(conn.query_row(&last, [], |row| row.get::<_, i64>(0)), Ok(100_000));
+    deadline.set(Some(Instant::now()));
+    let ended = conn.query_row(&last, [], |row| row.get::<_, i64>(0));
+    assert_eq!(ended.unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
+    deadline.set(None);
+    assert_eq!(conn.query_row(&last, [], |row| row.get::<_, i64>(0)), Ok(100_000));
+}

@@ -1,0 +1,163 @@
+//! Compares the schema objects of a database with those that the migrations make.
+//!
+//! A trigger or a view is code that runs inside every program that opens the file. One that no
+//! migration made can delete what was just written, copy it to where redaction does not look, or
+//! never end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use rusqlite::{Connection, Row};
+
+use super::{apply, newest};
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::text;
+
+/// Hash of the objects that all migrations make: with it, opening need not make them anew.
+pub(super) const NEWEST_HASH: ContentHash = ContentHash(17_058_839_674_135_570_366);
+
+/// An object of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SchemaObject {
+    /// `table`, `index`, `trigger` or `view`.
+    pub(crate) kind: String,
+    pub(crate) name: String,
+}
+
+impl fmt::Display for SchemaObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind, text::fold_whitespace(&self.name))
+    }
+}
+
+/// A kind of difference from the expected schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    /// No migration makes the object.
+    Foreign,
+    /// The object has another definition.
+    Altered,
+    /// The object is not there.
+    Missing,
+}
+
+impl Difference {
+    /// Returns the word of messages.
+    fn as_str(self) -> &'static str {
+        match self {
+            Difference::Foreign => "foreign",
+            Difference::Altered => "altered",
+            Difference::Missing => "missing",
+        }
+    }
+}
+
+/// An object that differs from the expected schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SchemaDifference {
+    pub(crate) object: SchemaObject,
+    pub(crate) difference: Difference,
+}
+
+impl SchemaDifference {
+    /// Returns whether SQLite made the object along with a table, and drops it with the table.
+    pub(crate) fn is_automatic(&self) -> bool {
+        self.object.name.starts_with("sqlite_")
+    }
+}
+
+impl fmt::Display for SchemaDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.difference.as_str(), self.object)
+    }
+}
+
+/// Returns the differences for a message, and no more than fit into one.
+pub(crate) fn listed(differences: &[SchemaDifference]) -> String {
+    const LISTED_MAX: usize = 5;
+    let mut shown: Vec<String> =
+        differences.iter().take(LISTED_MAX).map(SchemaDifference::to_string).collect();
+    if LISTED_MAX < differences.len() {
+        shown.push(format!("{} more", differences.len() - LISTED_MAX));
+    }
+    shown.join(", ")
+}
+
+/// The objects of a schema and their definitions.
+type Definitions = BTreeMap<SchemaObject, String>;
+
+/// Returns every object that differs from those of the schema version.
+pub(crate) fn differences(
+    conn: &Connection,
+    version: i64,
+) -> Result<Vec<SchemaDifference>, StoreError> {
+    let found = definitions(conn)?;
+    if hash(&found) == NEWEST_HASH {
+        return Ok(Vec::new());
+    }
+    let expected = expected(version)?;
+    let differs = |(object, definition): (&SchemaObject, &String)| {
+        let difference = match expected.get(object) {
+            None => Difference::Foreign,
+            Some(other) if other != definition => Difference::Altered,
+            Some(_) => return None,
+        };
+        Some(SchemaDifference { object: object.clone(), difference })
+    };
+    let is_missing = |it: &&SchemaObject| !found.contains_key(*it);
+    let missing = expected
+        .keys()
+        .filter(is_missing)
+        .map(|it| SchemaDifference { object: it.clone(), difference: Difference::Missing });
+    Ok(found.iter().filter_map(differs).chain(missing).collect())
+}
+
+/// Returns the SQL that makes each object of the newest schema.
+pub(crate) fn statements() -> Result<BTreeMap<SchemaObject, String>, StoreError> {
+    const STATEMENTS: &str = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+    let read = |row: &Row<'_>| Ok((read_object(row)?, row.get(2)?));
+    let rows: Vec<(SchemaObject, String)> =
+        model_database(newest())?.rows(STATEMENTS, [], read, "read the schema")?;
+    Ok(rows.into_iter().collect())
+}
+
+fn expected(version: i64) -> Result<Definitions, StoreError> {
+    definitions(&model_database(version)?)
+}
+
+/// Returns an empty database of a schema version, in memory.
+fn model_database(version: i64) -> Result<Connection, StoreError> {
+    let conn = Connection::open_in_memory().doing("make an empty schema")?;
+    apply(&conn, 0, version)?;
+    Ok(conn)
+}
+
+fn read_object(row: &Row<'_>) -> rusqlite::Result<SchemaObject> {
+    Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? })
+}
+
+/// Returns the objects of the database; whitespace within a definition is folded.
+///
+/// The tables of statistics are SQLite's own, and so are the definitions of the full-text index's.
+fn definitions(conn: &Connection) -> Result<Definitions, StoreError> {
+    const OBJECTS: &str = "
+        SELECT type, name, iif(name GLOB 'node_fts_*' AND type = 'table', '', ifnull(sql, ''))
+          FROM sqlite_schema
+         WHERE NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))";
+    let read = |row: &Row<'_>| {
+        let definition: String = row.get(2)?;
+        Ok((read_object(row)?, text::fold_whitespace(&definition)))
+    };
+    let rows: Vec<(SchemaObject, String)> = conn.rows(OBJECTS, [], read, "read the schema")?;
+    Ok(rows.into_iter().collect())
+}
+
+fn hash(definitions: &Definitions) -> ContentHash {
+    let lines: Vec<String> =
+        definitions.iter().map(|(object, sql)| format!("{object} {sql}")).collect();
+    ContentHash::of(&lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests;

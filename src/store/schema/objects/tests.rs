@@ -1,0 +1,76 @@
+//! Tests the comparison of schemas.
+
+use rusqlite::Connection;
+
+use super::{NEWEST_HASH, definitions, differences, expected, hash, listed};
+use crate::store::schema::{apply, newest};
+
+fn memory(version: i64) -> Connection {
+    let conn = Connection::open_in_memory().unwrap();
+    apply(&conn, 0, version).unwrap();
+    conn
+}
+
+/// Returns the differences after a change of the schema.
+fn after(change: &str) -> String {
+    let conn = memory(newest());
+    conn.execute_batch(change).unwrap();
+    listed(&differences(&conn, newest()).unwrap())
+}
+
+#[test]
+fn the_hash_is_that_of_all_migrations() {
+    let now = hash(&expected(newest()).unwrap());
+    assert_eq!(now, NEWEST_HASH, "set `NEWEST_HASH` to the left one");
+}
+
+#[test]
+fn no_schema_version_differs_from_its_own_migrations() {
+    for version in 1..=newest() {
+        assert_eq!(differences(&memory(version), version).unwrap(), [], "schema {version}");
+    }
+}
+
+#[test]
+fn statistics_of_the_planner_are_no_difference() {
+    assert_eq!(after("INSERT INTO lease VALUES ('a', 'b', 1); ANALYZE"), "");
+}
+
+#[test]
+fn each_kind_of_difference_is_named() {
+    let cases = [
+        ("CREATE TABLE copy (text)", "foreign table `copy`"),
+        ("CREATE VIEW copy AS SELECT content FROM node", "foreign view `copy`"),
+        ("CREATE INDEX slow ON node (content)", "foreign index `slow`"),
+        (
+            "CREATE TRIGGER spy AFTER INSERT ON node BEGIN DELETE FROM node; END",
+            "foreign trigger `spy`",
+        ),
+        ("ALTER TABLE node ADD COLUMN spy TEXT", "altered table `node`"),
+        ("DROP TRIGGER heat_rearm", "missing trigger `heat_rearm`"),
+        (
+            "DROP TRIGGER heat_rearm;
+             CREATE TRIGGER heat_rearm AFTER UPDATE ON heat BEGIN DELETE FROM node; END",
+            "altered trigger `heat_rearm`",
+        ),
+        (
+            "DROP TABLE pulse; CREATE VIEW pulse AS SELECT 1",
+            "foreign view `pulse`, missing table `pulse`",
+        ),
+    ];
+    for (change, named) in cases {
+        assert_eq!(after(change), named, "{change}");
+    }
+}
+
+#[test]
+fn whitespace_and_line_breaks_of_a_definition_do_not_count() {
+    let conn = memory(newest());
+    let before = hash(&definitions(&conn).unwrap());
+    let view: String = conn
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'facet_made'", [], |row| row.get(0))
+        .unwrap();
+    conn.execute_batch("DROP VIEW facet_made").unwrap();
+    conn.execute_batch(&view.replace('\n', "\n\t ")).unwrap();
+    assert_eq!(hash(&definitions(&conn).unwrap()), before);
+}

@@ -1,0 +1,110 @@
+//! Tests memories from strangers: files whose schema has code of its own.
+//!
+//! Nothing of it runs. The foreign objects are named, and the doctor takes them out.
+
+use std::fs;
+
+use super::super::support::{Folder, Ran};
+
+/// Deletes each new text, though its writer is told that it is kept.
+const DELETE: &str = "
+    CREATE TRIGGER thief AFTER INSERT ON node BEGIN
+        DELETE FROM node WHERE key = new.key;
+    END";
+
+/// Copies each text to where neither redaction nor garbage collection looks.
+const COPY: &str = "
+    CREATE TABLE hoard (text TEXT);
+    CREATE TRIGGER spy AFTER INSERT ON node BEGIN INSERT INTO hoard VALUES (new.content); END";
+
+/// Answers a question of the program without end.
+const ENDLESS_VIEW: &str = "
+    DROP VIEW facet_made;
+    CREATE VIEW facet_made AS
+        WITH RECURSIVE endless (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)
+        SELECT n AS node, n AS key, n AS value FROM endless";
+
+/// Takes the place of a table.
+const ENDLESS_NODE: &str = "
+    PRAGMA foreign_keys = OFF;
+    DROP TABLE heat;
+    CREATE VIEW heat AS
+        WITH RECURSIVE endless (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)
+        SELECT n AS node, 1.0 AS temperature, n AS at FROM endless";
+
+/// Returns a folder with a memory, in which somebody ran `sql`.
+fn folder_with(sql: &str) -> Folder {
+    let folder = Folder::new().file("notes/a.md", "# Billing\n\nKnows the billing service.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.database("m.db").execute_batch(sql).unwrap();
+    folder
+}
+
+/// Asserts that a command names the objects, and neither runs them nor changes a byte.
+#[track_caller]
+fn assert_refused(folder: &Folder, args: &[&str], objects: &str) {
+    let before = fs::read(folder.path("m.db")).unwrap();
+    let Ran { stdout, stderr, code } = folder.run(args);
+    assert_eq!((stdout.as_str(), code), ("", Some(2)), "{args:?}: {stderr}");
+    assert!(stderr.contains(&format!("({objects})")), "{args:?}: {stderr}");
+    assert!(stderr.contains("remindb doctor --fix --db"), "{args:?}: {stderr}");
+    assert_eq!(fs::read(folder.path("m.db")).unwrap(), before, "{args:?}");
+}
+
+#[track_caller]
+fn assert_taken_out(sql: &str, objects: &str) {
+    let folder = folder_with(sql);
+    let commands: [&[&str]; 6] = [
+        &["search", "billing", "--db", "m.db"],
+        &["compile", "notes", "--db", "m.db"],
+        &["serve", "--db", "m.db"],
+        &["export", "out.json", "--db", "m.db"],
+        &["gc", "--older-than", "0d", "--db", "m.db"],
+        &["redact", "--db", "m.db"],
+    ];
+    for args in commands {
+        assert_refused(&folder, args, objects);
+    }
+    let found = folder.run(["doctor", "--db", "m.db"]);
+    assert_eq!(found.code, Some(1));
+    assert!(
+        found.stdout.contains(&format!("schema_objects       {objects}\n")),
+        "{}",
+        found.stdout
+    );
+    let healed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(healed.code, Some(0), "{}\n{}", healed.stdout, healed.stderr);
+    assert!(healed.stdout.contains("is ours  (fixed)"), "{}", healed.stdout);
+    folder.assert_healthy("m.db");
+    let hits = folder.ok(["search", "billing", "--db", "m.db"]);
+    assert!(hits.contains("Knows the billing service."), "{hits}");
+}
+
+#[test]
+fn a_trigger_that_deletes_is_named_and_taken_out() {
+    assert_taken_out(DELETE, "foreign trigger `thief`");
+}
+
+#[test]
+fn a_trigger_that_copies_goes_with_its_copies() {
+    assert_taken_out(COPY, "foreign table `hoard`, foreign trigger `spy`");
+}
+
+#[test]
+fn a_view_without_end_is_made_again() {
+    assert_taken_out(ENDLESS_VIEW, "altered view `facet_made`");
+}
+
+/// Nothing reads the view, which would not end; salvage reads every other table.
+#[test]
+fn a_view_in_the_place_of_a_table_needs_a_salvage() {
+    let folder = folder_with(ENDLESS_NODE);
+    assert_refused(&folder, &["search", "billing", "--db", "m.db"], "foreign view `heat`");
+    let found = folder.run(["doctor", "--db", "m.db"]);
+    assert_eq!(found.code, Some(1));
+    assert!(found.stdout.contains("not checked: "), "{}", found.stdout);
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    folder.assert_healthy("new.db");
+    let hits = folder.ok(["search", "billing", "--db", "new.db"]);
+    assert!(hits.contains("Knows the billing service."), "{hits}");
+}
