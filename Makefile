@@ -45,7 +45,7 @@ crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
-	cargo test --locked --lib mcp::resources -- --ignored --nocapture
+	cargo test --locked --lib surface::resources -- --ignored --nocapture
 
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture

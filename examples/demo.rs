@@ -55,7 +55,7 @@ fn demo(program: &Path, folder: &Path, db: &Path, out: &mut impl Write) -> Resul
             "clientInfo": {"name": "demo", "version": "1"},
         }),
     )?;
-    agent.tell("notifications/initialized")?;
+    agent.notify("notifications/initialized")?;
     let server = &hello["serverInfo"];
     let (name, version) = (text_of(&server["name"]), text_of(&server["version"]));
     writeln!(out, "{name} {version} answers over MCP. An agent looks around:\n")?;
@@ -130,7 +130,7 @@ impl Agent {
         Ok(Agent { process, to, from, next_id: 1 })
     }
 
-    fn tell(&mut self, method: &str) -> Result<()> {
+    fn notify(&mut self, method: &str) -> Result<()> {
         writeln!(self.to, "{}", json!({"jsonrpc": "2.0", "method": method}))?;
         Ok(())
     }

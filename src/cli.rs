@@ -99,8 +99,8 @@ fn written(result: io::Result<()>) -> Result<(), CommandError> {
 /// Runs the program with the arguments after its name.
 pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A file that exceeds its size limit is a write error, not the end of the process.
-    let told = Arc::new(AtomicBool::new(false));
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told);
+    let is_signalled = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_signalled);
     let stdout = io::stdout();
     let is_out_terminal = stdout.is_terminal();
     let has_colour = is_out_terminal

@@ -45,12 +45,15 @@
 //!
 //! # Three ways through
 //!
-//! Each file appears once on its way; calls return the way they came.
+//! A file is on the way if it takes the note, question or payload in one form and hands it on in
+//! the next: bytes, tree, query, matches, rows, text. Files that only compute a value for their
+//! caller, such as a token count, a weight or a statement's result, are left out. Calls return the
+//! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
-//! A note in a compile: `cli` → `cli/compile` → `memory` → `memory/compile` →
-//! `memory/compile/planner` → `ingest/scan` → `memory/compile/scrub` → `ingest/redact` →
-//! `ingest/parse` and its format → `memory/compile/apply` → `model/identity/alignment` →
-//! `memory/compile/overlay` → `store/batch/inserts` → `store/links` → `store/commit`.
+//! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
+//! `ingest/scan` → `memory/compile/scrub` → `ingest/redact` → `ingest/parse` → `store/writer` →
+//! `memory/compile/apply` → `model/identity/alignment` → `memory/compile/overlay` →
+//! `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
@@ -58,8 +61,22 @@
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
-//! `ingest/parse` → `store/writer` → `store/batch` → `store/batch/agent_edits` → `store/commit` →
-//! `mcp/content`.
+//! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
+//! `store/links` → `mcp/content`.
+//!
+//! # Where a change goes
+//!
+//! Beside the tests that list what there is, and the row of a module in the file above it:
+//!
+//! | to add | touch |
+//! |---|---|
+//! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
+//! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
+//! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
+//! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
+//! | a column of a node | one row of `store/columns`, a migration |
+//! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
+//! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |
 //!
 //! # What always holds
 //!

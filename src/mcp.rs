@@ -50,7 +50,9 @@ use method::Method;
 use version::Version;
 
 pub(crate) use call::Call;
-pub(crate) use client::{ClientAction, ClientInfo, Event, Failure, RequestSeen, ToolCallRecord};
+pub(crate) use client::{
+    ClientAction, ClientInfo, ClientRequestEvent, Event, Failure, ToolCallRecord,
+};
 pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
@@ -136,7 +138,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     }
 
     /// Records a request, and returns its session for [`ToolCallRecord`].
-    fn on_request(&self, _seen: &RequestSeen<'_>) -> Option<String> {
+    fn on_request(&self, _seen: &ClientRequestEvent<'_>) -> Option<String> {
         None
     }
 

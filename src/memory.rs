@@ -7,7 +7,7 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
-mod observer;
+mod read_only;
 mod relate;
 pub(crate) mod typed;
 mod warming;
@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
-pub use observer::ReadOnlyMemory;
-pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub use read_only::ReadOnlyMemory;
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
@@ -153,7 +153,7 @@ impl Memory {
             message,
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };

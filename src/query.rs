@@ -94,7 +94,7 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
             ids.push((n_alike, other));
         }
     }
-    ids.sort_by(|a, b| b.cmp(a));
+    ids.sort_unstable_by(|a, b| b.cmp(a));
     let mut heads: Vec<NodeHead> = Vec::new();
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
@@ -124,6 +124,11 @@ pub(crate) fn clamp_levels(asked: Option<i64>, default: u32) -> u32 {
         Some(asked) if 0 < asked => u32::try_from(asked).unwrap_or(LEVELS_MAX).min(LEVELS_MAX),
         _ => default,
     }
+}
+
+/// Sorts ascending indices by worth, best first; equals stay in order.
+fn sort_by_worth(indices: &mut [usize], worth: &dyn Fn(usize) -> f64) {
+    indices.sort_unstable_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
 }
 
 /// Returns the facts of a node as JSON; nothing that was left out of the text.

@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
-    RequestSeen, ServerInfo, ToolCallRecord,
+    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, Notice,
+    PromptMessage, Reply, ServerInfo, ToolCallRecord,
 };
 use crate::memory::typed::MemoryError;
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -64,7 +64,7 @@ pub(crate) trait RecordSessions: Send + Sync {
     /// Records a request; returns the session if it calls a tool.
     fn on_request(
         &self,
-        seen: &RequestSeen<'_>,
+        seen: &ClientRequestEvent<'_>,
         redactor: &Redactor,
         now: Millis,
     ) -> Option<String>;
@@ -145,7 +145,7 @@ impl Handler for MemoryHandler {
         nudges::notice(&self.memory, beside)
     }
 
-    fn on_request(&self, seen: &RequestSeen<'_>) -> Option<String> {
+    fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
         self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 

@@ -72,9 +72,9 @@ fn main() -> Outcome<()> {
     if is_on("callgrind") {
         let some = Corpus::write(dir.path(), "some", n_files / 10)?;
         doing("count instructions");
-        let said = format!("instructions, of {} notes", some.n_files);
+        let label = format!("instructions, of {} notes", some.n_files);
         let figures = callgrind::figures(&some.notes, dir.path(), &some.questions);
-        optional(&mut table, &said, figures)?;
+        optional(&mut table, &label, figures)?;
     }
     if is_on("binary") {
         doing("take the program apart");

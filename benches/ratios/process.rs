@@ -131,16 +131,16 @@ impl Server {
         let mut server = Server { child, to, from, before: VecDeque::new() };
         server.ask(HELLO)?;
         let ms = started.elapsed().as_secs_f64() * 1000.0;
-        server.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+        server.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
         Ok((server, ms))
     }
 
-    fn say(&mut self, message: &str) -> Outcome<()> {
+    fn send(&mut self, message: &str) -> Outcome<()> {
         Ok(self.to.write_all(format!("{message}\n").as_bytes())?)
     }
 
     fn ask(&mut self, request: &str) -> Outcome<String> {
-        self.say(request)?;
+        self.send(request)?;
         loop {
             let mut line = String::new();
             if self.from.read_line(&mut line)? == 0 {

@@ -61,10 +61,10 @@ fn run() -> Result<()> {
     let cranfield = cranfield::evaluate(&program, &folder, half, n_words)?;
     let journals = journals::evaluate(&program)?;
     if !is_json {
-        return say(&format!("{cranfield}\n{journals}"));
+        return print_text(&format!("{cranfield}\n{journals}"));
     }
     let all = json!({"cranfield": cranfield.to_json(), "journals": journals.to_json()});
-    say(&format!("{all:#}\n"))
+    print_text(&format!("{all:#}\n"))
 }
 
 /// The half of the questions that is asked, by their ordinal.
@@ -85,7 +85,7 @@ impl Half {
     }
 }
 
-fn say(text: &str) -> Result<()> {
+fn print_text(text: &str) -> Result<()> {
     use std::io::Write;
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }

@@ -3,7 +3,7 @@
 use super::args::BackupArgs;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, known_database};
-use crate::maintenance::transfer::{self, BackupReport, IfThere};
+use crate::maintenance::transfer::{self, BackupReport, IfExists};
 
 pub(super) fn run(
     args: BackupArgs,
@@ -15,7 +15,7 @@ pub(super) fn run(
         name.push(format!(".{}.backup", context.clock.now().stamp()));
         name.into()
     });
-    let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
+    let if_there = if args.is_force { IfExists::Replace } else { IfExists::Refuse };
     let progress = ProgressLine::new(context, "backing up", "pages");
     let backed =
         transfer::backup(&db, &dest, if_there, &mut |n_done, n_all| progress.note(n_done, n_all));

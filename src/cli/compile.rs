@@ -8,7 +8,7 @@ use super::progress::ProgressLine;
 use super::{
     CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, n_threads, options,
 };
-use crate::memory::compile::{CompileRequest, Seeding, check_new_root, compile};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, check_new_root, compile};
 use crate::settings::workspace::Workspace;
 use crate::store::{IfMissing, Writer};
 
@@ -31,7 +31,11 @@ pub(super) fn run(
         message: &message,
         n_threads: n_threads(),
         workspace: &|root| Workspace::load(root, options).map(Arc::new),
-        seeding: if args.is_reseeding { Seeding::Again } else { Seeding::AtBirth },
+        temperatures_for: if args.is_reseeding {
+            InitialTemperaturesFor::AllNodes
+        } else {
+            InitialTemperaturesFor::NewNodes
+        },
         stopwatch: context.clock.stopwatch(),
         progress: &|n_done, n_files| {
             progress.note(n_done as u64, n_files as u64);

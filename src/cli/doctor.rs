@@ -33,7 +33,7 @@ pub(super) fn run(
         let end = if context.is_out_terminal { "\n" } else { "" };
         context.say(format_args!("{}{end}", report.to_json()))?;
     } else {
-        let (glyph, role) = look(report.status());
+        let (glyph, role) = glyph_and_role(report.status());
         let headline = match report.status() {
             CheckStatus::Pass => "Database is healthy",
             CheckStatus::Warn => "Database has warnings",
@@ -41,7 +41,7 @@ pub(super) fn run(
         };
         context.say(format_args!("{} {headline}\n\n", context.paint.paint(role, glyph)))?;
         for check in &report.checks {
-            let (glyph, role) = look(check.status);
+            let (glyph, role) = glyph_and_role(check.status);
             let glyph = context.paint.paint(role, glyph);
             let fix = match &check.fix {
                 None => String::new(),
@@ -71,7 +71,7 @@ fn advised(error: StoreError, db: &Path) -> CommandError {
     CommandError::Because(format!("{error}{hint}"))
 }
 
-fn look(status: CheckStatus) -> (&'static str, TextRole) {
+fn glyph_and_role(status: CheckStatus) -> (&'static str, TextRole) {
     match status {
         CheckStatus::Pass => ("✓", TextRole::Good),
         CheckStatus::Warn => ("⚠", TextRole::Odd),

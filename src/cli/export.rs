@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use super::args::ExportArgs;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, known_database};
-use crate::maintenance::transfer::{self, AtomicFile, IfThere, MoveError};
+use crate::maintenance::transfer::{self, AtomicFile, IfExists, MoveError};
 
 pub(super) fn run(
     args: ExportArgs,
@@ -30,7 +30,7 @@ pub(super) fn run(
         progress.clear();
         return done(outcome);
     }
-    let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
+    let if_there = if args.is_force { IfExists::Replace } else { IfExists::Refuse };
     let draft = AtomicFile::of(&dest, if_there)?;
     let outcome = transfer::export(&db, &mut BufWriter::new(draft.file()?), &mut note);
     progress.clear();

@@ -48,7 +48,7 @@ pub(super) fn options(
 }
 
 /// Resolves the further paths that `MemoryCompile` may read.
-pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+pub(super) fn resolve_allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let full = |path: &PathBuf| {
         path.canonicalize()
             .map_err(|error| because(format!("cannot allow `{}`: {error}", path.display())))

@@ -89,7 +89,7 @@ impl Log for LogFanout {
         let now = Clock::System.now();
         let kept = log_buffer::LogRecord::new(&line, level.as_str(), now);
         match record.target() {
-            QUIET_TARGET => self.log_buffer.add_silently(kept),
+            QUIET_TARGET => self.log_buffer.push_unobserved(kept),
             _ => self.log_buffer.push(kept),
         }
     }

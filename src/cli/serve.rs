@@ -22,7 +22,7 @@ use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::process_status::ProcessStatus;
 use crate::server::sessions::recorder::SessionRecorder;
-use crate::server::sessions::{Keeping, Registry, TransportInfo};
+use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
 use crate::server::{Background, Interrupts, Stop, stdio};
 use crate::settings::config;
 use crate::settings::workspace::{LiveWorkspace, Workspace};
@@ -41,23 +41,23 @@ pub(super) fn run(
     let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
     let transport_info = listen::options(&args, &workspace.config)?;
-    let allowed = listen::allowed(&args.allowed)?;
+    let allowed = listen::resolve_allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
     let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not to the log: the settings of that folder decide where that goes and how quiet it is.
-        let warning = FileWarning::from(Workspace::oddity(it));
+        let warning = FileWarning::from(Workspace::to_skipped_path(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
     let memory = open_memory(args, live, context)?;
     let holder = holder();
-    let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
+    let ledger_use = if source.is_some() { LedgerUse::Kept } else { LedgerUse::Dropped };
     let seat = transport_info
         .as_ref()
         .map_or_else(TransportInfo::stdio, |it| TransportInfo::http(&listen::address(it)));
-    let registry = Registry::new(seat, &holder, keeping);
+    let registry = Registry::new(seat, &holder, ledger_use);
     let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
     let rescan = rescan.transpose()?;
@@ -86,7 +86,7 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording = (keeping == Keeping::News).then_some((recorder, flush_interval));
+    let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
     let background = background(&server, recording, rescan);
     answer(&server, background, transport_info, context)?;
     // Receipts of the last lines are written, too.
@@ -247,14 +247,14 @@ fn recording_sessions(
     interval: Duration,
 ) -> Background {
     let server = Arc::clone(server);
-    let rung = recorder.waker.wakes();
+    let ledger_changes = recorder.waker.receiver();
     let work = move |stop: &Stop| {
         if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
         session_writer::run_session_ledger(
             &recorder.registry,
-            &rung,
+            &ledger_changes,
             &recorder.history,
             interval,
             server.handler.memory.clock(),

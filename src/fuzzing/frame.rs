@@ -22,7 +22,7 @@ pub fn frame(data: &[u8]) {
     let (server, ends) = fixture::server();
     // Calls of `gate` would wait for ever in this single thread.
     drop(ends);
-    let (lines, told) = unbounded();
+    let (lines, written) = unbounded();
     let (mut connection, outbox) = (Connection::new("a"), Outbox::new(lines));
     // So would a call that asks the client: no answer comes after the input.
     connection.stop_asking();
@@ -34,7 +34,7 @@ pub fn frame(data: &[u8]) {
             FrameStep::Reply(line) | FrameStep::Listen(line) => Some(line),
             FrameStep::Run(job) => server.run(*job),
         };
-        told.try_iter().for_each(|line| check(&line.text));
+        written.try_iter().for_each(|line| check(&line.text));
         last = line.map(|line| line.text);
         last.iter().for_each(|line| check(line));
         server.hub.publish("fixture://sea");

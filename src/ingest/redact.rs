@@ -13,9 +13,9 @@
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
 mod custom;
+mod key_name;
 mod keyword;
 mod kinds;
-mod name;
 mod pem;
 mod sites;
 mod span;
@@ -273,7 +273,7 @@ impl Redactor {
                 }
             }
         }
-        found.sort_by_key(|at| (at.range.start, std::cmp::Reverse(at.range.end), at.row));
+        found.sort_unstable_by_key(|at| (at.range.start, std::cmp::Reverse(at.range.end), at.row));
         let mut found = found.into_iter();
         let Some(mut best) = found.next() else { return };
         let mut range = best.range.clone();

@@ -32,7 +32,7 @@ pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A path that was skipped, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SkippedPath {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
@@ -66,13 +66,13 @@ impl ScannedFile {
     }
 }
 
-/// The result of a walk, each list in order of path; oddities of rules come last.
+/// The result of a walk, each list in order of path; skipped lines of ignore files come last.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
     pub(crate) found: Vec<ScannedFile>,
     /// Relative paths of folders and files that could not be read, whose known state is kept.
     pub(crate) unseen: Vec<String>,
-    pub(crate) oddities: Vec<SkippedPath>,
+    pub(crate) skipped: Vec<SkippedPath>,
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
@@ -98,17 +98,17 @@ pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
                 let path = failing_path(&error).unwrap_or(start);
                 let path = relative_path(&rules.root, path).unwrap_or_default();
                 let what = format!("cannot look at it: {}", root_cause(&error));
-                walk.oddities.push(SkippedPath { path: path.clone(), line: None, what });
+                walk.skipped.push(SkippedPath { path: path.clone(), line: None, what });
                 walk.unseen.push(path);
             }
         }
     }
-    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
-    walk.unseen.sort();
-    walk.oddities.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut of_rules = rules.take_oddities();
-    of_rules.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-    walk.oddities.extend(of_rules);
+    walk.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.unseen.sort_unstable();
+    walk.skipped.sort_unstable();
+    let mut of_rules = rules.take_skipped_lines();
+    of_rules.sort_unstable();
+    walk.skipped.extend(of_rules);
     walk
 }
 
@@ -120,7 +120,7 @@ impl ScanResult {
             let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
             let path = full.strip_prefix(&rules.root).unwrap_or(full);
             let path = path.to_string_lossy().into_owned();
-            self.oddities.push(SkippedPath { path, line: None, what });
+            self.skipped.push(SkippedPath { path, line: None, what });
             return;
         };
         let elsewhere = is_link.then(|| target(&rules.root, full));
@@ -138,11 +138,11 @@ impl ScanResult {
                     Some(_) => "a link that leaves the folder; not followed",
                     None => "neither a file nor a link to one; passed over",
                 };
-                self.oddities.push(SkippedPath { path, line: None, what: what.to_owned() });
+                self.skipped.push(SkippedPath { path, line: None, what: what.to_owned() });
             }
             Err(error) => {
                 let what = format!("cannot look at it: {error}");
-                self.oddities.push(SkippedPath { path: path.clone(), line: None, what });
+                self.skipped.push(SkippedPath { path: path.clone(), line: None, what });
                 self.unseen.push(path);
             }
         }

@@ -61,16 +61,16 @@ impl Writer {
             let bytes_before = file_bytes(&conn)?;
             let tx = conn
                 .transaction_with_behavior(TransactionBehavior::Immediate)
-                .doing("begin to collect")?;
+                .doing("begin a collection")?;
             self.file_identity().check_locked()?;
             let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
             files::forget_lost(&tx)?;
             match mode {
                 GcMode::Real => {
-                    commit(tx, "commit what was collected")?;
+                    commit(tx, "commit the collection")?;
                     self.file_identity().confirm(&conn)?;
                 }
-                GcMode::DryRun => tx.rollback().doing("leave everything as it was")?,
+                GcMode::DryRun => tx.rollback().doing("roll back")?,
             }
             collected
         };
@@ -97,7 +97,7 @@ impl Writer {
         conn.execute(MERGE, []).doing("merge the full-text index")?;
         // VACUUM makes a copy as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
-        let rewritten = conn.execute_batch("VACUUM").doing("write the file anew");
+        let rewritten = conn.execute_batch("VACUUM").doing("rewrite the file");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
         rewritten?;
         let emptied = checkpoint::empty(&conn, READERS_WAIT);

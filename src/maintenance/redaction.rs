@@ -87,7 +87,7 @@ pub(crate) fn redact(
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
     };
-    secure(&conn).doing("have deleted text overwritten")?;
+    secure(&conn).doing("overwrite deleted text")?;
     let (mut redaction, secrets) = rewrite(&mut conn, redactor, mode)?;
     if mode == RedactionMode::DryRun {
         return Ok(redaction);
@@ -134,13 +134,13 @@ fn rewrite(
         redaction: RedactionReport::default(),
     };
     work.prepare()?;
-    let relabelled = work.nodes()?;
-    work.blobs()?;
-    work.old_labels()?;
-    work.follow_hashes()?;
-    let restemmed = work.paths()?;
-    work.breadcrumbs(relabelled, &restemmed)?;
-    work.references()?;
+    let relabelled = work.scrub_nodes()?;
+    work.scrub_blobs()?;
+    work.scrub_old_labels()?;
+    work.replace_hashes()?;
+    let restemmed = work.scrub_all_paths()?;
+    work.update_breadcrumbs(relabelled, &restemmed)?;
+    work.scrub_references()?;
     work.words()?;
     work.seal(&before)?;
     let RedactionWork { secrets, mut redaction, .. } = work;
@@ -150,7 +150,7 @@ fn rewrite(
     if mode == RedactionMode::Rewrite {
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
-        tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("forget the secrets")?;
+        tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("drop the list of secrets")?;
         commit(tx, "commit the scrubbed memory")?;
     }
     Ok((redaction, secrets))
@@ -163,9 +163,9 @@ fn compact(
     redaction: &mut RedactionReport,
 ) -> Result<(), StoreError> {
     // From here on no temporary file can contain a secret.
-    conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
+    conn.pragma_update(None, "temp_store", "DEFAULT").doing("keep temporary tables in files")?;
     conn.flush_prepared_statement_cache();
-    conn.execute_batch("VACUUM").doing("write the file anew")?;
+    conn.execute_batch("VACUUM").doing("rewrite the file")?;
     if !checkpoint::empty(conn, longest)? {
         redaction.left.push(
             "the write-ahead log could not be emptied, since another process reads the file; end \

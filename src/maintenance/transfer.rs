@@ -18,7 +18,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use atomic_file::{AtomicFile, IfThere, is_stream};
+pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
 pub(crate) use import::{ImportLines, ImportReport, import};
@@ -27,8 +27,8 @@ pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{OldImport, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::StoreError;
 use crate::store::companions::with_suffix;
+use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
@@ -84,6 +84,16 @@ impl<T> OnFile<T> for io::Result<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError> {
         self.map_err(|source| MoveError::File { doing, path: path.to_owned(), source })
     }
+}
+
+/// Refuses a path without a file, which would be a `noun`.
+fn check_there(path: &Path, noun: &str) -> Result<(), MoveError> {
+    check_path(path, IfMissing::Refuse).map_err(|error| match error {
+        StoreError::Missing { path } => {
+            MoveError::Refused(format!("no {noun} at `{}`", path.display()))
+        }
+        error => error.into(),
+    })
 }
 
 /// Returns the doctor's first failed check, if any.

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
 use super::in_flight::NoMessage;
-use super::server_requests::{AskMode, InputResponses};
+use super::server_requests::{ClientRequestMode, InputResponses};
 use super::{
     Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, Outbox, Severity,
 };
@@ -20,7 +20,7 @@ pub(super) struct RequestContext {
     pub(super) level: Option<Severity>,
     pub(super) progress_token: Option<Value>,
     pub(super) capabilities: Capabilities,
-    pub(super) asking: AskMode,
+    pub(super) asking: ClientRequestMode,
 }
 
 /// The handler's view of the request that it runs.
@@ -33,7 +33,7 @@ pub(crate) struct Call {
     done: AtomicU64,
     outbox: Outbox,
     capabilities: Capabilities,
-    asking: AskMode,
+    asking: ClientRequestMode,
 }
 
 impl Call {
@@ -69,7 +69,7 @@ impl Call {
             params["total"] = total.into();
         }
         params["message"] = message.into();
-        self.outbox.say(notification_line("notifications/progress", &params));
+        self.outbox.send(notification_line("notifications/progress", &params));
     }
 
     /// Sends a log message to a client that wants messages of this level.
@@ -78,7 +78,7 @@ impl Call {
             return;
         }
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
-        self.outbox.say(notification_line("notifications/message", &params));
+        self.outbox.send(notification_line("notifications/message", &params));
     }
 }
 
@@ -136,8 +136,8 @@ impl Call {
     /// Takes the answers of the request, once the handler has run.
     pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
-            AskMode::Retry(answers) => std::mem::take(&mut **answers),
-            AskMode::ServerRequest(_) => InputResponses::default(),
+            ClientRequestMode::Retry(answers) => std::mem::take(&mut **answers),
+            ClientRequestMode::ServerRequest(_) => InputResponses::default(),
         }
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn text_bytes(arguments: &Params) -> usize {
 
 /// A request, as an event of its client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RequestSeen<'a> {
+pub(crate) struct ClientRequestEvent<'a> {
     /// The transport's name of the connection.
     pub(crate) connection: &'a str,
     /// The client that sent it.

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use super::call::RequestContext;
 use super::in_flight::InFlight;
 use super::job::JobTask;
-use super::server_requests::{AskMode, InputResponses, PendingRequests};
+use super::server_requests::{ClientRequestMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Capabilities, ClientAction, ClientInfo, Event, Handler, Job, LIST_CACHE, Method, Outbox,
-    OutgoingLine, RequestSeen, Server, Severity, Version,
+    Call, Capabilities, ClientAction, ClientInfo, ClientRequestEvent, Event, Handler, Job,
+    LIST_CACHE, Method, Outbox, OutgoingLine, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -103,7 +103,7 @@ impl Connection {
     }
 
     /// Returns whether the client has set its log level since the last call.
-    pub(crate) fn took_log_level(&mut self) -> bool {
+    pub(crate) fn take_log_level_change(&mut self) -> bool {
         std::mem::take(&mut self.begins_to_listen)
     }
 
@@ -116,9 +116,9 @@ impl Connection {
 
     /// Returns a channel with a message when there are updates, for the connection's one
     /// transport.
-    pub(crate) fn wakes<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
+    pub(crate) fn wake_receiver<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
         server.waker.add_sender(self.subscriptions.waker());
-        self.subscriptions.woken().clone()
+        self.subscriptions.wake_receiver().clone()
     }
 
     /// Returns the pending notifications: updates of resources, and notices.
@@ -250,7 +250,7 @@ impl Connection {
             Method::CallTool => ClientAction::CallsTool,
             _ => ClientAction::Asks,
         };
-        server.handler.on_request(&RequestSeen {
+        server.handler.on_request(&ClientRequestEvent {
             connection: &self.id,
             client: &self.client,
             version,
@@ -277,7 +277,7 @@ impl Connection {
     ) -> Result<Map<String, Value>, RpcError> {
         if let HandshakeState::Ready { version, .. } = self.session {
             let message = format!("already initialized with {}", version.as_str());
-            return Err(RpcError::new(RpcError::REQUEST, message));
+            return Err(RpcError::new(RpcError::INVALID_REQUEST, message));
         }
         let version = match params.get("protocolVersion") {
             None | Some(Value::Null) => Version::LEGACY_LATEST,
@@ -286,7 +286,10 @@ impl Connection {
                 _ => Version::LEGACY_LATEST,
             },
             Some(_) => {
-                return Err(RpcError::new(RpcError::PARAMS, "`protocolVersion` must be a string"));
+                return Err(RpcError::new(
+                    RpcError::INVALID_PARAMS,
+                    "`protocolVersion` must be a string",
+                ));
             }
         };
         let capabilities = Capabilities::read(params.get("capabilities"));
@@ -323,14 +326,14 @@ impl Connection {
         let RequestMeta { version, level, progress_token, capabilities, .. } = meta;
         if version.is_some() {
             let answers = answers(server, task, &mut params)?;
-            let asking = AskMode::Retry(Box::new(InputResponses::new(answers)));
+            let asking = ClientRequestMode::Retry(Box::new(InputResponses::new(answers)));
             return Ok(RequestContext { level, progress_token, capabilities, asking });
         }
         let (level, capabilities) = match self.session {
             HandshakeState::Ready { level, capabilities, .. } => (level, capabilities),
             HandshakeState::Fresh => (None, Capabilities::default()),
         };
-        let asking = AskMode::ServerRequest(self.questions.clone());
+        let asking = ClientRequestMode::ServerRequest(self.questions.clone());
         Ok(RequestContext { level, progress_token, capabilities, asking })
     }
 
@@ -359,13 +362,18 @@ fn answers<S: Handler>(
         Some(Value::String(signed)) => {
             server.state_signer.verify(&task.request_digest(), signed)?
         }
-        Some(_) => return Err(RpcError::new(RpcError::PARAMS, "`requestState` must be a string")),
+        Some(_) => {
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, "`requestState` must be a string"));
+        }
     };
     match params.remove("inputResponses") {
         None => (),
         Some(Value::Object(given)) => answers.extend(given),
         Some(_) => {
-            return Err(RpcError::new(RpcError::PARAMS, "`inputResponses` must be an object"));
+            return Err(RpcError::new(
+                RpcError::INVALID_PARAMS,
+                "`inputResponses` must be an object",
+            ));
         }
     }
     Ok(answers)
@@ -380,9 +388,15 @@ fn discover<S: Handler>(server: &Server<S>) -> Map<String, Value> {
 }
 
 fn in_use() -> RpcError {
-    RpcError::new(RpcError::REQUEST, "the id is that of a request that has not been answered")
+    RpcError::new(
+        RpcError::INVALID_REQUEST,
+        "the id is that of a request that has not been answered",
+    )
 }
 
 fn unknown_method(name: &str) -> RpcError {
-    RpcError::new(RpcError::METHOD, format!("unknown method `{}`", text::truncate_chars(name, 40)))
+    RpcError::new(
+        RpcError::METHOD_NOT_FOUND,
+        format!("unknown method `{}`", text::truncate_chars(name, 40)),
+    )
 }

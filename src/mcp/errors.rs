@@ -24,7 +24,7 @@ const ECHO_CHARS_MAX: usize = 2_000;
 
 /// Returns the error for an invalid resource URI; `why` is the reason.
 pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
-    with_data(RpcError::PARAMS, why, uri_data(uri))
+    with_data(RpcError::INVALID_PARAMS, why, uri_data(uri))
 }
 
 /// Returns the error for a capability that the client has not declared.

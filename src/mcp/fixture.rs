@@ -281,18 +281,18 @@ fn echo_schema() -> Value {
 fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let text = args.text("text").unwrap_or_default();
     let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
-    let mut said = if args.flag("dry") { String::new() } else { text.repeat(times) };
+    let mut echoed = if args.flag("dry") { String::new() } else { text.repeat(times) };
     if args.text("tone") == Some("loud") {
-        said = said.to_uppercase();
+        echoed = echoed.to_uppercase();
     }
     for tag in args.texts("tags") {
-        said.push_str(" #");
-        said.push_str(tag);
+        echoed.push_str(" #");
+        echoed.push_str(tag);
     }
     if let Some(pitch) = args.number("pitch") {
-        said.push_str(&format!(" at {pitch}"));
+        echoed.push_str(&format!(" at {pitch}"));
     }
-    Ok(Reply { structured: Some(json!({"said": said})), text: said, ..Reply::default() })
+    Ok(Reply { structured: Some(json!({"said": echoed})), text: echoed, ..Reply::default() })
 }
 
 fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::text;
+use crate::text::{self, suggest::suggest};
 
 /// An argument of a tool: a row of its table.
 #[derive(Clone, Copy, Debug)]
@@ -423,36 +423,7 @@ fn type_name(value: &Value) -> &'static str {
 
 /// Returns ` (did you mean `…`?)`, when one of the names is close to the input.
 fn hint<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
-    // Long names are no typos, and the cost of the distance is the product of both lengths.
-    if CITED_CHARS_MAX < typed.chars().count() {
-        return String::new();
-    }
-    let typed = plain(typed);
-    names
-        .map(|name| (distance(&typed, &plain(name)), name))
-        .filter(|(distance, name)| distance * 3 <= name.len().max(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
-}
-
-/// Returns the edit distance: insertions, deletions, replacements and swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if 1 < i && 1 < j && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    suggest(typed, names).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 #[cfg(test)]

@@ -99,12 +99,15 @@ fn named<N: Iterator<Item = &'static str>>(
 ) -> Result<usize, RpcError> {
     let Some(Value::String(name)) = params.get("name") else {
         let message = format!("`name` must be a string, the {kind}'s");
-        return Err(RpcError::new(RpcError::PARAMS, message));
+        return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
     };
     names().position(|it| it == name).ok_or_else(|| {
         let (name, names) =
             (text::truncate_chars(name, 40), names().collect::<Vec<_>>().join(", "));
-        RpcError::new(RpcError::PARAMS, format!("unknown {kind} `{name}`; there are: {names}"))
+        RpcError::new(
+            RpcError::INVALID_PARAMS,
+            format!("unknown {kind} `{name}`; there are: {names}"),
+        )
     })
 }
 
@@ -112,7 +115,7 @@ fn arguments(params: &mut Params) -> Result<Params, RpcError> {
     match params.remove("arguments") {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(Value::Object(arguments)) => Ok(arguments),
-        Some(_) => Err(RpcError::new(RpcError::PARAMS, "`arguments` must be an object")),
+        Some(_) => Err(RpcError::new(RpcError::INVALID_PARAMS, "`arguments` must be an object")),
     }
 }
 
@@ -122,17 +125,20 @@ fn read_task<S: Handler>(
     params: &mut Params,
 ) -> Result<JobTask, RpcError> {
     let Some(Value::String(uri)) = params.remove("uri") else {
-        return Err(RpcError::new(RpcError::PARAMS, "`uri` must be a string, the resource's"));
+        return Err(RpcError::new(
+            RpcError::INVALID_PARAMS,
+            "`uri` must be a string, the resource's",
+        ));
     };
     match uri::match_template(server.resources.iter().map(|it| it.uri), &uri) {
         Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
-        Err(UriError::Unknown) => Err(version.unknown_uri(&uri)),
+        Err(UriError::Unknown) => Err(version.unknown_uri_error(&uri)),
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
 }
 
 fn complete_task<S: Handler>(server: &Server<S>, params: &mut Params) -> Result<JobTask, RpcError> {
-    let bad = |message: &str| RpcError::new(RpcError::PARAMS, message);
+    let bad = |message: &str| RpcError::new(RpcError::INVALID_PARAMS, message);
     let member = |key: &str, name: &str| params.get(key)?.get(name)?.as_str().map(str::to_owned);
     let subject = match member("ref", "type").as_deref() {
         Some("ref/prompt") => {
@@ -207,7 +213,7 @@ impl<S: Handler> Server<S> {
             }
             Err(_panic) => {
                 log::error!("a handler panicked name={name}");
-                RpcError::new(RpcError::INTERNAL, "internal error; the server goes on")
+                RpcError::new(RpcError::INTERNAL_ERROR, "internal error; the server goes on")
             }
         };
         Some(OutgoingLine::error(Some(&id), &fault))
@@ -230,7 +236,7 @@ impl<S: Handler> Server<S> {
             JobTask::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
                 let args = input_schema::validate_args(row.args, arguments)
-                    .map_err(|why| RpcError::new(RpcError::PARAMS, why))?;
+                    .map_err(|why| RpcError::new(RpcError::INVALID_PARAMS, why))?;
                 let made = self.handler.prompt(&row.get, &args, call);
                 let messages = made
                     .map_err(|why| failed(why, version, &format!("prompt failed prompt={name}")))?;
@@ -340,7 +346,7 @@ impl<S: Handler> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(HandlerError::NotFound(why)) => Err(version.no_resource(uri, &why).into()),
+            Err(HandlerError::NotFound(why)) => Err(version.resource_error(uri, &why).into()),
             Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
             Err(why) => {
                 Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
@@ -373,7 +379,7 @@ impl From<RpcError> for JobError {
 }
 
 fn gone() -> RpcError {
-    RpcError::new(RpcError::INTERNAL, "internal error; the server's log says more")
+    RpcError::new(RpcError::INTERNAL_ERROR, "internal error; the server's log says more")
 }
 
 /// Converts the error of a resource or a prompt; `what` names the attempt for the log.
@@ -382,15 +388,15 @@ fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
         HandlerError::Open => return JobError::InputRequired,
         HandlerError::BadArgument(text)
         | HandlerError::NotFound(text)
-        | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::PARAMS, text),
-        HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
+        | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::INVALID_PARAMS, text),
+        HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL_ERROR, "cancelled"),
         HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
         HandlerError::Needs(capability) => {
-            RpcError::new(RpcError::REQUEST, missing_capability(capability).message)
+            RpcError::new(RpcError::INVALID_REQUEST, missing_capability(capability).message)
         }
         HandlerError::Unavailable(text) => {
             log::error!("{what}: {text}");
-            RpcError::new(RpcError::INTERNAL, text)
+            RpcError::new(RpcError::INTERNAL_ERROR, text)
         }
         HandlerError::Internal(detail) => {
             log::error!("{what}: {detail}");

@@ -114,7 +114,7 @@ pub(crate) struct Waker(Mutex<Vec<Sender<()>>>);
 
 impl Waker {
     /// Returns a channel with a message after one or more wakes.
-    pub(crate) fn wakes(&self) -> Receiver<()> {
+    pub(crate) fn receiver(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
         self.add_sender(sender);
         receiver

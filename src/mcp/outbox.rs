@@ -15,7 +15,7 @@ impl Outbox {
     }
 
     /// Queues a line, waiting while the queue is full.
-    pub(crate) fn say(&self, line: impl Into<OutgoingLine>) {
+    pub(crate) fn send(&self, line: impl Into<OutgoingLine>) {
         // Without a receiver the client is gone, and its transport knows.
         let _ = self.0.send(line.into());
     }

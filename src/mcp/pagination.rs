@@ -23,7 +23,7 @@ pub(super) fn list<'a, T: 'a>(
             .and_then(|it| it.strip_prefix(name)?.strip_prefix(':')?.parse::<usize>().ok())
             .filter(|start| (1..n_rows).contains(start))
             .ok_or_else(|| {
-                RpcError::new(RpcError::PARAMS, "unknown `cursor`; begin without one")
+                RpcError::new(RpcError::INVALID_PARAMS, "unknown `cursor`; begin without one")
             })?,
     };
     let end = n_rows.min(start.saturating_add(rows_max.max(1)));

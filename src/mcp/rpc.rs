@@ -109,15 +109,15 @@ pub(crate) struct RpcError {
 
 impl RpcError {
     /// The line is not JSON.
-    pub(crate) const PARSE: i32 = -32700;
+    pub(crate) const PARSE_ERROR: i32 = -32700;
     /// The line is JSON and no request.
-    pub(crate) const REQUEST: i32 = -32600;
+    pub(crate) const INVALID_REQUEST: i32 = -32600;
     /// No such method.
-    pub(crate) const METHOD: i32 = -32601;
+    pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
     /// The method's arguments are wrong.
-    pub(crate) const PARAMS: i32 = -32602;
+    pub(crate) const INVALID_PARAMS: i32 = -32602;
     /// An invariant is broken.
-    pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) const INTERNAL_ERROR: i32 = -32603;
 
     /// Returns an error without data.
     pub(crate) fn new(code: i32, message: impl Into<String>) -> RpcError {
@@ -168,7 +168,7 @@ impl RequestId {
 /// Parses one line, without its line feed; `None` when it is blank.
 pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
     let Ok(text) = std::str::from_utf8(line) else {
-        return Some(Err(refuse(None, RpcError::PARSE, "not UTF-8; send JSON in UTF-8")));
+        return Some(Err(refuse(None, RpcError::PARSE_ERROR, "not UTF-8; send JSON in UTF-8")));
     };
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     if text.is_empty() {
@@ -180,7 +180,7 @@ pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
 /// Returns the error for a line longer than [`LINE_BYTES_MAX`].
 pub(crate) fn too_long_error() -> BadFrame {
     let message = format!("the line is longer than {LINE_BYTES_MAX} bytes; send less at once");
-    refuse(None, RpcError::REQUEST, message)
+    refuse(None, RpcError::INVALID_REQUEST, message)
 }
 
 /// Formats the reply with a result.
@@ -245,28 +245,30 @@ fn refuse(id: Option<RequestId>, code: i32, message: impl Into<String>) -> BadFr
 fn message(text: &str) -> Frame {
     if text.starts_with('\u{feff}') {
         let message = "a byte order mark is no part of a message; leave it out";
-        return Err(refuse(None, RpcError::PARSE, message));
+        return Err(refuse(None, RpcError::PARSE_ERROR, message));
     }
     let mut json = serde_json::Deserializer::from_str(text);
     if !text.starts_with('{') {
         return Err(not_an_object(text, IgnoredAny::deserialize(&mut json).and(json.end())));
     }
     let members = Members::deserialize(&mut json)
-        .map_err(|error| refuse(None, RpcError::PARSE, format!("not JSON: {error}")))?;
+        .map_err(|error| refuse(None, RpcError::PARSE_ERROR, format!("not JSON: {error}")))?;
     if json.end().is_err() {
         let message = "something follows the message; send one message per line";
-        return Err(refuse(None, RpcError::PARSE, message));
+        return Err(refuse(None, RpcError::PARSE_ERROR, message));
     }
     members.message()
 }
 
 fn not_an_object(text: &str, parsed: serde_json::Result<()>) -> BadFrame {
     match parsed {
-        Err(error) => refuse(None, RpcError::PARSE, format!("not JSON: {error}")),
-        Ok(()) if text.starts_with('[') => {
-            refuse(None, RpcError::REQUEST, "batches are not supported; send one message per line")
-        }
-        Ok(()) => refuse(None, RpcError::REQUEST, "a message is a JSON object"),
+        Err(error) => refuse(None, RpcError::PARSE_ERROR, format!("not JSON: {error}")),
+        Ok(()) if text.starts_with('[') => refuse(
+            None,
+            RpcError::INVALID_REQUEST,
+            "batches are not supported; send one message per line",
+        ),
+        Ok(()) => refuse(None, RpcError::INVALID_REQUEST, "a message is a JSON object"),
     }
 }
 
@@ -289,27 +291,31 @@ impl<'a> Members<'a> {
             return Ok(self.response().map_or(Message::Ignored, Message::Response));
         }
         if let Some(name) = self.twice {
-            return Err(refuse(None, RpcError::REQUEST, format!("`{name}` stands there twice")));
+            return Err(refuse(
+                None,
+                RpcError::INVALID_REQUEST,
+                format!("`{name}` stands there twice"),
+            ));
         }
         let id = match self.id {
             None => None,
             Some(raw) => Some(RequestId::read(raw).ok_or_else(|| {
-                refuse(None, RpcError::REQUEST, "`id` must be a string or a number")
+                refuse(None, RpcError::INVALID_REQUEST, "`id` must be a string or a number")
             })?),
         };
         if !self.is_version_2() {
-            return Err(refuse(id, RpcError::REQUEST, "`jsonrpc` must be \"2.0\""));
+            return Err(refuse(id, RpcError::INVALID_REQUEST, "`jsonrpc` must be \"2.0\""));
         }
         let Some(method) = self.method else {
-            return Err(refuse(id, RpcError::REQUEST, "`method` is missing"));
+            return Err(refuse(id, RpcError::INVALID_REQUEST, "`method` is missing"));
         };
         let Ok(method) = serde_json::from_str::<String>(method.get()) else {
-            return Err(refuse(id, RpcError::REQUEST, "`method` must be a string"));
+            return Err(refuse(id, RpcError::INVALID_REQUEST, "`method` must be a string"));
         };
         match (id, Members::params(self.params)) {
             (Some(id), Ok(params)) => Ok(Message::Request(Request { id, method, params })),
             (None, Ok(params)) => Ok(Message::Notification(Notification { method, params })),
-            (None, Err(fault)) if fault.code == RpcError::PARAMS => Ok(Message::Ignored),
+            (None, Err(fault)) if fault.code == RpcError::INVALID_PARAMS => Ok(Message::Ignored),
             (id, Err(fault)) => Err(BadFrame { id, fault }),
         }
     }
@@ -349,15 +355,15 @@ impl<'a> Members<'a> {
             return Ok(Params::new());
         }
         if !text.starts_with('{') {
-            return Err(RpcError::new(RpcError::PARAMS, "`params` must be an object"));
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, "`params` must be an object"));
         }
         if has_too_many_values(text) {
             let message = format!("`params` has more than {VALUES_MAX} values; send less at once");
-            return Err(RpcError::new(RpcError::PARAMS, message));
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
         }
         // Remaining errors: nesting beyond 127, a number beyond f64, half a surrogate pair.
         serde_json::from_str(text).map_err(|error| {
-            RpcError::new(RpcError::PARSE, format!("cannot read `params`: {error}"))
+            RpcError::new(RpcError::PARSE_ERROR, format!("cannot read `params`: {error}"))
         })
     }
 }

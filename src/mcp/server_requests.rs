@@ -168,14 +168,14 @@ impl From<ClientRequestError> for HandlerError {
 
 /// The way in which a call asks.
 #[derive(Debug)]
-pub(super) enum AskMode {
+pub(super) enum ClientRequestMode {
     /// By requests of the server.
     ServerRequest(PendingRequests),
     /// By ending the call, which the client repeats.
     Retry(Box<InputResponses>),
 }
 
-impl AskMode {
+impl ClientRequestMode {
     pub(super) fn request(
         &self,
         questions: &[(&'static str, ClientRequest)],
@@ -183,11 +183,11 @@ impl AskMode {
         cancelled: &Receiver<NoMessage>,
     ) -> Result<Vec<Value>, ClientRequestError> {
         match self {
-            AskMode::ServerRequest(table) => questions
+            ClientRequestMode::ServerRequest(table) => questions
                 .iter()
                 .map(|(_, question)| table.request(question, outbox, cancelled))
                 .collect(),
-            AskMode::Retry(answers) => answers.find(questions),
+            ClientRequestMode::Retry(answers) => answers.find(questions),
         }
     }
 }
@@ -280,7 +280,7 @@ impl PendingRequests {
     ) -> Result<Value, ClientRequestError> {
         let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
         let (method, params) = question.request();
-        outbox.say(request_line(id, method, &params));
+        outbox.send(request_line(id, method, &params));
         let outcome = select! {
             recv(answer) -> outcome => outcome.map_err(|_| ClientRequestError::TimedOut),
             recv(cancelled) -> _ => Err(ClientRequestError::Cancelled),
@@ -288,7 +288,7 @@ impl PendingRequests {
         };
         if outcome.is_err() && self.lock().waiting.remove(&id.to_string()).is_some() {
             let params = json!({"requestId": id, "reason": "nobody waits for it any more"});
-            outbox.say(notification_line("notifications/cancelled", &params));
+            outbox.send(notification_line("notifications/cancelled", &params));
         }
         match outcome? {
             Ok(answer) if question.is_answered_by(&answer) => Ok(answer),

@@ -44,7 +44,7 @@ impl Severity {
         let found = Severity::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
         found.map(|(level, _)| level).ok_or_else(|| {
             let names = Severity::ALL.map(|(_, it)| it).join(", ");
-            RpcError::new(RpcError::PARAMS, format!("the log level must be one of {names}"))
+            RpcError::new(RpcError::INVALID_PARAMS, format!("the log level must be one of {names}"))
         })
     }
 }

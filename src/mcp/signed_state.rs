@@ -40,7 +40,7 @@ impl StateSigner {
         opened.ok_or_else(|| {
             let message = "`requestState` is not what this server gave out for this request; \
                            make the request again without it";
-            RpcError::new(RpcError::PARAMS, message)
+            RpcError::new(RpcError::INVALID_PARAMS, message)
         })
     }
 

@@ -35,7 +35,7 @@ const REFUSALS_MAX: usize = 16;
 pub(crate) struct SubscriptionHub {
     state: Mutex<HubState>,
     waker: Sender<()>,
-    woken: Receiver<()>,
+    wake_receiver: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
@@ -48,8 +48,8 @@ struct HubState {
 
 impl Default for SubscriptionHub {
     fn default() -> SubscriptionHub {
-        let (waker, woken) = bounded(1);
-        SubscriptionHub { state: Mutex::default(), waker, woken }
+        let (waker, wake_receiver) = bounded(1);
+        SubscriptionHub { state: Mutex::default(), waker, wake_receiver }
     }
 }
 
@@ -71,8 +71,8 @@ impl SubscriptionHub {
     }
 
     /// Returns a channel with a message when there may be changes.
-    pub(crate) fn woken(&self) -> &Receiver<()> {
-        &self.woken
+    pub(crate) fn wake_receiver(&self) -> &Receiver<()> {
+        &self.wake_receiver
     }
 
     /// Takes the resources that changed since the last call.
@@ -172,23 +172,23 @@ impl Mailbox {
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     mailbox: Arc<Mailbox>,
-    woken: Receiver<()>,
+    wake_receiver: Receiver<()>,
 }
 
 impl Default for Subscriptions {
     fn default() -> Subscriptions {
-        let (waker, woken) = bounded(1);
+        let (waker, wake_receiver) = bounded(1);
         Subscriptions {
             mailbox: Arc::new(Mailbox { subscriptions: Mutex::default(), waker }),
-            woken,
+            wake_receiver,
         }
     }
 }
 
 impl Subscriptions {
     /// Returns a channel with a message when there are updates.
-    pub(super) fn woken(&self) -> &Receiver<()> {
-        &self.woken
+    pub(super) fn wake_receiver(&self) -> &Receiver<()> {
+        &self.wake_receiver
     }
 
     /// Returns the sender that wakes the connection.
@@ -240,7 +240,7 @@ impl Subscriptions {
     ) -> Result<OutgoingLine, RpcError> {
         let Some(Value::Object(wanted)) = params.get("notifications") else {
             let why = "`notifications` must be an object: what to be told of";
-            return Err(RpcError::new(RpcError::PARAMS, why));
+            return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
         };
         let (uris, refused) = match wanted.get("resourceSubscriptions") {
             None | Some(Value::Null) => (None, Map::new()),
@@ -254,7 +254,7 @@ impl Subscriptions {
             LISTENS_MAX <= self.mailbox.lock().iter().filter(|it| it.open.is_some()).count();
         if is_full {
             let why = format!("{LISTENS_MAX} requests are open on this connection; cancel one");
-            return Err(RpcError::new(RpcError::REQUEST, why));
+            return Err(RpcError::new(RpcError::INVALID_REQUEST, why));
         }
         #[derive(Serialize)]
         struct AcknowledgedUris<'a> {
@@ -362,7 +362,9 @@ impl SubscriptionMeta<'_> {
 
 fn named(params: &Params) -> Result<&str, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str);
-    uri.ok_or_else(|| RpcError::new(RpcError::PARAMS, "`uri` must be a string, the resource's"))
+    uri.ok_or_else(|| {
+        RpcError::new(RpcError::INVALID_PARAMS, "`uri` must be a string, the resource's")
+    })
 }
 
 /// Returns the resources of a list that can be subscribed to, and reasons for the others.
@@ -402,11 +404,11 @@ fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<&'static str, 
         }
         Err(UriError::Bad(why)) => format!("`{echo}` is no URI of a resource: {why}"),
     };
-    Err(RpcError::new(RpcError::PARAMS, why))
+    Err(RpcError::new(RpcError::INVALID_PARAMS, why))
 }
 
 fn not_uris() -> RpcError {
-    RpcError::new(RpcError::PARAMS, "`resourceSubscriptions` must be a list of URIs")
+    RpcError::new(RpcError::INVALID_PARAMS, "`resourceSubscriptions` must be a list of URIs")
 }
 
 #[cfg(test)]

@@ -69,12 +69,12 @@ pub(crate) fn match_template(
     if rows.is_empty() {
         return Err(UriError::Unknown);
     }
-    let mut like = alike(&rows, &parts)?;
+    let mut like = matching_templates(&rows, &parts)?;
     if like.is_empty() && parts.path.last() == Some(&"") {
         parts.path.pop();
-        like = alike(&rows, &parts)?;
+        like = matching_templates(&rows, &parts)?;
     }
-    like.sort_by_key(|(idx, it, vars)| (vars.len(), it.query.is_some(), *idx));
+    like.sort_unstable_by_key(|(idx, it, vars)| (vars.len(), it.query.is_some(), *idx));
     if like.is_empty() {
         return Err(UriError::Unknown);
     }
@@ -93,13 +93,13 @@ pub(crate) fn match_template(
 }
 
 /// A template that matches a URI, with the values in its path.
-type Like<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
+type TemplateMatch<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
 
 /// Returns the rows whose path matches that of a URI.
-fn alike<'a>(
+fn matching_templates<'a>(
     rows: &'a [(usize, UriParts<'static>)],
     uri: &UriParts<'_>,
-) -> Result<Vec<Like<'a>>, UriError> {
+) -> Result<Vec<TemplateMatch<'a>>, UriError> {
     let path: Vec<Cow<'_, str>> = uri.path.iter().map(|it| decode(it)).collect::<Result<_, _>>()?;
     let mut like = Vec::new();
     let mut bad = None;
@@ -162,7 +162,7 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, UriError> {
     Ok(pairs)
 }
 
-fn unknown_key(like: &[Like<'_>], pairs: &[(String, String)]) -> UriError {
+fn unknown_key(like: &[TemplateMatch<'_>], pairs: &[(String, String)]) -> UriError {
     let known: Vec<&str> = like.iter().flat_map(|(_, it, _)| it.keys()).collect();
     let key = pairs.iter().find(|(key, _)| !known.contains(&key.as_str())).or(pairs.first());
     let key = key.map_or(String::new(), |(key, _)| echo(key));

@@ -56,19 +56,19 @@ impl Version {
     }
 
     /// Returns the error for an unknown resource; `why` says what is missing.
-    pub(super) fn no_resource(self, uri: &str, why: &str) -> RpcError {
+    pub(super) fn resource_error(self, uri: &str, why: &str) -> RpcError {
         with_data(self.not_found(), format!("resource not found: {why}"), uri_data(uri))
     }
 
     /// No resource and no template has a URI like this.
-    pub(super) fn unknown_uri(self, uri: &str) -> RpcError {
+    pub(super) fn unknown_uri_error(self, uri: &str) -> RpcError {
         let mut data = uri_data(uri);
         data["code"] = "RESOURCE_NOT_FOUND".into();
         with_data(self.not_found(), format!("Resource URI not recognized: {}", echo(uri)), data)
     }
 
     fn not_found(self) -> i32 {
-        if self.is_modern() { RpcError::PARAMS } else { code::NOT_FOUND }
+        if self.is_modern() { RpcError::INVALID_PARAMS } else { code::NOT_FOUND }
     }
 }
 
@@ -134,7 +134,9 @@ impl RequestMeta {
         let meta = match params.get("_meta") {
             None | Some(Value::Null) => return Ok(RequestMeta::default()),
             Some(Value::Object(meta)) => meta,
-            Some(_) => return Err(RpcError::new(RpcError::PARAMS, "`_meta` must be an object")),
+            Some(_) => {
+                return Err(RpcError::new(RpcError::INVALID_PARAMS, "`_meta` must be an object"));
+            }
         };
         let progress_token = match meta.get("progressToken") {
             Some(token @ (Value::String(_) | Value::Number(_))) => Some(token.clone()),
@@ -171,9 +173,9 @@ pub(crate) fn unknown_era_error() -> RpcError {
         RequestMeta::VERSION,
         RequestMeta::CAPABILITIES
     );
-    RpcError::new(RpcError::PARAMS, message)
+    RpcError::new(RpcError::INVALID_PARAMS, message)
 }
 
 fn wrong(key: &str, wanted: &str) -> RpcError {
-    RpcError::new(RpcError::PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
+    RpcError::new(RpcError::INVALID_PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
 }

@@ -54,7 +54,7 @@ pub(crate) struct CompileRequest<'a> {
     /// Loads the settings of a root, once the root of the path is known.
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
     /// The nodes that get initial temperatures.
-    pub(crate) seeding: Seeding,
+    pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
     /// Called with the number of files read and of all files; `false` cancels, and nothing
@@ -64,12 +64,12 @@ pub(crate) struct CompileRequest<'a> {
 
 /// The nodes that get the initial temperature of their file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Seeding {
+pub(crate) enum InitialTemperaturesFor {
     /// New nodes.
     #[default]
-    AtBirth,
+    NewNodes,
     /// All nodes that are not pinned.
-    Again,
+    AllNodes,
 }
 
 /// The result of a compile.
@@ -175,7 +175,7 @@ pub(crate) fn compile(
     request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = planner::make(writer, request, None)?;
+    let plan = planner::make_plan(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn rescan(
     watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = planner::make(writer, request, Some(watch))?;
+    let mut plan = planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -202,13 +202,16 @@ fn carry_out(
     // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
     check_time(&plan, request)?;
-    let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
-    let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
-    if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
+    let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
+    let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
+    if changed.is_empty()
+        && plan.is_done()
+        && request.temperatures_for == InitialTemperaturesFor::NewNodes
+    {
         return Ok(report);
     }
     let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
-    purged.sort();
+    purged.sort_unstable();
     report.warnings.extend(warnings);
     report.purged = purged;
     if reseeded == Some(0) {
@@ -271,7 +274,7 @@ fn write(
         writer.write(&message, &plan.root, now, |batch| {
             let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
             stopped.replace(Ok(()))?;
-            let reseeded = reseed(batch, plan, request.seeding)?;
+            let reseeded = reseed(batch, plan, request.temperatures_for)?;
             check_time(plan, request).map(|()| (ingested, reseeded))
         })
     })
@@ -295,9 +298,9 @@ fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), Co
 fn reseed(
     batch: &mut Batch<'_>,
     plan: &CompilePlan,
-    seeding: Seeding,
+    temperatures_for: InitialTemperaturesFor,
 ) -> Result<Option<usize>, StoreError> {
-    if seeding == Seeding::AtBirth {
+    if temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(None);
     }
     let root = batch.root(&plan.root)?;

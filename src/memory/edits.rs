@@ -142,8 +142,8 @@ impl Memory {
             if old.content != content {
                 let token_count = after;
                 let (format, label, content) = (Format::Plain, &label, &content);
-                let said = NodeData { label, content, format, token_count, ..old.data() };
-                batch.set_agent_text(&old, &said)?;
+                let new = NodeData { label, content, format, token_count, ..old.data() };
+                batch.set_agent_text(&old, &new)?;
             }
             batch.set_temperature(old.key, temperature)?;
             Ok((old.id, old.token_count))
@@ -344,7 +344,7 @@ fn replace(
 ) -> Result<Vec<WrittenNode>, Error> {
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
-    let said = match is_one && first.node_type == old.node_type {
+    let new = match is_one && first.node_type == old.node_type {
         true => NodeData {
             label: &first.label,
             content: &first.content,
@@ -366,10 +366,10 @@ fn replace(
         },
     };
     // An unchanged text keeps its label, which its file may have given it.
-    if said.content != old.content || said.attributes != old.attributes {
-        batch.set_agent_text(old, &said)?;
+    if new.content != old.content || new.attributes != old.attributes {
+        batch.set_agent_text(old, &new)?;
     }
-    Ok(vec![WrittenNode::of(old.id, &said, 0)])
+    Ok(vec![WrittenNode::of(old.id, &new, 0)])
 }
 
 /// Appends the tree to a node's children, or as roots without a file, unless it is there already.

@@ -25,7 +25,7 @@ pub(crate) struct RelateRequest<'a> {
 
 impl RelateRequest<'_> {
     /// Returns the name of the target in replies.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn target_name(&self) -> &str {
         self.target_label.or(self.target_id).unwrap_or_default()
     }
 }
@@ -40,7 +40,7 @@ impl Memory {
     /// Removes a manual edge.
     pub(crate) fn unrelate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
         let reference = self.reference(request)?;
-        let (source, name) = (request.source, query::quote_input(request.name()));
+        let (source, name) = (request.source, query::quote_input(request.target_name()));
         match self.at(source, |batch, source| batch.unrelate(source, &reference))? {
             UnrelateOutcome::Removed(edge) => Ok(edge),
             UnrelateOutcome::InText => Err(Error::BadArgument(format!(

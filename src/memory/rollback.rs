@@ -280,7 +280,7 @@ fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreErro
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     let mut nodes: Vec<(usize, NodeRecord)> =
         nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
-    nodes.sort_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
+    nodes.sort_unstable_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
     nodes.iter().try_for_each(|(_, node)| batch.forget(node))
 }
 

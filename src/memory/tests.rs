@@ -8,9 +8,9 @@ mod model;
 mod notes;
 mod past;
 mod seen;
-mod world;
+mod simulation;
 
-use world::Simulation;
+use simulation::Simulation;
 
 use crate::memory::rollback::LaterSnapshots;
 use crate::store::IfMissing;
@@ -23,7 +23,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|it| it.parse().expect("a number"))
 }
 
-fn live(seed: u64, n_steps: usize) {
+fn simulate(seed: u64, n_steps: usize) {
     let mut simulation = Simulation::new(seed);
     (1..=n_steps).for_each(|nth| simulation.step(nth));
     simulation.check_health();
@@ -33,11 +33,11 @@ fn live(seed: u64, n_steps: usize) {
 fn a_memory_does_what_a_simple_model_of_it_does() {
     let n_steps = number("REMINDB_MODEL_STEPS").map_or(N_STEPS, |it| it as usize);
     if let Some(seed) = number("REMINDB_MODEL_SEED") {
-        return live(seed, n_steps);
+        return simulate(seed, n_steps);
     }
     let n_seeds = number("REMINDB_MODEL_SEEDS").unwrap_or(N_SEEDS);
     let first = number("REMINDB_MODEL_FIRST").unwrap_or(1);
-    (first..first + n_seeds).for_each(|seed| live(seed, n_steps));
+    (first..first + n_seeds).for_each(|seed| simulate(seed, n_steps));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Heat: reads warm nodes, attended time cools them, and cold nodes are offered for notification.
 
 use super::{Error, Memory};
-use crate::model::heat::{AttendedTime, GLANCE_SHARE, Rates};
+use crate::model::heat::{AttendedTime, Rates, SEARCH_HIT_SHARE};
 use crate::query::ViewKind;
-use crate::store::{ColdOffer, HeatShare, NodeKey};
+use crate::store::{ColdNodeOffer, HeatShare, NodeKey};
 
 impl Memory {
     /// Counts attended time, such as that of a session: nodes that were not read cool by it.
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// Returns cold nodes without a notification; `None` when there are none, or it is too early.
-    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdOffer>, Error> {
+    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdNodeOffer>, Error> {
         Ok(self.heat_writer.offer_cold_nodes(&self.rates(), self.clock.now())?)
     }
 
@@ -53,7 +53,7 @@ impl Memory {
     pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            ViewKind::Listed => rates.access_boost * GLANCE_SHARE,
+            ViewKind::Listed => rates.access_boost * SEARCH_HIT_SHARE,
             ViewKind::Read => rates.access_boost,
         };
         let warmth: Vec<HeatShare> = shown

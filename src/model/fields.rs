@@ -155,7 +155,7 @@ fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, FieldsError
                     members.push((key, value));
                 }
             }
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            members.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
             Some(Value::Object(members.into_iter().collect()))
         }
         Value::Array(items) => {

@@ -6,10 +6,10 @@
 //! clock ([`Rates::cooling_ms`]): a new rate acts from now on and moves no temperature at once,
 //! since a temperature always falls by [`DECAY_PER_HOUR`] per hour of the clock.
 //!
-//! A node that cools is therefore on the one curve `exp((full_at - reading) / FADE_MS)`, shifted by
-//! [`Heat::full_at`], and is below a threshold when `full_at` is less than [`cold_before`]: an
-//! index on that one number finds the nodes that crossed any threshold. Warming never lowers
-//! `full_at`, so a stored value may be a lower bound.
+//! A node that cools is therefore on the one curve `exp((full_at - reading) / TIME_CONSTANT_MS)`,
+//! shifted by [`Heat::full_at`], and is below a threshold when `full_at` is less than
+//! [`cold_before`]: an index on that one number finds the nodes that crossed any threshold. Warming
+//! never lowers `full_at`, so a stored value may be a lower bound.
 //!
 //! Every function is total: for any input, a temperature lies within [0, 1] and a score is finite.
 
@@ -22,10 +22,10 @@ pub(crate) use live_rates::{LiveRates, WatchedRates};
 pub(crate) use pace::{AttendedTime, TickPace};
 
 /// Temperature of a new node.
-pub(crate) const BIRTH: f64 = 0.5;
+pub(crate) const BIRTH_TEMPERATURE: f64 = 0.5;
 
 /// Share of the boost of a read that a search hit gets.
-pub(crate) const GLANCE_SHARE: f64 = 0.2;
+pub(crate) const SEARCH_HIT_SHARE: f64 = 0.2;
 
 /// Share of its temperature that a node loses in an hour of the memory clock, continuously
 /// compounded.
@@ -41,11 +41,11 @@ pub(crate) const COLD_MAX: f64 = 0.1;
 const SCORE_FLOOR: f64 = 0.3;
 
 /// Milliseconds of the memory clock in which a temperature falls to 1/e.
-const FADE_MS: f64 = 3_600_000.0 / DECAY_PER_HOUR;
+const TIME_CONSTANT_MS: f64 = 3_600_000.0 / DECAY_PER_HOUR;
 
 /// Milliseconds that one tick moves the memory clock by, at most. After that, no temperature is
 /// left, and no rate can overflow the clock.
-const COOLING_MS_MAX: f64 = 1000.0 * FADE_MS;
+const COOLING_MS_MAX: f64 = 1000.0 * TIME_CONSTANT_MS;
 
 /// How nodes warm and cool, as currently configured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,7 +93,7 @@ impl Default for Rates {
             is_enabled: true,
             decay_per_hour: DECAY_PER_HOUR,
             access_boost: 0.15,
-            summarize_rebound: BIRTH,
+            summarize_rebound: BIRTH_TEMPERATURE,
             cold: COLD_MAX,
             hot: HOT_MIN,
             notify: COLD_MAX,
@@ -141,7 +141,7 @@ pub(crate) struct Heat {
 impl Heat {
     /// Returns the heat of a new node.
     pub(crate) fn birth(attended: i64) -> Heat {
-        Heat { temperature: BIRTH, at: attended, pinned: false }
+        Heat { temperature: BIRTH_TEMPERATURE, at: attended, pinned: false }
     }
 
     /// Returns the temperature at a reading of the memory clock. A reading before `at`, which
@@ -152,13 +152,13 @@ impl Heat {
             return temperature;
         }
         let age_ms = attended.saturating_sub(self.at).max(0) as f64;
-        temperature * (-age_ms / FADE_MS).exp()
+        temperature * (-age_ms / TIME_CONSTANT_MS).exp()
     }
 
     /// Returns the reading of the memory clock at which the curve of cooling would have been at 1.
     pub(crate) fn full_at(self) -> f64 {
         // The logarithm of 0 is minus infinity, which no column should hold.
-        (self.at as f64 + clamped(self.temperature).ln() * FADE_MS).max(f64::MIN)
+        (self.at as f64 + clamped(self.temperature).ln() * TIME_CONSTANT_MS).max(f64::MIN)
     }
 
     /// Returns the heat after warming by `by`, of which only a positive value counts. The result is
@@ -182,7 +182,7 @@ impl Heat {
 /// Returns the bound that [`Heat::full_at`] is below when a node that is not pinned is colder than
 /// `line`.
 pub(crate) fn cold_before(line: f64, attended: i64) -> f64 {
-    (attended as f64 + clamped(line).ln() * FADE_MS).max(f64::MIN)
+    (attended as f64 + clamped(line).ln() * TIME_CONSTANT_MS).max(f64::MIN)
 }
 
 /// Returns the ranking score, `relevance × (0.3 + 0.7 × temperature)`. Irrelevant stays irrelevant,
@@ -195,5 +195,5 @@ pub(crate) fn score(relevance: f64, temperature: f64) -> f64 {
 
 /// Clamps a temperature to its bounds; NaN counts as newly born.
 fn clamped(temperature: f64) -> f64 {
-    if temperature.is_nan() { BIRTH } else { temperature.clamp(0.0, 1.0) }
+    if temperature.is_nan() { BIRTH_TEMPERATURE } else { temperature.clamp(0.0, 1.0) }
 }

@@ -42,11 +42,11 @@ pub(crate) struct NodeId(pub u64);
 
 impl NodeId {
     /// Number of characters of an id.
-    pub(crate) const CHARS: usize = 11;
+    pub(crate) const ID_CHARS: usize = 11;
 
     /// Parses an id as `Display` writes it; anything else is `None`.
     pub(crate) fn parse(text: &str) -> Option<NodeId> {
-        if text.len() != NodeId::CHARS {
+        if text.len() != NodeId::ID_CHARS {
             return None;
         }
         let mut value: u64 = 0;
@@ -82,12 +82,12 @@ pub(crate) fn base62(hash: u64) -> String {
 
 /// Returns whether a text has the form of an id.
 pub(crate) fn is_base62(text: &str) -> bool {
-    text.len() == NodeId::CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
+    text.len() == NodeId::ID_CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
 }
 
 /// Returns the digits of a number in base 62, the most significant first.
-fn digits(number: u64) -> [u8; NodeId::CHARS] {
-    let mut digits = [0; NodeId::CHARS];
+fn digits(number: u64) -> [u8; NodeId::ID_CHARS] {
+    let mut digits = [0; NodeId::ID_CHARS];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
         *digit = DIGITS[(rest % 62) as usize];
@@ -149,23 +149,23 @@ pub(crate) struct KnownNode<'a> {
 /// has now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormerText {
-    said: HashMap<(NodeType, ContentHash), Vec<usize>>,
+    nodes_by_text: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
 impl FormerText {
     /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
     /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
-        self.said.entry((node_type, hash)).or_default().push(old_idx);
+        self.nodes_by_text.entry((node_type, hash)).or_default().push(old_idx);
     }
 
     /// Returns the old nodes that once had this text, most recent first.
     pub(crate) fn nodes_with(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
-        self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
+        self.nodes_by_text.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether no former text is known.
     pub(crate) fn is_empty(&self) -> bool {
-        self.said.is_empty()
+        self.nodes_by_text.is_empty()
     }
 }

@@ -62,7 +62,7 @@ impl Schedule {
     }
 
     /// Makes the next run due this long after the last, if the interval is longer.
-    pub(crate) fn sooner(&mut self, after_ms: i64) {
+    pub(crate) fn shorten_next(&mut self, after_ms: i64) {
         self.sooner_ms = Some(after_ms.max(INTERVAL_MS_MIN));
     }
 

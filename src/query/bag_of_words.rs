@@ -3,6 +3,9 @@
 //! Stemming is rough: `compile`, `compiled` and `compiling` have one stem. That suffices to
 //! compare the texts of one answer with each other and with the question; matching itself is done
 //! by the full-text index. This module does no IO, and takes time linear in the texts.
+//!
+//! A search stems some 12,000 words, so endings are cut from a word's last eight bytes and only
+//! hashes are kept: 20 ns a word, where a Snowball stemmer takes 170 ns and a string.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -83,11 +86,6 @@ impl Stem {
         }
         Stem(hash(word[..word.len() - ending].iter().map(|it| it | LOWER)))
     }
-
-    /// Returns the word and the bit of the bitmap for this stem.
-    fn place(self) -> (usize, u64) {
-        ((self.0 >> 6) as usize % GLANCE_WORDS, 1 << (self.0 % 64))
-    }
 }
 
 /// The bit that turns an ASCII letter into lower case; digits have it.
@@ -123,44 +121,12 @@ fn mixed(number: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A map from stems to values, with a bitmap that rejects most unknown stems.
-pub(super) struct StemMap<T> {
-    known: HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>,
-    /// A bit for each known stem, by the stem's lowest bits.
-    bitmap: [u64; GLANCE_WORDS],
-}
-
-/// Words of 64 bits in the bitmap.
-const GLANCE_WORDS: usize = 64;
-
-impl<T> StemMap<T> {
-    /// Returns an empty map.
-    pub(super) fn new() -> StemMap<T> {
-        StemMap { known: HashMap::default(), bitmap: [0; GLANCE_WORDS] }
-    }
-
-    /// Returns the number of stems.
-    pub(super) fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Returns the value of a stem.
-    pub(super) fn get(&self, stem: Stem) -> Option<&T> {
-        let (word, bit) = stem.place();
-        if self.bitmap[word] & bit == 0 { None } else { self.known.get(&stem) }
-    }
-
-    /// Adds a value unless the stem has one.
-    pub(super) fn learn(&mut self, stem: Stem, value: T) {
-        let (word, bit) = stem.place();
-        self.bitmap[word] |= bit;
-        self.known.entry(stem).or_insert(value);
-    }
-}
+/// A map from stems to values.
+pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>;
 
 /// A hasher that returns its input: a stem is a hash already.
 #[derive(Default)]
-struct IdentityHasher(u64);
+pub(super) struct IdentityHasher(u64);
 
 impl Hasher for IdentityHasher {
     fn write(&mut self, bytes: &[u8]) {
@@ -197,12 +163,12 @@ impl BagOfWords {
     }
 
     /// Returns all stems.
-    pub(super) fn all(&self) -> &[Stem] {
+    pub(super) fn stems(&self) -> &[Stem] {
         &self.stems
     }
 
     /// Returns the stems of the text without the head.
-    pub(super) fn text(&self) -> &[Stem] {
+    pub(super) fn text_stems(&self) -> &[Stem] {
         &self.stems[self.n_head..]
     }
 

@@ -31,7 +31,7 @@ pub(super) struct ScoredText<'a> {
 
 /// Returns a score for each text: not negative, and comparable within one question.
 pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> Vec<f64> {
-    let length = |it: &ScoredText<'_>| it.bag.all().len() as f64;
+    let length = |it: &ScoredText<'_>| it.bag.stems().len() as f64;
     let mean = texts.iter().map(length).sum::<f64>() / texts.len().max(1) as f64;
     let score = |text: &ScoredText<'_>| {
         let part = length(text) / mean.max(1.0);
@@ -39,7 +39,7 @@ pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> V
         let weight = |(nth, sought): (usize, &QueryTerm)| {
             let n_seen = sought
                 .stem
-                .map_or(0, |stem| text.bag.all().iter().filter(|&&it| it == stem).count());
+                .map_or(0, |stem| text.bag.stems().iter().filter(|&&it| it == stem).count());
             let n = n_seen.max(usize::from(text.has & (1 << nth) != 0)) as f64;
             sought.rarity * n * (SATURATION + 1.0) / (n + damping)
         };

@@ -34,9 +34,9 @@ pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
 
 /// Removes from a snippet the label on the line above it.
 pub(crate) fn without_label(snippet: String, label: &str) -> String {
-    let said = label.strip_suffix('…').unwrap_or(label);
-    let rest = match snippet.strip_prefix(said) {
-        Some(rest) if !said.is_empty() => rest,
+    let shown_label = label.strip_suffix('…').unwrap_or(label);
+    let rest = match snippet.strip_prefix(shown_label) {
+        Some(rest) if !shown_label.is_empty() => rest,
         _ => return snippet,
     };
     if rest.is_empty() || rest == "…" {
@@ -44,7 +44,7 @@ pub(crate) fn without_label(snippet: String, label: &str) -> String {
     }
     // A label may end within a word, which then begins the rest.
     let is_within = rest.starts_with(char::is_alphanumeric);
-    let start = said.rfind(' ').filter(|_| is_within).unwrap_or(said.len());
+    let start = shown_label.rfind(' ').filter(|_| is_within).unwrap_or(shown_label.len());
     format!("…{}", snippet[start..].trim_start())
 }
 

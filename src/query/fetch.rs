@@ -204,7 +204,7 @@ impl Relative {
         attended: i64,
     ) -> Relative {
         let temperature = head.heat.now(attended);
-        let score = heat::score(rank::relation_weight(distance), temperature);
+        let score = heat::score(rank::relative_relevance(distance), temperature);
         Relative { head, relation, distance, order, temperature, score }
     }
 
@@ -287,7 +287,7 @@ fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize
     let mut open: Vec<(NodeHead, usize)> = Vec::new();
     let mut enter = |open: &mut Vec<(NodeHead, usize)>, parent: NodeKey, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
-        of_parent.sort_by_key(|it| std::cmp::Reverse(it.position));
+        of_parent.sort_unstable_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));
     };
     enter(&mut open, top, 1);

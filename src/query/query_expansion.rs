@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 
 use super::bag_of_words::{BagOfWords, Stem, StemMap};
-use super::words;
+use super::{sort_by_worth, words};
 
 /// Least number of sections: fewer do not tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
@@ -30,13 +30,14 @@ type Word = usize;
 /// Returns how similar each section is to the best ones; `None` when there are too few. `worth` is
 /// the match score of each section.
 pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
-    let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
+    let length =
+        |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text_stems().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
     let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
     if best.len() < SECTIONS_MIN {
         return None;
     }
-    best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+    sort_by_worth(&mut best, &|it| worth[it]);
     best.truncate(BEST_MAX);
     let counted = SectionCounts::of(sections, &best, lengths);
     let subject = counted.subject(&best, worth);
@@ -47,12 +48,10 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
 }
 
 /// Stop words: letters, digits and function words.
-static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
+static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
     let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
-    let mut say_nothing = StemMap::new();
-    letters.chain(function_words).for_each(|it| say_nothing.learn(it, ()));
-    say_nothing
+    letters.chain(function_words).map(|it| (it, ())).collect()
 });
 
 /// Counts, in all sections, of the words of the best ones.
@@ -70,17 +69,18 @@ struct SectionCounts {
 
 impl SectionCounts {
     fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
-        let mut words: StemMap<Word> = StemMap::new();
-        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
-        for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
-            words.learn(stem, words.len());
+        let mut words: StemMap<Word> = StemMap::default();
+        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
+        for &stem in stems.filter(|it| !STOP_WORDS.contains_key(it)) {
+            let next = words.len();
+            words.entry(stem).or_insert(next);
         }
         let mut n_sections = vec![0; words.len()];
         let mut met: Vec<Word> = Vec::new();
         let count = |texts: &Vec<&BagOfWords>| {
             met.clear();
-            let stems = texts.iter().flat_map(|it| it.text());
-            met.extend(stems.filter_map(|&it| words.get(it)));
+            let stems = texts.iter().flat_map(|it| it.text_stems());
+            met.extend(stems.filter_map(|it| words.get(it)));
             met.sort_unstable();
             met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
         };
@@ -95,17 +95,17 @@ impl SectionCounts {
 
     /// Returns the weight of each word for the subject, 0 for most.
     fn subject(&self, best: &[usize], worth: &[f64]) -> Vec<f64> {
-        let mut said = vec![0.0; self.n_sections.len()];
+        let mut weights = vec![0.0; self.n_sections.len()];
         for &section in best {
             for (word, weight) in self.weighed(section) {
-                said[word] += worth[section] * weight * self.rarity(word);
+                weights[word] += worth[section] * weight * self.rarity(word);
             }
         }
-        let mut order: Vec<Word> = (0..said.len()).filter(|&it| 0.0 < said[it]).collect();
-        order.sort_by(|&a, &b| said[b].total_cmp(&said[a]));
-        let mut subject = vec![0.0; said.len()];
+        let mut order: Vec<Word> = (0..weights.len()).filter(|&it| 0.0 < weights[it]).collect();
+        sort_by_worth(&mut order, &|it| weights[it]);
+        let mut subject = vec![0.0; weights.len()];
         for &word in order.iter().take(WORDS_MAX) {
-            subject[word] = said[word];
+            subject[word] = weights[word];
         }
         subject
     }

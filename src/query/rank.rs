@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 
 use super::bag_of_words::BagOfWords;
-use super::query_expansion;
+use super::{query_expansion, sort_by_worth};
 use crate::model::heat;
 use crate::store::NodeKey;
 
@@ -58,7 +58,7 @@ impl RankCandidate<'_> {
 }
 
 /// Returns the relevance of a relative of the anchor, by its distance in the tree.
-pub(crate) fn relation_weight(distance: usize) -> f64 {
+pub(crate) fn relative_relevance(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
 /// Returns the indices of the `n` most relevant.
 pub(crate) fn best_indices(relevance: &[f64], n: usize) -> Vec<usize> {
     let mut best: Vec<usize> = (0..relevance.len()).collect();
-    best.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
+    sort_by_worth(&mut best, &|it| relevance[it]);
     best.truncate(n);
     best
 }
@@ -95,14 +95,14 @@ pub(crate) fn rank_candidates(
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
 ) -> Vec<(usize, f64)> {
-    let mut ranked: Vec<(usize, f64)> = candidates
+    let scores: Vec<f64> = candidates
         .iter()
         .zip(relevance)
         .map(|(it, &relevance)| heat::score(relevance, it.temperature))
-        .enumerate()
         .collect();
-    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    ranked
+    let mut ranked: Vec<usize> = (0..scores.len()).collect();
+    sort_by_worth(&mut ranked, &|it| scores[it]);
+    ranked.into_iter().map(|it| (it, scores[it])).collect()
 }
 
 /// Returns the candidates' indices by section, the best of each first.
@@ -117,7 +117,7 @@ fn sections(candidates: &[RankCandidate<'_>]) -> Vec<Vec<usize>> {
         }
     }
     for section in &mut sections {
-        section.sort_by(|&a, &b| candidates[b].own().total_cmp(&candidates[a].own()));
+        sort_by_worth(section, &|it| candidates[it].own());
     }
     sections
 }

@@ -174,7 +174,7 @@ fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error
             Some(Neighbour { head, temperature, hop, weight })
         })
         .collect();
-    found.sort_by(|a, b| {
+    found.sort_unstable_by(|a, b| {
         let by_warmth = b.temperature.total_cmp(&a.temperature);
         b.weight.total_cmp(&a.weight).then(by_warmth).then(a.head.key.cmp(&b.head.key))
     });

@@ -143,7 +143,7 @@ fn related_nodes_come_once_heaviest_first() {
 }
 
 #[test]
-fn a_cut_hit_is_not_warmed() {
+fn a_related_node_cut_by_the_budget_is_not_warmed() {
     let mut sketch = Sketch::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Hub");
@@ -163,7 +163,7 @@ fn a_cut_hit_is_not_warmed() {
 }
 
 #[test]
-fn a_clique_is_walked_once() {
+fn a_clique_is_walked_in_linear_work() {
     let mut sketch = Sketch::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Node 1");

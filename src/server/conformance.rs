@@ -112,8 +112,8 @@ pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
     let guard = Guard::new(address.ip(), &[], &[], None);
     let options = HttpOptions { address, guard, limits: Limits::default() };
     let announce = |address| announce(&format!("http://{address}/mcp"));
-    let (server, heard) = (server(STEP), interrupts.received());
-    serve_http(&server, &Clock::System, Vec::new(), options, announce, heard).map(drop)
+    let (server, interrupted) = (server(STEP), interrupts.received());
+    serve_http(&server, &Clock::System, Vec::new(), options, announce, interrupted).map(drop)
 }
 
 /// Serves the fixtures on the standard streams, until the input ends or a signal comes.
@@ -124,8 +124,8 @@ pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
 pub fn stdio() -> io::Result<()> {
     let interrupts = Interrupts::watch()?;
     let (input, output) = (io::stdin(), io::stdout());
-    let (server, heard) = (server(STEP), interrupts.received());
-    stdio::serve_stdio(&server, &Clock::System, Vec::new(), input, output, heard).map(drop)
+    let (server, interrupted) = (server(STEP), interrupts.received());
+    stdio::serve_stdio(&server, &Clock::System, Vec::new(), input, output, interrupted).map(drop)
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ pub(crate) fn serve_http<S: Handler>(
 
 /// Accepts connections until shutdown.
 fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive: &Sender<()>) {
-    let mut said = None;
+    let mut last_error = None;
     loop {
         let accepted = listener.accept();
         if endpoint.stop.is_set() {
@@ -220,12 +220,12 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
         }
         match accepted {
             Ok((stream, _)) => {
-                said = None;
+                last_error = None;
                 admit(endpoint, stream, alive);
             }
             Err(error) => {
-                if said.replace(error.kind()) != Some(error.kind()) {
-                    log::warn!("cannot take in a connection: {error}");
+                if last_error.replace(error.kind()) != Some(error.kind()) {
+                    log::warn!("cannot accept a connection: {error}");
                 }
                 // The shortage may be of what an idle connection holds.
                 endpoint.peers.close_longest_waiting();

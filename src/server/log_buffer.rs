@@ -72,7 +72,7 @@ impl LogBuffer {
     }
 
     /// Adds a record without calling observers; the oldest makes room.
-    pub(crate) fn add_silently(&self, record: LogRecord) {
+    pub(crate) fn push_unobserved(&self, record: LogRecord) {
         let mut state = self.state();
         if self.capacity <= state.records.len() {
             state.records.pop_front();
@@ -83,7 +83,7 @@ impl LogBuffer {
 
     /// Adds a record and calls the observers.
     pub(crate) fn push(&self, record: LogRecord) {
-        self.add_silently(record);
+        self.push_unobserved(record);
         // Observers are called without a lock: one that reads the buffer would wait for itself.
         let observers = self.observers().clone();
         observers.iter().for_each(|it| it());

@@ -31,7 +31,7 @@ impl ProcessFacts for ProcessStatus {
         Ok(match fact {
             ProcessFact::Rescan => Some(self.rescan.get().to_json()),
             ProcessFact::Logs => Some(json(&self.log_buffer.read())),
-            ProcessFact::Sessions => Some(json(&self.registry.live(self.clock.now()))),
+            ProcessFact::Sessions => Some(json(&self.registry.live_sessions(self.clock.now()))),
             ProcessFact::Clients => Some(json(&self.history.clients().map_err(unread)?)),
             ProcessFact::Client(hash) => {
                 self.history.client(hash).map_err(unread)?.as_ref().map(json)

@@ -57,7 +57,7 @@ pub(crate) fn serve_stdio<S: Handler>(
         let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
         WorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
             if let Some(line) = work(&server, &clock, job) {
-                outbox.say(line);
+                outbox.send(line);
             }
             // The reply goes first, and then the notifications of the changes that the call made.
             server.hub.wake();
@@ -66,7 +66,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     let connection = Connection::new(CONNECTION);
-    let wakes = connection.wakes(server);
+    let wakes = connection.wake_receiver(server);
     let router = Router {
         server,
         connection,
@@ -132,7 +132,7 @@ impl<S: Handler> Router<'_, S> {
             if let Some(ended) = self.hand(step) {
                 return Ok(ended);
             }
-            if self.connection.took_log_level()
+            if self.connection.take_log_level_change()
                 && let Some(line) = self.connection.notice(self.server)
                 && let Some(ended) = self.hand(FrameStep::Reply(line))
             {

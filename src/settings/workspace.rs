@@ -79,14 +79,14 @@ impl Workspace {
         if self.config.compile.gitignore { Gitignore::Followed } else { Gitignore::Unread }
     }
 
-    /// Returns the ignored settings about compiling, as oddities of the file.
-    pub(crate) fn oddities(&self) -> impl Iterator<Item = SkippedPath> {
+    /// Returns the ignored settings about compiling, as skipped lines of their file.
+    pub(crate) fn skipped(&self) -> impl Iterator<Item = SkippedPath> {
         let about_compiling = self.untrusted.iter().filter(|it| !it.key.starts_with("server."));
-        about_compiling.map(Workspace::oddity)
+        about_compiling.map(Workspace::to_skipped_path)
     }
 
-    /// Returns an ignored setting as an oddity of the file.
-    pub(crate) fn oddity(untrusted: &Untrusted) -> SkippedPath {
+    /// Returns an ignored setting as a skipped line of its file.
+    pub(crate) fn to_skipped_path(untrusted: &Untrusted) -> SkippedPath {
         SkippedPath {
             path: config::CONFIG_FILE.to_owned(),
             line: None,

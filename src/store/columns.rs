@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use ColumnContent::{Bound, Hash, Json, Names, Numbers, Words};
 use ColumnKind::{Derived, Field, Optional};
-use HashedAs::{Always, No, WhereGiven};
+use FingerprintUse::{Always, No, WhereGiven};
 pub(crate) use attributes::{Attribute, Attributes};
 
 use crate::model::tree::Node;
@@ -25,7 +25,7 @@ use crate::model::tree::Node;
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: ColumnKind,
-    pub(crate) hashed: HashedAs,
+    pub(crate) hashed: FingerprintUse,
     pub(crate) holds: ColumnContent,
     /// The columns of `diff` that keep its earlier values; empty: it has no versions.
     pub(crate) old: &'static [OldColumn],
@@ -45,7 +45,7 @@ pub(crate) enum ColumnKind {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HashedAs {
+pub(crate) enum FingerprintUse {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -91,7 +91,7 @@ const fn own(name: &'static str, holds: ColumnContent) -> OldColumn {
 const fn column(
     name: &'static str,
     kind: ColumnKind,
-    hashed: HashedAs,
+    hashed: FingerprintUse,
     holds: ColumnContent,
     old: &'static [OldColumn],
 ) -> Column {
@@ -230,7 +230,7 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
     };
     // The fingerprint keeps the order of the table, and hashes what only some have at the end.
     let group = |it: &Column| match name.ends_with("state") {
-        true => u8::from(it.hashed == HashedAs::WhereGiven),
+        true => u8::from(it.hashed == FingerprintUse::WhereGiven),
         false => it.rank(),
     };
     let mut nth = 0;
@@ -239,7 +239,7 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
             continue;
         }
         nth += 1;
-        let is_hashed = column.hashed != HashedAs::No;
+        let is_hashed = column.hashed != FingerprintUse::No;
         match name {
             "record" if column.rank() != 1 => add("node.", column.name, ""),
             "columns" => add("", column.name, ""),

@@ -80,7 +80,7 @@ fn set_up_writer(conn: &Connection, durability: &str) -> Result<(), StoreError> 
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
     set_cache(conn, CACHE_KIB)?;
     conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
-        .doing("bound the log")
+        .doing("limit the log")
 }
 
 /// A larger page cache of the writing connection, for as long as this value lives.

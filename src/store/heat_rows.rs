@@ -42,7 +42,7 @@ pub(super) fn memory_clock(conn: &Connection) -> Result<i64, StoreError> {
 /// Returns the key up to which all nodes have rows.
 pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
     const HEATED: &str = "SELECT heated FROM memory";
-    one(conn, HEATED).map(NodeKey).doing("read who has a temperature")
+    one(conn, HEATED).map(NodeKey).doing("read the last row of heat")
 }
 
 /// Returns the heat of a node's row; `None` where it has no row.
@@ -77,7 +77,7 @@ pub(super) fn ensure_heat_row(
 pub(super) fn has_untouched(conn: &Connection) -> Result<bool, StoreError> {
     const NEXT: &str = "
         SELECT EXISTS (SELECT 1 FROM node WHERE (SELECT heated FROM memory) < key)";
-    one(conn, NEXT).doing("look for untouched nodes")
+    one(conn, NEXT).doing("find nodes without heat")
 }
 
 /// Gives rows to the next nodes without one.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
-pub(crate) use nudges::{ColdNode, ColdOffer};
+pub(crate) use nudges::{ColdNode, ColdNodeOffer};
 
 use super::file_identity::FileIdentity;
 use super::{ErrorStep, NodeKey, Prepared, StoreError, Writer, connection, heat_rows, one};
@@ -161,7 +161,7 @@ fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
-    let by = elapsed.share_ms(now.since(Millis(ticked_at)));
+    let by = elapsed.uncounted_ms(now.since(Millis(ticked_at)));
     let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
     tx.commit().doing("commit the memory clock")
@@ -187,7 +187,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
     };
     let tx = begin(conn, "begin to work out temperatures")?;
     let unknown: Vec<(NodeKey, Heat)> =
-        tx.rows(UNKNOWN, [limit], read, "look for temperatures that moved")?;
+        tx.rows(UNKNOWN, [limit], read, "find temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
     }

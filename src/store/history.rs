@@ -198,7 +198,7 @@ impl<'a> Versions<'a> {
               LEFT JOIN file ON file.id = node.file
              WHERE node.id = ?1",
         );
-        let doing = "look into the history";
+        let doing = "search the history";
         let args = params![node_id, after.snapshot, after.seq];
         if let Some(side) = self.conn.find(NEXT.text(), args, |row| read_side(row, 0), doing)? {
             return Ok(side);

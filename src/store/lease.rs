@@ -76,7 +76,7 @@ impl Leases {
     pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
-        match self.lock().execute(RELEASE, [name, &self.holder]).doing("give a lease back") {
+        match self.lock().execute(RELEASE, [name, &self.holder]).doing("release a lease") {
             // A starting process takes the lease by [`LeaseClaim::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released.map(drop),
@@ -117,7 +117,7 @@ impl Leases {
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-        let row = conn.query_row(LEASE, [name], read).optional().doing("look at a lease")?;
+        let row = conn.query_row(LEASE, [name], read).optional().doing("read a lease")?;
         let Some((holder, expires_at)) = row else { return Ok(LeaseState::Open) };
         let left_ms = expires_at.saturating_sub(now.0);
         let is_running = 0 < left_ms && left_ms <= LEASE_MS;

@@ -152,15 +152,11 @@ impl DirtyRefs {
               FROM node
               LEFT JOIN reference ON reference.source = node.key
              WHERE node.key = ?1";
-        let mut query = conn.prepare_cached(NAMED).doing("read a node's names")?;
-        let mut rows = query.query([key.0]).doing("read a node's names")?;
-        while let Some(row) = rows.next().doing("read a node's names")? {
-            let name: Option<i64> = row.get(0).doing("read a node's names")?;
-            let reference: Option<i64> = row.get(1).doing("read a node's names")?;
+        conn.each(NAMED, [key.0], read_name, "read a node's names", |(name, reference)| {
             self.names.extend(name.map(NameKey));
             self.references.extend(reference);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Notes a removed node.
@@ -230,7 +226,7 @@ impl DirtyRefs {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
         let file_name = NameKey::of(without_extension(last_path_segment(&path)));
         let all = (file, NameKey(i64::MIN))..=(file, NameKey(i64::MAX));
-        let inside = self.inside.range(all).map(|(_, name)| name.inside(file_name));
+        let inside = self.inside.range(all).map(|(_, name)| name.qualified_by(file_name));
         self.names.extend(inside);
         Ok(())
     }
@@ -258,15 +254,13 @@ impl DirtyRefs {
              CROSS JOIN node ON node.key = inside.key
               LEFT JOIN reference ON reference.source = node.key";
         for file in self.moved.clone() {
-            let mut query = conn.prepare_cached(INSIDE).doing("list the names in a file")?;
-            let mut rows = query.query([file.0]).doing("list the names in a file")?;
-            while let Some(row) = rows.next().doing("list the names in a file")? {
-                let name: Option<i64> = row.get(0).doing("list the names in a file")?;
-                let reference: Option<i64> = row.get(1).doing("list the names in a file")?;
+            let doing = "list the names in a file";
+            conn.each(INSIDE, [file.0], read_name, doing, |(name, reference)| {
                 self.names.extend(name.map(NameKey));
                 self.inside.extend(name.map(|it| (file, NameKey(it))));
                 self.references.extend(reference);
-            }
+                Ok::<_, StoreError>(())
+            })?;
         }
         for &file in self.files.union(&self.moved) {
             let names = name_file(conn, file)?;
@@ -328,16 +322,16 @@ pub(super) fn same_references(
         (Some(id), _) if reference.id_hint.as_ref() == Some(id) => true,
         _ => it.id_hint == reference.id_hint && named(it) == named(reference),
     };
-    let mut query = conn.prepare_cached(OF_NODE).doing("look for an edge")?;
-    let mut rows = query.query(params![source.0, origin.as_str()]).doing("look for an edge")?;
-    let mut same = Vec::new();
-    while let Some(row) = rows.next().doing("look for an edge")? {
-        let other = read_reference(row).doing("look for an edge")?;
-        if is_same(&other, row.get(8).doing("look for an edge")?) {
-            same.push(row.get(7).doing("look for an edge")?);
-        }
-    }
-    Ok(same)
+    let read = |row: &Row<'_>| Ok((read_reference(row)?, row.get(8)?, row.get(7)?));
+    let of = params![source.0, origin.as_str()];
+    let rows: Vec<(Reference, Option<i64>, i64)> = conn.rows(OF_NODE, of, read, "find an edge")?;
+    let same = rows.into_iter().filter(|(other, target, _)| is_same(other, *target));
+    Ok(same.map(|(_, _, id)| id).collect())
+}
+
+/// Reads the key of a node's name, and the row id of a reference.
+fn read_name(row: &Row<'_>) -> rusqlite::Result<(Option<i64>, Option<i64>)> {
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 /// Returns the node of an id.
@@ -408,9 +402,9 @@ pub(crate) fn insert(
 /// Records the names by which a reference waits for its target.
 fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
-    let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
+    let mut want = conn.prepare_cached(WANT).doing("store the names of a reference")?;
     for name in resolve::names_needed_by(reference) {
-        want.execute([name.0, id]).doing("note what a reference wants")?;
+        want.execute([name.0, id]).doing("store the names of a reference")?;
     }
     Ok(())
 }
@@ -418,7 +412,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 /// Returns the names by which a reference waits for its target.
 fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
-    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read what a reference wants")
+    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read the names of a reference")
 }
 
 fn form_name(form: ReferenceForm) -> &'static str {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row};
 
 use super::columns::Sql;
 use super::record::read_state;
-use super::{ErrorStep, Prepared, StoreError};
+use super::{Prepared, StoreError};
 use crate::model::fingerprint::{self, NodeState};
 
 /// A family's parent: the parent's id, `ROOT:PATH` for the roots of a file, or `None`.
@@ -22,7 +22,7 @@ type ParentName = Option<String>;
 type SiblingPosition = (i64, String);
 
 /// A node with its family and its position.
-type Seated = (ParentName, i64, NodeState<'static>);
+type PlacedState = (ParentName, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
 pub(super) struct PastState {
@@ -36,7 +36,7 @@ pub(super) struct PastState {
 struct UndoStep {
     id: String,
     /// The node and its place before the change; `None` when the change added it.
-    old: Option<Seated>,
+    old: Option<PlacedState>,
 }
 
 impl PastState {
@@ -52,12 +52,11 @@ impl PastState {
         );
         let mut past =
             PastState { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
-        let mut query = conn.prepare(STATES.text()).doing("read the state")?;
-        let mut rows = query.query([]).doing("read the state")?;
-        while let Some(row) = rows.next().doing("read the state")? {
-            let (family, position, state) = read_seated(row).doing("read the state")?;
-            past.seat(family, position, state);
-        }
+        let doing = "read the state";
+        conn.each(STATES.text(), [], read_placed, doing, |(family, position, state)| {
+            past.place(family, position, state);
+            Ok::<_, StoreError>(())
+        })?;
         for (family, children) in &past.families {
             let sum = fingerprint::sum_of_children(family.as_deref(), children.values());
             past.fingerprint = past.fingerprint.wrapping_add(sum);
@@ -90,11 +89,8 @@ impl PastState {
              WHERE snapshot = ?1
              ORDER BY seq DESC",
         );
-        let mut query = conn.prepare_cached(CHANGES.text()).doing("read the history")?;
-        let mut rows = query.query([snapshot]).doing("read the history")?;
         let mut touched: BTreeSet<ParentName> = BTreeSet::new();
-        while let Some(row) = rows.next().doing("read the history")? {
-            let UndoStep { id, old } = UndoStep::read(row).doing("read the history")?;
+        let undo = |UndoStep { id, old }: UndoStep| {
             if let Some((family, position)) = self.places.remove(&id) {
                 self.touch(&family, &mut touched);
                 if let Some(children) = self.families.get_mut(&family) {
@@ -103,9 +99,11 @@ impl PastState {
             }
             if let Some((family, position, state)) = old {
                 self.touch(&family, &mut touched);
-                self.seat(family, position, state);
+                self.place(family, position, state);
             }
-        }
+            Ok::<_, StoreError>(())
+        };
+        conn.each(CHANGES.text(), [snapshot], UndoStep::read, "read the history", undo)?;
         for family in touched {
             self.fingerprint = self.fingerprint.wrapping_add(self.sum(&family));
             if self.families.get(&family).is_some_and(BTreeMap::is_empty) {
@@ -115,7 +113,7 @@ impl PastState {
         Ok(())
     }
 
-    fn seat(&mut self, family: ParentName, position: i64, state: NodeState<'static>) {
+    fn place(&mut self, family: ParentName, position: i64, state: NodeState<'static>) {
         let id = state.id.clone().into_owned();
         self.places.insert(id.clone(), (family.clone(), position));
         self.families.entry(family).or_default().insert((position, id), state);
@@ -140,14 +138,14 @@ impl UndoStep {
         let op: String = row.get("op")?;
         let old = match op.as_str() {
             "add" => None,
-            _ => Some(read_seated(row)?),
+            _ => Some(read_placed(row)?),
         };
         Ok(UndoStep { id: row.get(0)?, old })
     }
 }
 
 /// Reads `id, position, family` and the state columns after them.
-fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
+fn read_placed(row: &Row<'_>) -> rusqlite::Result<PlacedState> {
     Ok((row.get(2)?, row.get(1)?, read_state(row, row.get(0)?, 3)?))
 }
 

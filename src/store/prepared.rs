@@ -52,6 +52,23 @@ pub(crate) trait Prepared {
         rows.doing(doing)
     }
 
+    /// Passes each row on as soon as it is read.
+    fn each<T, E: From<StoreError>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        doing: Step,
+        mut each: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut query = self.prepared(sql, doing)?;
+        let mut rows = query.query(params).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            each(read(row).doing(doing)?)?;
+        }
+        Ok(())
+    }
+
     /// Returns whether there is a row.
     fn has(&self, sql: &str, params: impl Params, doing: Step) -> Result<bool, StoreError> {
         self.prepared(sql, doing)?.exists(params).doing(doing)

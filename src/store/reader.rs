@@ -318,7 +318,7 @@ impl Reader {
             SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)
             UNION ALL
             SELECT id FROM (SELECT id FROM node WHERE id < ?1 ORDER BY id DESC LIMIT 2)";
-        self.all(AROUND, [id], |row| row.get(0)).doing("look for similar ids")
+        self.all(AROUND, [id], |row| row.get(0)).doing("find similar ids")
     }
 
     fn all<T, P: Params>(

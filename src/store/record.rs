@@ -6,7 +6,7 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use super::columns::{Attribute, Attributes, Column, HashedAs, LEVEL, attributes, columns};
+use super::columns::{Attribute, Attributes, Column, FingerprintUse, LEVEL, attributes, columns};
 use crate::model::file_stat::FileStat;
 use crate::model::fingerprint::NodeState;
 use crate::model::identity::{ContentHash, NodeId};
@@ -220,8 +220,10 @@ pub(crate) fn read_state(
     at: usize,
 ) -> rusqlite::Result<NodeState<'static>> {
     let mut state = NodeState::new(Cow::Owned(id));
-    let hashed = |which: HashedAs| columns().iter().filter(move |it| it.hashed == which);
-    for (column, nth) in hashed(HashedAs::Always).chain(hashed(HashedAs::WhereGiven)).zip(at..) {
+    let hashed = |which: FingerprintUse| columns().iter().filter(move |it| it.hashed == which);
+    for (column, nth) in
+        hashed(FingerprintUse::Always).chain(hashed(FingerprintUse::WhereGiven)).zip(at..)
+    {
         let value: Option<Attribute> = row.get(nth)?;
         let value = value.map(|it| match it {
             Attribute::Text(it) => Cow::Owned(it),
@@ -234,8 +236,8 @@ pub(crate) fn read_state(
 
 fn push<'a>(state: &mut NodeState<'a>, column: &Column, value: Option<Cow<'a, str>>) {
     match (column.hashed, value) {
-        (HashedAs::Always, value) => state.fields.push(value),
-        (HashedAs::WhereGiven, Some(value)) => state.given.push((column.name, value)),
-        (HashedAs::WhereGiven, None) | (HashedAs::No, _) => (),
+        (FingerprintUse::Always, value) => state.fields.push(value),
+        (FingerprintUse::WhereGiven, Some(value)) => state.given.push((column.name, value)),
+        (FingerprintUse::WhereGiven, None) | (FingerprintUse::No, _) => (),
     }
 }

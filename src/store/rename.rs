@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_taken_name_stays_whose_it_is() {
+    fn an_existing_file_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let [one, two] = ["one", "two"].map(|it| dir.path().join(it));
         for rename in [rename_new, link_new] {

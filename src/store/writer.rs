@@ -105,7 +105,7 @@ impl Writer {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let set = |on: bool| {
-            self.lock().pragma_update(None, "secure_delete", on).doing("overwrite what is deleted")
+            self.lock().pragma_update(None, "secure_delete", on).doing("overwrite deleted text")
         };
         set(true)?;
         let written = self.write(message, "", now, body);

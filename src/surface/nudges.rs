@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::Output;
 use crate::query::render::to_one_line;
-use crate::store::{ColdNode, ColdOffer};
+use crate::store::{ColdNode, ColdNodeOffer};
 use crate::text::tokens;
 
 /// The logger of the notice.
@@ -54,7 +54,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> 
     Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
 }
 
-fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
+fn receipt(offer: ColdNodeOffer, clock: Clock) -> Receipt {
     Receipt::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");

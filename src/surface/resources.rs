@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ProcessNames, ReadOnlyMemory};
+use crate::memory::{Error, ProcessFact, ProcessNames, ReadOnlyMemory};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -130,7 +130,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest log records of this server, oldest first.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: process::logs,
+        read: |it, _, out| process::write_fact(it, ProcessFact::Logs, out),
     },
     Resource {
         uri: "remindb://sessions",
@@ -139,7 +139,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "MCP clients that are attached to this server.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: process::sessions,
+        read: |it, _, out| process::write_list(it, "sessions", ProcessFact::Sessions, out),
     },
     Resource {
         uri: "remindb://sessions/history",
@@ -148,7 +148,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All clients that ever attached, with their sessions and tool calls.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: process::clients,
+        read: |it, _, out| process::write_list(it, "clients", ProcessFact::Clients, out),
     },
     Resource {
         uri: HISTORY_BY_HASH,
@@ -157,7 +157,10 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The client `hash`, with its sessions and tool calls.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: process::client,
+        read: |it, vars, out| {
+            let fact = ProcessFact::Client(vars.get("hash").unwrap_or_default());
+            process::write_fact(it, fact, out)
+        },
     },
     Resource {
         uri: "remindb://sessions/logs",
@@ -166,7 +169,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Log files of sessions, where the settings ask for them.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: process::session_logs,
+        read: |it, _, out| process::write_list(it, "logs", ProcessFact::SessionLogs, out),
     },
     Resource {
         uri: LOG_BY_ID,
@@ -175,7 +178,10 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The log of the session `id`, oldest record first.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: process::session_log,
+        read: |it, vars, out| {
+            let fact = ProcessFact::SessionLog(vars.get("id").unwrap_or_default());
+            process::write_fact(it, fact, out)
+        },
     },
     Resource {
         uri: "remindb://rescan",
@@ -184,7 +190,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest scan of the source folder.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: process::rescan,
+        read: |it, _, out| process::write_fact(it, ProcessFact::Rescan, out),
     },
     memories::RECENT,
     memories::RECENT_NARROWED,

@@ -140,7 +140,7 @@ impl ToolSet {
             let is_in = |it: &&Tool<ToolRunner>| set.only.is_none_or(|of| of.contains(&it.name));
             tools.extend(set.table.iter().filter(is_in).map(row));
         }
-        tools.sort_by_key(|it| it.name);
+        tools.sort_unstable_by_key(|it| it.name);
         tools.dedup_by_key(|it| it.name);
         tools
     }

@@ -4,35 +4,43 @@
 const NAME_BYTES_MAX: usize = 64;
 
 /// Returns the name at the smallest edit distance from `typed`, if that is small for its length.
+/// Case, hyphens, underscores and spaces do not count.
 pub(crate) fn suggest<'n>(
     typed: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {
-    let typed = typed.to_ascii_lowercase();
     if NAME_BYTES_MAX < typed.len() {
         return None;
     }
+    let letters = |name: &str| -> Vec<char> {
+        let name = name.chars().filter(|it| !['_', '-', ' '].contains(it));
+        name.flat_map(char::to_lowercase).collect()
+    };
+    let typed = letters(typed);
     names
         .into_iter()
-        .map(|name| (distance(typed.as_bytes(), name.to_ascii_lowercase().as_bytes()), name))
+        .map(|name| (distance(&typed, &letters(name)), name))
         .min_by_key(|(n_edits, _)| *n_edits)
         .filter(|(n_edits, name)| *n_edits <= (name.len().max(typed.len()) / 3).max(1))
         .map(|(_, name)| name)
 }
 
-/// Returns the Levenshtein distance.
-fn distance(from: &[u8], to: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (idx, a) in from.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = idx + 1;
-        for (jdx, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[jdx + 1];
-            row[jdx + 1] = replaced.min(row[jdx] + 1).min(row[jdx + 1] + 1);
+/// Returns the edit distance: insertions, deletions, replacements and swaps of neighbours.
+fn distance(from: &[char], to: &[char]) -> usize {
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if 1 < i && 1 < j && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row[to.len()]
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]

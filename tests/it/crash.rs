@@ -140,12 +140,12 @@ impl Ordeal {
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             rows.map(Result::unwrap).collect()
         };
-        let said: BTreeSet<String> = list("SELECT content, '' FROM node WHERE file IS NULL")
+        let written: BTreeSet<String> = list("SELECT content, '' FROM node WHERE file IS NULL")
             .into_iter()
             .map(|it| it.0)
             .collect();
         for nth in 1..=self.n_writes {
-            let [one, two] = halves(nth).map(|it| said.contains(&it));
+            let [one, two] = halves(nth).map(|it| written.contains(&it));
             assert_eq!(one, two, "write {nth} is there by half");
             assert!(one || !self.written.contains(&nth), "write {nth} was acknowledged");
         }
@@ -244,7 +244,7 @@ mod long {
 
     #[test]
     #[ignore = "takes minutes"]
-    fn kills() {
+    fn kills_lose_no_acknowledged_write() {
         let n_memories = number("CRASH_KILLS", 500).div_ceil(KILLS_OF_ONE) as u64;
         let seed = number("CRASH_SEED", 1_000) as u64;
         let (n_kills, n_writes, n_compiles) = kill_servers(seed..seed + n_memories, KILLS_OF_ONE);
@@ -253,7 +253,7 @@ mod long {
 
     #[test]
     #[ignore = "takes minutes"]
-    fn rivals() {
+    fn rivals_lose_no_write() {
         let (n_processes, n_writes) = (number("CRASH_PROCESSES", 16), number("CRASH_WRITES", 200));
         write_at_once(n_processes, n_writes);
         println!("{n_processes} servers × {n_writes} writes: all there, no error");
@@ -261,13 +261,13 @@ mod long {
 
     #[test]
     #[ignore = "takes minutes"]
-    fn sizes() {
+    fn a_write_that_finds_no_room_is_an_error() {
         println!("{} sizes of files: all of a call, or an error", failures::fill(2..702, 14));
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn cuts() {
+    fn a_cut_log_gives_the_last_whole_write() {
         let n_cuts = failures::tear(number("CRASH_CUTS", 500));
         println!("{n_cuts} cuts through a log: the state of the last whole write");
     }

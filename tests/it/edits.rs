@@ -385,9 +385,9 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
             }
         }
         fixture.write(&author.notes);
-        let said = fixture.compile();
+        let report = fixture.compile();
         let is_changed = before != author.notes;
-        prop_assert_eq!(fixture.n_snapshots(), n_snapshots + i64::from(is_changed), "{}", said);
+        prop_assert_eq!(fixture.n_snapshots(), n_snapshots + i64::from(is_changed), "{}", report);
         let nodes = fixture.nodes()?;
         for (text, (path, is_heading)) in texts(&author.notes) {
             let known = nodes.get(text);
@@ -476,13 +476,13 @@ fn long_file(n_sections: usize) -> String {
 fn edits_cost_what_they_change() {
     let folder = Folder::new().file("notes/long.md", long_file(200));
     let compile = || {
-        let said = folder.ok(["compile", "notes", "--db", "m.db"]);
+        let report = folder.ok(["compile", "notes", "--db", "m.db"]);
         let n_snapshots = folder.facts("m.db")["snapshots"].to_string();
-        (said.trim_end().trim_start_matches("compiled: ").to_owned(), n_snapshots)
+        (report.trim_end().trim_start_matches("compiled: ").to_owned(), n_snapshots)
     };
     let check = |counts: &str, n_snapshots: usize| {
-        let (said, n) = compile();
-        assert!(said.starts_with(counts), "{said}");
+        let (report, n) = compile();
+        assert!(report.starts_with(counts), "{report}");
         assert_eq!(n, n_snapshots.to_string());
     };
     check("401 added, 0 modified, 0 removed", 1);
@@ -500,21 +500,21 @@ fn edits_cost_what_they_change() {
     let section = "## Section 20\n\nThe text of section number 20.\n\n";
     let moved = long_file(200).replace(section, "") + section;
     folder.write("notes/long.md", moved);
-    let (said, _) = compile();
-    assert!(said.starts_with("0 added, ") && said.contains(" 0 removed "), "{said}");
+    let (report, _) = compile();
+    assert!(report.starts_with("0 added, ") && report.contains(" 0 removed "), "{report}");
 
     std::fs::rename(folder.path("notes/long.md"), folder.path("notes/renamed.md")).unwrap();
-    let (said, _) = compile();
-    assert!(said.starts_with("0 added, ") && said.contains(" 0 removed "), "{said}");
+    let (report, _) = compile();
+    assert!(report.starts_with("0 added, ") && report.contains(" 0 removed "), "{report}");
 
     std::fs::create_dir(folder.path("notes/sub")).unwrap();
     std::fs::rename(folder.path("notes/renamed.md"), folder.path("notes/sub/long.md")).unwrap();
-    let (said, _) = compile();
-    assert!(said.starts_with("0 added, ") && said.contains(" 0 removed "), "{said}");
+    let (report, _) = compile();
+    assert!(report.starts_with("0 added, ") && report.contains(" 0 removed "), "{report}");
 
     folder.write("notes/sub/long.md", "");
-    let (said, _) = compile();
-    assert!(said.starts_with("0 added, 0 modified, 401 removed"), "{said}");
+    let (report, _) = compile();
+    assert!(report.starts_with("0 added, 0 modified, 401 removed"), "{report}");
     folder.assert_healthy("m.db");
 }
 
@@ -555,13 +555,13 @@ fn a_second_compile_opens_no_note() {
         folder.write(format!("notes/{nth}.md"), format!("# Note {nth}\n\nSays bbbb.\n"));
         folder.date(format!("notes/{nth}.md"), nth);
     }
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    let report = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(report, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     assert_eq!(folder.facts("m.db")["snapshots"], 1);
     // With another date it is read again, even with an older one.
     folder.date("notes/7.md", 3);
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
+    let report = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(report, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
 }
 
 /// Compiles one file by every spelling of its path, and by a folder within the folder.
@@ -578,8 +578,8 @@ fn a_file_is_one_file_however_it_is_named() {
     for path in ["a/", "./a", "a/../a", "b/../a/notes.md", "link", "link/notes.md"] {
         assert_eq!(ok(path), "compiled: 0 added, 0 modified, 0 removed (0 ops)\n", "{path}");
     }
-    let said = ok(full.to_str().unwrap());
-    assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    let report = ok(full.to_str().unwrap());
+    assert_eq!(report, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     std::fs::remove_file(full).unwrap();
     assert_eq!(ok("a"), "compiled: 0 added, 0 modified, 2 removed (2 ops)\n");
     assert_eq!(folder.facts("m.db")["nodes"], 2);

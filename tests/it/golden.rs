@@ -70,13 +70,11 @@ fn edges(db: &Connection) -> String {
 #[test]
 fn the_golden_folder_becomes_the_tree_it_always_became() {
     let folder = golden();
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
         compiled: 11 added, 0 modified, 0 removed (11 ops)
         = 0
-    "#]],
-    );
+    "#]]);
     let db = folder.database("m.db");
     expect![[r#"
         README.md  preamble/plain: Preamble: title = "title: Home" at 0.9
@@ -104,13 +102,11 @@ fn the_golden_edit_is_one_node_more_and_one_other_text() {
     folder.ok(["compile", "notes", "--db", "m.db"]);
     let edited = GUIDE.replace("Run it. Then stop.", "Run it twice.") + "\n## Later\n";
     folder.write("notes/docs/guide.md", edited);
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
         compiled: 1 added, 1 modified, 0 removed (2 ops)
         = 0
-    "#]],
-    );
+    "#]]);
     let db = folder.database("m.db");
     let guide: String =
         tree(&db).lines().filter(|it| it.contains("guide")).map(|it| format!("{it}\n")).collect();
@@ -135,13 +131,11 @@ fn the_golden_edit_is_one_node_more_and_one_other_text() {
         .map(Result::unwrap)
         .collect();
     assert_eq!(ops, ["add", "mod"]);
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]],
-    );
+    "#]]);
     drop(db);
     folder.assert_healthy("m.db");
 }

@@ -52,16 +52,16 @@ fn check(sql: &str, expected: expect_test::Expect) {
     assert!(fs::read(folder.path("m.db")).unwrap() == before, "looking changed the file");
     let ran = folder.run(["doctor", "--fix", "--json", "--db", "m.db"]);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let mut said = String::new();
+    let mut table = String::new();
     for check in report["checks"].as_array().unwrap() {
         if let Some(error) = check["fix_error"].as_str() {
-            said += &format!("{}: {error}\n", check["name"].as_str().unwrap());
+            table += &format!("{}: {error}\n", check["name"].as_str().unwrap());
         } else if check["fix_applied"] == true {
-            said += &format!("{}: fixed\n", check["name"].as_str().unwrap());
+            table += &format!("{}: fixed\n", check["name"].as_str().unwrap());
         }
     }
-    said += &format!("= {}\n", ran.code.unwrap());
-    expected.assert_eq(&said);
+    table += &format!("= {}\n", ran.code.unwrap());
+    expected.assert_eq(&table);
     folder.assert_healthy("m.db");
     let [backup] = &backups(&folder)[..] else { panic!("{:?}", folder.names()) };
     assert!(ran.stderr.contains(".bak."), "{}", ran.stderr);
@@ -135,7 +135,7 @@ fn history_that_refers_to_nothing_is_mended() {
 }
 
 #[test]
-fn rows_that_refer_to_nothing_go() {
+fn rows_that_refer_to_nothing_are_removed() {
     check(
         "INSERT INTO span VALUES (44444, 1, 2); UPDATE memory SET heated = 3;
          INSERT INTO heat (node, temperature, at) VALUES (4, 9, 0); DELETE FROM file WHERE id = 2",
@@ -149,7 +149,7 @@ fn rows_that_refer_to_nothing_go() {
 }
 
 #[test]
-fn when_a_node_is_cold_follows_from_its_mended_temperature() {
+fn repaired_temperatures_decide_when_nodes_are_cold() {
     let folder = memory();
     tamper(&folder, "INSERT INTO heat (node, temperature, at, full_at) VALUES (4, -9, 0, 7)");
     folder.ok(["doctor", "--fix", "--db", "m.db"]);
@@ -196,7 +196,7 @@ fn references_are_read_from_the_texts_again() {
 }
 
 #[test]
-fn words_that_others_wrote_are_taken_as_they_are() {
+fn texts_changed_by_other_programs_are_accepted() {
     check(
         "UPDATE node SET content = 'forged', node_type = 'zebra' WHERE key = 11;
          UPDATE node SET id = 'no id' WHERE key = 12;

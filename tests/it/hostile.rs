@@ -35,8 +35,8 @@ fn texts_of(note: String) -> Vec<String> {
     let n_bytes = note.len();
     let folder = Folder::new().file("notes/note.md", note);
     let ran = compile(&folder);
-    let said = "remindb: warning: note.md:1: a line of";
-    assert_eq!(ran.stderr, format!("{said} {n_bytes} bytes is kept as plain text\n"));
+    let answer = "remindb: warning: note.md:1: a line of";
+    assert_eq!(ran.stderr, format!("{answer} {n_bytes} bytes is kept as plain text\n"));
     assert_eq!(ran.code, Some(0));
     folder.assert_healthy("m.db");
     texts(&folder)
@@ -63,12 +63,12 @@ fn a_very_long_line_of_brackets_is_kept() {
 }
 
 #[test]
-fn a_very_long_line_of_spaces_is_nothing() {
+fn a_very_long_line_of_spaces_makes_no_node() {
     assert_eq!(texts_of(" ".repeat(LINE_BYTES)).concat().trim(), "");
 }
 
 #[test]
-fn ten_thousand_levels_are_ordinary() {
+fn ten_thousand_levels_are_compiled() {
     const LEVELS: usize = 10_000;
     let quotes = format!("{}deep quote\n", "> ".repeat(LEVELS));
     let lists = format!("{}deep list\n", "- ".repeat(LEVELS));
@@ -89,7 +89,7 @@ fn ten_thousand_levels_are_ordinary() {
 }
 
 #[test]
-fn encodings_are_got_around() {
+fn files_of_any_encoding_are_compiled() {
     let utf16 = |text: &str| -> Vec<u8> {
         std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
@@ -153,7 +153,7 @@ fn non_files_are_named_and_skipped() {
 }
 
 #[test]
-fn names_of_every_kind_are_names() {
+fn file_names_of_every_kind_are_compiled() {
     let folder = Folder::new();
     let long = format!("{}.md", "n".repeat(252));
     let odd = [
@@ -220,46 +220,40 @@ fn an_empty_folder_is_an_empty_memory() {
     .assert_eq(&compile(&folder).transcript());
     assert_eq!(folder.facts("m.db")["snapshots"], 0);
     folder.assert_healthy("m.db");
-    folder.check(
-        "search anything --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ search anything --db m.db
         no results
         = 1
-    "#]],
-    );
-    folder.check(
-        "inspect --tree --files --json --db m.db --depth 0",
-        expect![[r#"
-            {
-              "database": "m.db",
-              "size_bytes": 176128,
-              "nodes": 0,
-              "tokens": 0,
-              "by_type": {},
-              "snapshots": 0,
-              "head": null,
-              "temperature": {
-                "average": 0.0,
-                "median": 0.0,
-                "hot": 0,
-                "hot_from": 0.5,
-                "cold": 0,
-                "cold_below": 0.1,
-                "pinned": 0
-              },
-              "relations": {
-                "resolved": 0,
-                "parsed": 0,
-                "manual": 0,
-                "pending": 0
-              },
-              "index_rows": 0,
-              "files": [],
-              "tree": []
-            }
-            = 0
-        "#]],
-    );
+        $ inspect --tree --files --json --db m.db --depth 0
+        {
+          "database": "m.db",
+          "size_bytes": 176128,
+          "nodes": 0,
+          "tokens": 0,
+          "by_type": {},
+          "snapshots": 0,
+          "head": null,
+          "temperature": {
+            "average": 0.0,
+            "median": 0.0,
+            "hot": 0,
+            "hot_from": 0.5,
+            "cold": 0,
+            "cold_below": 0.1,
+            "pinned": 0
+          },
+          "relations": {
+            "resolved": 0,
+            "parsed": 0,
+            "manual": 0,
+            "pending": 0
+          },
+          "index_rows": 0,
+          "files": [],
+          "tree": []
+        }
+        = 0
+    "#]]);
 }
 
 #[test]
@@ -288,21 +282,21 @@ fn a_newly_ignored_file_loses_its_nodes() {
 }
 
 #[test]
-fn five_thousand_files_are_a_folder() {
+fn five_thousand_files_are_compiled() {
     let folder = Folder::new();
     for nth in 0..5_000 {
         folder.write(format!("notes/{:02}/{nth}.md", nth % 50), format!("Note number {nth}.\n"));
     }
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 5000 added, 0 modified, 0 removed (5000 ops)\n");
-    let said = folder.ok(["compile", "notes", "--db", "m.db"]);
-    assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    let answer = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(answer, "compiled: 5000 added, 0 modified, 0 removed (5000 ops)\n");
+    let answer = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(answer, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
     folder.assert_healthy("m.db");
 }
 
 /// Counts equal texts, which must not take quadratic time.
 #[test]
-fn twenty_thousand_equal_texts_are_ordinary() {
+fn twenty_thousand_equal_texts_are_compiled() {
     const EQUALS: usize = 20_000;
     let folder = Folder::new().file("notes/equal.md", "Same text.\n\n".repeat(EQUALS));
     let ok = || folder.ok(["compile", "notes", "--db", "m.db"]);
@@ -425,8 +419,8 @@ fn processes_that_compile_at_once_agree() {
     let rivals = [start(), start(), start()];
     for rival in rivals {
         let output = finish(rival);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+        let answer = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), answer.as_str()), (Some(0), ""));
     }
     folder.assert_healthy("m.db");
     assert_eq!(state(&folder, "m.db"), state(&folder, "whole.db"));

@@ -32,7 +32,7 @@ fn subscriber(folder: &Folder, args: &[&str], names: &[&str]) -> Client {
 /// Reads updates until all of these have come; any other one fails the test. The reply to `request`
 /// may come among them.
 #[track_caller]
-fn updates_beside(client: &Client, request: Option<u64>, names: &[&str]) {
+fn check_updates_beside(client: &Client, request: Option<u64>, names: &[&str]) {
     let mut missing: BTreeSet<&str> = names.iter().copied().collect();
     let mut is_answered = request.is_none();
     while !missing.is_empty() || !is_answered {
@@ -49,20 +49,20 @@ fn updates_beside(client: &Client, request: Option<u64>, names: &[&str]) {
 }
 
 #[track_caller]
-fn updates(client: &Client, names: &[&str]) {
-    updates_beside(client, None, names);
+fn check_updates(client: &Client, names: &[&str]) {
+    check_updates_beside(client, None, names);
 }
 
 /// Calls a tool, and expects updates of these resources.
 #[track_caller]
-fn changes(client: &mut Client, tool: &str, arguments: &Value, names: &[&str]) {
+fn check_changes(client: &mut Client, tool: &str, arguments: &Value, names: &[&str]) {
     let id = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
-    updates_beside(client, Some(id), names);
+    check_updates_beside(client, Some(id), names);
 }
 
 /// Asserts that no update comes before the reply to a `ping`.
 #[track_caller]
-fn is_quiet(client: &mut Client) {
+fn check_quiet(client: &mut Client) {
     let id = client.request("ping", json!({}));
     assert_eq!(client.line()["id"], json!(id));
 }
@@ -74,18 +74,18 @@ fn a_write_notifies_subscribers_of_another_server() {
     let mut watching = subscriber(&folder, &["--db", "m.db"], &names);
     let mut writing = Client::legacy(&folder, &["--db", "m.db"]);
     writing.text("MemoryWrite", json!({"payload": "A thought of no file."}));
-    updates(&watching, &["graph", "snapshots", "tree"]);
+    check_updates(&watching, &["graph", "snapshots", "tree"]);
     let found = writing.text("MemorySearch", json!({"query": "kilobytes"}));
-    updates(&watching, &["temperature"]);
+    check_updates(&watching, &["temperature"]);
     let (_, id) = found.split_once("(id=").unwrap();
     let (id, name) = (&id[..11], "nowhere yet");
     writing.text("MemoryRelate", json!({"source_id": id, "target_label": name}));
-    updates(&watching, &["graph"]);
+    check_updates(&watching, &["graph"]);
     // The command line is another process.
     folder.write("notes/more.md", "# More\n");
     folder.ok(["compile", "notes", "--db", "m.db"]);
-    updates(&watching, &["graph", "snapshots", "tree", "files"]);
-    is_quiet(&mut watching);
+    check_updates(&watching, &["graph", "snapshots", "tree", "files"]);
+    check_quiet(&mut watching);
     watching.end();
     writing.end();
 }
@@ -96,13 +96,13 @@ fn an_own_write_notifies_only_when_it_changes_something() {
     let names = ["graph", "snapshots", "tree", "files"];
     let mut client = subscriber(&folder, &["--db", "m.db"], &names);
     let path = json!({"path": folder.path("notes")});
-    changes(&mut client, "MemoryCompile", &path, &[]);
-    is_quiet(&mut client);
+    check_changes(&mut client, "MemoryCompile", &path, &[]);
+    check_quiet(&mut client);
     let thought = json!({"payload": "Written here."});
-    changes(&mut client, "MemoryWrite", &thought, &["graph", "snapshots", "tree"]);
+    check_changes(&mut client, "MemoryWrite", &thought, &["graph", "snapshots", "tree"]);
     client.ask("resources/unsubscribe", json!({"uri": "remindb://tree"}));
     folder.write("notes/more.md", "# More\n");
-    changes(&mut client, "MemoryCompile", &path, &["graph", "snapshots", "files"]);
+    check_changes(&mut client, "MemoryCompile", &path, &["graph", "snapshots", "files"]);
     client.end();
 }
 
@@ -114,9 +114,9 @@ fn a_scan_notifies_only_when_it_finds_something() {
     for _ in 0..3 {
         client.logged("0 added, 0 modified, 0 removed");
     }
-    is_quiet(&mut client);
+    check_quiet(&mut client);
     folder.write("notes/more.md", "# More\n");
-    updates(&client, &["rescan", "files"]);
+    check_updates(&client, &["rescan", "files"]);
     client.end();
 }
 
@@ -140,10 +140,10 @@ fn reading_the_log_is_no_news_of_the_log() {
     while client.line()["params"]["uri"] != "remindb://files" {}
     for _ in 0..5 {
         let id = client.request("resources/read", json!({"uri": "remindb://logs"}));
-        updates_beside(&client, Some(id), &[]);
+        check_updates_beside(&client, Some(id), &[]);
     }
     changes_elsewhere("two");
-    updates(&client, &["files"]);
+    check_updates(&client, &["files"]);
     client.end();
 }
 
@@ -192,7 +192,8 @@ fn a_window_for_what_does_not_change_is_refused_at_start() {
     let folder = compiled();
     let bad = r#"{"server": {"resources": {"overrides": {"overview": "1s"}}}}"#;
     folder.write("notes/.remindb/config.json", bad);
-    folder.check("serve --db m.db --source notes", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ serve --db m.db --source notes
         ! remindb: `server.resources.overrides.overview` in .remindb/config.json names no resource that changes; these do: graph, snapshots, tree, files, rescan, temperature, logs
         = 2
     "#]]);

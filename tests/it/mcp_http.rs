@@ -276,41 +276,23 @@ fn a_token_opens_and_is_never_shown() {
 #[test]
 fn a_port_for_others_needs_a_token() {
     let folder = notes().file("short", "secret").file("token", TOKEN);
-    folder.check(
-        "serve --db m.db --transport http --listen 0.0.0.0:0",
-        expect![[r#"
-            ! remindb: `0.0.0.0:0` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
-            = 2
-        "#]],
-    );
-    folder.check(
-        "serve --db m.db --transport http --token-file short",
-        expect![[r#"
-            ! remindb: the token in `short` must have 16 characters or more
-            = 2
-        "#]],
-    );
-    folder.check(
-        "serve --db m.db --transport http --listen :7474",
-        expect![[r#"
-            ! remindb: cannot listen on `:7474`; it must be ADDRESS:PORT, as in 127.0.0.1:7474 or [::1]:0
-            = 2
-        "#]],
-    );
-    folder.check(
-        "serve --db m.db --listen 127.0.0.1:0",
-        expect![[r#"
-            ! remindb: `--listen` is for HTTP; add --transport http
-            = 2
-        "#]],
-    );
-    folder.check(
-        "serve --db m.db --transport http --allow-origin *",
-        expect![[r#"
-            ! remindb: `--allow-origin` needs SCHEME://HOST[:PORT], not `*`
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ serve --db m.db --transport http --listen 0.0.0.0:0
+        ! remindb: `0.0.0.0:0` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
+        = 2
+        $ serve --db m.db --transport http --token-file short
+        ! remindb: the token in `short` must have 16 characters or more
+        = 2
+        $ serve --db m.db --transport http --listen :7474
+        ! remindb: cannot listen on `:7474`; it must be ADDRESS:PORT, as in 127.0.0.1:7474 or [::1]:0
+        = 2
+        $ serve --db m.db --listen 127.0.0.1:0
+        ! remindb: `--listen` is for HTTP; add --transport http
+        = 2
+        $ serve --db m.db --transport http --allow-origin *
+        ! remindb: `--allow-origin` needs SCHEME://HOST[:PORT], not `*`
+        = 2
+    "#]]);
     // A token that is not UTF-8 is a bad token, not a missing one.
     let mut command = folder.command(["serve", "--db", "m.db", "--transport", "http"]);
     command.args(["--listen", "0.0.0.0:0"]);
@@ -352,8 +334,8 @@ fn only_what_is_allowed_is_compiled() {
         "/",
         "../more/../outside/secret.md",
     ] {
-        let said = up.tool("MemoryCompile", json!({"path": path}));
-        assert!(said.contains("lies outside of what this server may read"), "{path}: {said}");
+        let answer = up.tool("MemoryCompile", json!({"path": path}));
+        assert!(answer.contains("lies outside of what this server may read"), "{path}: {answer}");
     }
     let more = folder.path("more").display().to_string();
     assert!(up.tool("MemoryCompile", json!({"path": more})).starts_with("compiled: 1 added"));

@@ -235,7 +235,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
 
 /// Ends the input, after which no answer can come; the call does not wait for one.
 #[test]
-fn the_end_of_input_is_no_agreement() {
+fn the_end_of_input_confirms_nothing() {
     let (folder, id) = crowded();
     let mut client = Client::start(&folder, &["--db", "m.db"]);
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
@@ -351,10 +351,10 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         assert_eq!(reply["error"]["code"], -32602, "{params}: {reply}");
     }
     let here = folder.path("notes").to_string_lossy().into_owned();
-    let mut check = |tool: &str, arguments: Value, said: Expect| {
+    let mut check = |tool: &str, arguments: Value, answer: Expect| {
         let reply = client.call(tool, arguments);
         assert!(reply.is_error, "{}", reply.text);
-        said.assert_eq(&reply.text.replace(&here, "DIR"));
+        answer.assert_eq(&reply.text.replace(&here, "DIR"));
     };
     check(
         "MemoryStats",
@@ -618,16 +618,16 @@ fn the_source_is_compiled_behind_the_handshake() {
     many(&folder, 60);
     let mut client =
         Client::legacy(&folder, &["--db", "new.db", "--source", "notes", "--structured"]);
-    let said = client.logged("compiled: ");
-    assert!(said.contains("compiled: 4860 added, 0 modified, 0 removed (4860 ops)"), "{said}");
+    let answer = client.logged("compiled: ");
+    assert!(answer.contains("compiled: 4860 added, 0 modified, 0 removed (4860 ops)"), "{answer}");
     let stats = client.call("MemoryStats", json!({})).result["structuredContent"].clone();
     assert_eq!((&stats["nodes"], &stats["snapshots"]), (&json!(4860), &json!(1)));
     assert_eq!(stats["head"]["message"], "initial");
     client.end();
     let mut client = Client::modern(&folder, &["--db", "new.db", "--source", "notes"]);
     client.ask("server/discover", json!({}));
-    let said = client.logged("compiled: ");
-    assert!(said.contains("compiled: 0 added, 0 modified, 0 removed (0 ops)"), "{said}");
+    let answer = client.logged("compiled: ");
+    assert!(answer.contains("compiled: 0 added, 0 modified, 0 removed (0 ops)"), "{answer}");
     client.end();
 }
 
@@ -638,8 +638,8 @@ fn relative_paths_are_those_of_the_source() {
         Client::legacy(&folder, &["--db", "m.db", "--source", "notes", "--structured"]);
     client.logged("compiled: ");
     folder.write("notes/sub/new.md", "Something else, which is longer.\n");
-    let said = client.text("MemoryCompile", json!({"path": "sub/new.md", "message": "why"}));
-    assert!(said.starts_with("compiled: "), "{said}");
+    let answer = client.text("MemoryCompile", json!({"path": "sub/new.md", "message": "why"}));
+    assert!(answer.starts_with("compiled: "), "{answer}");
     let stats = client.call("MemoryStats", json!({})).result["structuredContent"].clone();
     assert_eq!(stats["head"]["message"], "why");
     let outside = client.call("MemoryCompile", json!({"path": "../secret.md"}));
@@ -768,7 +768,7 @@ fn temperature(tree: &str, label: &str) -> f64 {
 }
 
 #[test]
-fn reading_warms_and_looking_does_not() {
+fn tools_warm_and_resources_do_not() {
     let folder = compiled();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     let warmth = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "Five");

@@ -53,7 +53,7 @@ impl Door<'_> {
     }
 
     #[track_caller]
-    fn refuses(&mut self, tool: &str, args: Value, code: &str, what: &str) {
+    fn assert_refused(&mut self, tool: &str, args: Value, code: &str, what: &str) {
         let error = self.error(tool, args.clone());
         assert_eq!(keys(&error), ["error"], "{error}");
         assert_eq!(keys(&error["error"]), ["code", "message"], "{error}");
@@ -233,7 +233,7 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("get_memory_stats", json!({"type": "core"}), "`type` is no argument"),
     ];
     for (tool, args, what) in rows {
-        door.refuses(tool, args, "INVALID_INPUT", what);
+        door.assert_refused(tool, args, "INVALID_INPUT", what);
     }
     let unknown = [
         ("store_memory", json!({"type": "core", "content": "x", "id": NOBODY})),
@@ -242,7 +242,7 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("delete_memory", json!({"id": NOBODY, "permanent": true})),
     ];
     for (tool, args) in unknown {
-        door.refuses(tool, args, "NOT_FOUND", NOBODY);
+        door.assert_refused(tool, args, "NOT_FOUND", NOBODY);
     }
     assert_eq!((door.head(), door.state()), before);
     // At the limits.
@@ -327,9 +327,9 @@ fn rollback_undoes_one_call(door: &mut Door<'_>) {
         door.ok(tool, args.clone());
         assert_eq!(door.head(), before.0 + 1, "{tool} {args}: one snapshot");
         assert_ne!(door.state(), before.1, "{tool} {args}");
-        let (said, is_error) = door.text("MemoryRollback", json!({"snapshot_id": before.0}));
-        assert!(!is_error, "{said}");
-        assert_eq!(door.state(), before.1, "{tool} {args}: {said}");
+        let (answer, is_error) = door.text("MemoryRollback", json!({"snapshot_id": before.0}));
+        assert!(!is_error, "{answer}");
+        assert_eq!(door.state(), before.1, "{tool} {args}: {answer}");
     }
     let (found, _) = door.text("MemorySearch", json!({"query": "green tea", "type": "core"}));
     assert!(found.contains("[core] Likes green tea (id="), "{found}");

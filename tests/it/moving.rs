@@ -28,7 +28,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Returns the output of a run, without times and fingerprints.
-fn said(ran: &Ran) -> String {
+fn transcript(ran: &Ran) -> String {
     let text = ran.transcript();
     let mut words: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -57,17 +57,15 @@ fn a_backup_is_one_private_file_and_replaces_nothing() {
         backed up: 3 nodes, state STATE, to b.db
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     assert_eq!(mode(&folder.path("b.db")), 0o600);
     folder.assert_healthy("b.db");
     let before = fs::read(folder.path("b.db")).unwrap();
-    folder.check(
-        "backup b.db --db m.db",
-        expect![[r#"
-            ! remindb: `b.db` exists; name another file, or move it away
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ backup b.db --db m.db
+        ! remindb: `b.db` exists; name another file, or move it away
+        = 2
+    "#]]);
     assert!(fs::read(folder.path("b.db")).unwrap() == before);
     for suffix in ["-wal", "-shm"] {
         let _ = fs::remove_file(folder.path(format!("b.db{suffix}")));
@@ -78,7 +76,7 @@ fn a_backup_is_one_private_file_and_replaces_nothing() {
         backed up: 3 nodes, state STATE, to m.db.TIME.backup
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     let is_draft = |name: &String| name.ends_with(".draft");
     assert!(!folder.names().iter().any(is_draft), "{:?}", folder.names());
 }
@@ -86,13 +84,11 @@ fn a_backup_is_one_private_file_and_replaces_nothing() {
 #[test]
 fn a_backup_over_its_own_memory_is_refused() {
     let folder = memory();
-    folder.check(
-        "backup m.db --force --db m.db",
-        expect![[r#"
-            ! remindb: `m.db` cannot be both source and destination
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ backup m.db --force --db m.db
+        ! remindb: `m.db` cannot be both source and destination
+        = 2
+    "#]]);
     folder.assert_healthy("m.db");
 }
 
@@ -113,7 +109,7 @@ fn a_server_goes_on_with_what_was_restored() {
         restored: 3 nodes, state STATE, to m.db
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     let found = server.text("MemorySearch", json!({"query": "zanzibar"}));
     assert!(!found.contains("Zanzibar"), "{found}");
     server.text("MemoryCompile", json!({"path": notes}));
@@ -177,26 +173,22 @@ fn an_export_and_its_import_are_the_same_memory() {
     assert_eq!(folder.ok(["export", "--db", "n.db"]), folder.ok(["export", "-", "--db", "m.db"]));
     assert_eq!(folder.facts("n.db")["head"], folder.facts("m.db")["head"]);
     // The export has the rows of files: nothing is read again.
-    folder.check(
-        "compile notes --db n.db",
-        expect![[r#"
-            compiled: 0 added, 0 modified, 0 removed (0 ops)
-            = 0
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ compile notes --db n.db
+        compiled: 0 added, 0 modified, 0 removed (0 ops)
+        = 0
+    "#]]);
 }
 
 #[test]
 fn an_import_goes_into_an_empty_memory_only() {
     let folder = memory();
     folder.ok(["export", "a.jsonl", "--db", "m.db"]);
-    folder.check(
-        "import a.jsonl --db m.db",
-        expect![[r#"
-            ! remindb: `m.db` holds a memory of 3 nodes; name a new database with --db, or move it away
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ import a.jsonl --db m.db
+        ! remindb: `m.db` holds a memory of 3 nodes; name a new database with --db, or move it away
+        = 2
+    "#]]);
     // A server of an empty memory may have it open.
     folder.write("empty/.keep", "");
     let empty = folder.path("empty").display().to_string();

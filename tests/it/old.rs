@@ -164,7 +164,7 @@ fn rows(folder: &Folder, sql: &str) -> String {
 }
 
 /// Returns the output of a run, without the fingerprint.
-fn said(ran: &Ran) -> String {
+fn transcript(ran: &Ran) -> String {
     let text = ran.transcript();
     let (head, tail) = text.split_once("state ").unwrap();
     format!("{head}state STATE{}", &tail[16..])
@@ -194,7 +194,7 @@ fn an_old_memory_is_imported_and_leftovers_are_reported() {
         - 1 temperatures outside of 0 to 1 were brought back into it
         = 0
     "#]]
-    .assert_eq(&said(&ran));
+    .assert_eq(&transcript(&ran));
     fs::rename(folder.path("m.db"), folder.path("notes/m")).unwrap();
     let after = (folder.names(), bytes("old.db"), bytes("old.db-wal"));
     fs::rename(folder.path("notes/m"), folder.path("m.db")).unwrap();
@@ -257,20 +257,14 @@ fn the_next_compile_aligns_with_what_moved_in() {
     let folder = notes();
     drop(old(&folder));
     folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ compile notes --db m.db
         compiled: 0 added, 1 modified, 0 removed (1 ops)
         = 0
-    "#]],
-    );
-    folder.check(
-        "compile notes --db m.db",
-        expect![[r#"
+        $ compile notes --db m.db
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]],
-    );
+    "#]]);
     folder.assert_healthy("m.db");
     let nodes = "
         SELECT node.id || ' ' || temperature || ' ' || pinned || ' ' || content

@@ -230,7 +230,7 @@ fn is_kind(kind: &str, value: &Value) -> bool {
 }
 
 #[test]
-fn a_message_that_is_wrong_is_found_out() {
+fn a_wrong_message_is_rejected() {
     let request = json!({"id": 1, "method": "completion/complete"});
     let reply = |total: Value, n: usize| {
         let completion = json!({"values": vec!["a"; n], "total": total});

@@ -117,21 +117,21 @@ const FORMATS: &[(&str, Write)] = &[
 ];
 
 /// The output of a run, of all streams.
-type Said = String;
+type Shown = String;
 
-type Enter = fn(&Folder) -> Said;
+type Enter = fn(&Folder) -> Shown;
 
 /// Every way in: each compiles or imports a folder `notes` into the database `memory.db`.
 const DOORS: &[(&str, Enter)] = &[
     ("compile", |folder| {
         settle(folder, "notes", &[]);
-        said(folder.run(["compile", "notes", "--db", "memory.db"]))
+        shown(folder.run(["compile", "notes", "--db", "memory.db"]))
     }),
     ("the first compile of serve", |folder| {
         settle(folder, "notes", &[]);
         let mut client = serve(folder, "notes");
         client.logged("compiled: ");
-        all_said(&mut client)
+        all_shown(&mut client)
     }),
     ("MemoryCompile", |folder| {
         let mut client = serve_all(folder);
@@ -139,31 +139,32 @@ const DOORS: &[(&str, Enter)] = &[
         let path = folder.path("all/notes").to_string_lossy().into_owned();
         let reply = client.call("MemoryCompile", json!({"path": path}));
         assert!(!reply.is_error, "{}", reply.text);
-        reply.result.to_string() + &all_said(&mut client)
+        reply.result.to_string() + &all_shown(&mut client)
     }),
     ("a scan while serving", |folder| {
         let mut client = serve_all(folder);
         fs::rename(folder.path("notes"), folder.path("all/notes")).unwrap();
         client.logged("compiled: ");
-        all_said(&mut client)
+        all_shown(&mut client)
     }),
     ("a scan after being down", |folder| {
-        let before = all_said(&mut serve_all(folder));
+        let before = all_shown(&mut serve_all(folder));
         fs::rename(folder.path("notes"), folder.path("all/notes")).unwrap();
         let mut client = serve(folder, "all");
         client.logged("compiled: ");
-        before + &all_said(&mut client)
+        before + &all_shown(&mut client)
     }),
     ("import", |folder| {
         careless(folder);
         folder.ok(["export", "old.jsonl", "--db", "old.db"]);
-        said(folder.run(["import", "old.jsonl", "--db", "memory.db"]))
+        shown(folder.run(["import", "old.jsonl", "--db", "memory.db"]))
     }),
     ("restore and redact", |folder| {
         careless(folder);
-        let mut all = said(folder.run(["restore", "old.db", "--db", "memory.db"]));
-        all += &said(folder.run(["redact", "--dry-run", "--source", "notes", "--db", "memory.db"]));
-        all + &said(folder.run(["redact", "--source", "notes", "--db", "memory.db"]))
+        let mut all = shown(folder.run(["restore", "old.db", "--db", "memory.db"]));
+        all +=
+            &shown(folder.run(["redact", "--dry-run", "--source", "notes", "--db", "memory.db"]));
+        all + &shown(folder.run(["redact", "--source", "notes", "--db", "memory.db"]))
     }),
 ];
 
@@ -215,17 +216,17 @@ fn serve_all(folder: &Folder) -> Client {
 }
 
 /// Returns the rest of the log, to the server's end.
-fn all_said(client: &mut Client) -> Said {
+fn all_shown(client: &mut Client) -> Shown {
     client.close();
     assert_eq!(client.wait().code(), Some(0));
-    let mut said = String::new();
+    let mut shown = String::new();
     while let Some(line) = client.log_line() {
-        said += &line;
+        shown += &line;
     }
-    said
+    shown
 }
 
-fn said(ran: Ran) -> Said {
+fn shown(ran: Ran) -> Shown {
     assert_ne!(ran.code, Some(2), "{}", ran.transcript());
     ran.transcript()
 }
@@ -241,7 +242,7 @@ fn careless(folder: &Folder) {
 
 /// Asserts that no secret is in the database, in `said`, or in the database's answers.
 #[track_caller]
-fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &str) {
+fn assert_gone(folder: &Folder, shown: &str, words: &[(String, String)], door: &str) {
     let patterns: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
     let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(patterns).unwrap();
     let look = |bytes: &[u8]| -> Vec<String> {
@@ -258,7 +259,7 @@ fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &s
         let left = look(&fs::read(folder.path(name)).unwrap());
         assert!(left.is_empty(), "through {door} into {name}: {left:#?}");
     }
-    let left = look(said.as_bytes());
+    let left = look(shown.as_bytes());
     assert!(left.is_empty(), "said by {door}: {left:#?}");
     let shown = folder.ok(["inspect", "--tree", "--json", "--db", "memory.db"]);
     let left = look(shown.as_bytes());
@@ -266,7 +267,7 @@ fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &s
 }
 
 /// Returns the text of the nodes of the file at `path`, or of agents' nodes without one.
-fn said_by(folder: &Folder, path: Option<&str>) -> String {
+fn shown_by(folder: &Folder, path: Option<&str>) -> String {
     let conn = folder.database("memory.db");
     let mut query = conn
         .prepare(
@@ -296,14 +297,14 @@ fn every_kind_in_every_format_through_every_door() {
     for (seed, (door, enter)) in (1..).zip(DOORS) {
         let folder = Folder::new();
         let mut words = every_cell(&folder, &mut Dice::new(seed));
-        let said = enter(&folder);
+        let shown = enter(&folder);
         // An export has no settings.
         let is_known = |cell: &str| *door != "import" || !cell.starts_with(CUSTOM);
         words.retain(|(_, cell)| is_known(cell));
-        assert_gone(&folder, &said, &words, door);
+        assert_gone(&folder, &shown, &words, door);
         for (kind, _) in KINDS.iter().filter(|(kind, _)| is_known(kind)) {
             for (ending, _) in FORMATS {
-                let found = said_by(&folder, Some(&format!("{kind}.{ending}")));
+                let found = shown_by(&folder, Some(&format!("{kind}.{ending}")));
                 let marker = format!("«redacted:{kind}»");
                 assert!(found.contains(&marker), "{kind}.{ending} through {door}: {found}");
             }
@@ -347,24 +348,24 @@ fn every_kind_in_every_format_through_what_agents_write() {
     let mut client = serve_all(&folder);
     let first = client.call("MemoryWrite", json!({"payload": "the first words"}));
     let anchor = first.result["structuredContent"]["node_id"].as_str().unwrap().to_owned();
-    let mut said = String::new();
+    let mut shown = String::new();
     for (kind, make) in KINDS {
         for (ending, _) in FORMATS {
             let text = fs::read_to_string(folder.path(format!("notes/{kind}.{ending}"))).unwrap();
             for (tool, arguments) in WRITES {
                 let reply = client.call(tool, arguments(&anchor, &text));
                 assert!(!reply.is_error, "{kind}.{ending}: {}", reply.text);
-                said += &reply.result.to_string();
+                shown += &reply.result.to_string();
             }
         }
         let marker = format!("«redacted:{kind}»");
-        assert!(said_by(&folder, None).contains(&marker), "{kind}");
+        assert!(shown_by(&folder, None).contains(&marker), "{kind}");
         for (tool, arguments) in NAMES {
             let secret = make(&mut dice);
             words.extend(secret.words.into_iter().map(|it| (it, format!("{kind} to {tool}"))));
             let reply = client.call(tool, arguments(&anchor, &secret.text));
             assert!(!reply.is_error, "{tool}, {kind}: {}", reply.text);
-            said += &reply.result.to_string();
+            shown += &reply.result.to_string();
         }
         // The reply may repeat the argument; the log and the database may not.
         for (tool, name) in ASKED {
@@ -375,8 +376,8 @@ fn every_kind_in_every_format_through_what_agents_write() {
             client.reply(id);
         }
     }
-    said += &all_said(&mut client);
-    assert_gone(&folder, &said, &words, "what agents write");
+    shown += &all_shown(&mut client);
+    assert_gone(&folder, &shown, &words, "what agents write");
 }
 
 /// Hiding places beside the plain text of a format: a file, and the secret's place in it.
@@ -453,8 +454,8 @@ fn a_secret_is_found_wherever_it_hides() {
     }
     folder.write("notes/split.txt", &long);
     folder.write("notes/split.md", &long);
-    let said = DOORS[0].1(&folder);
-    assert_gone(&folder, &said, &words, "compile");
+    let shown = DOORS[0].1(&folder);
+    assert_gone(&folder, &shown, &words, "compile");
 }
 
 #[test]
@@ -479,10 +480,10 @@ fn messages_and_roots_are_scrubbed_too() {
     let file = format!("{root}/a.md");
     let third = folder.ok(["compile", &file, "--db", "memory.db"]);
     assert_eq!(third, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
-    let said = first.transcript() + &second.transcript() + &third;
+    let shown = first.transcript() + &second.transcript() + &third;
     let words: Vec<_> =
         secrets.iter().map(|it| (it.clone(), "root or message".to_owned())).collect();
-    assert_gone(&folder, &said, &words, "compile");
+    assert_gone(&folder, &shown, &words, "compile");
     let facts: Value = folder.facts("memory.db");
     assert_eq!(facts["nodes"], json!(2), "{facts}");
 }
@@ -515,26 +516,23 @@ fn old_words() -> Vec<(String, String)> {
 #[test]
 fn redact_takes_secrets_out_of_an_old_memory() {
     let folder = old_memory();
-    folder.check("redact --dry-run", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --dry-run
         would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
         = 1
-    "#]]);
-    folder.check("redact", expect![[r#"
+        $ redact
         redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
         = 0
-    "#]]);
-    folder.check(
-        "redact",
-        expect![[r#"
+        $ redact
         no secret was found; nothing is left in the file
         = 0
-    "#]],
-    );
+    "#]]);
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &old_words(), "redact");
     let again = folder.ok(["compile", "notes", "--db", "memory.db"]);
     assert_eq!(again, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
-    folder.check("redact --db nowhere.db", expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --db nowhere.db
         ! remindb: no database at `nowhere.db`; make one with `remindb compile FOLDER --db nowhere.db`
         = 2
     "#]]);
@@ -552,36 +550,24 @@ fn redact_knows_the_kinds_of_the_folder_that_is_named() {
     let custom = json!([{"kind": "ticket", "pattern": r"TKT-\d{8}"}]);
     let settings = json!({"redaction": {"custom": custom, "disable_builtin_kinds": ["jwt"]}});
     folder.write("notes/.remindb/config.json", settings.to_string());
-    folder.check(
-        "redact --dry-run --source other",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ redact --dry-run --source other
         no secret was found; nothing was changed
         = 0
-    "#]],
-    );
-    folder.check("redact --dry-run --source notes", expect![[r#"
+        $ redact --dry-run --source notes
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
         ! remindb: warning: `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         = 1
-    "#]]);
-    folder.check(
-        "redact --dry-run",
-        expect![[r#"
+        $ redact --dry-run
         no secret was found; nothing was changed
         = 0
-    "#]],
-    );
-    folder.check("redact --dry-run --source notes --trust-workspace", expect![[r#"
+        $ redact --dry-run --source notes --trust-workspace
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
         = 1
-    "#]]);
-    folder.check(
-        "redact --source nowhere",
-        expect![[r#"
+        $ redact --source nowhere
         ! remindb: `nowhere` is no folder; name one whose settings are to be used
         = 2
-    "#]],
-    );
+    "#]]);
     folder.ok(["redact", "--source", "notes"]);
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &[(TICKET.to_owned(), "a ticket".to_owned())], "redact");
@@ -594,9 +580,9 @@ fn a_folders_broken_settings_stop_redact() {
     let folder = Folder::new().file("notes/a.md", "# A\n");
     folder.ok(["compile", "notes", "--db", "memory.db"]);
     folder.write("notes/.remindb/config.json", "{");
-    let said = folder.run(["redact", "--source", "notes"]);
-    assert_eq!(said.code, Some(2), "{}", said.transcript());
-    assert!(said.stderr.contains("/notes`"), "{}", said.stderr);
+    let shown = folder.run(["redact", "--source", "notes"]);
+    assert_eq!(shown.code, Some(2), "{}", shown.transcript());
+    assert!(shown.stderr.contains("/notes`"), "{}", shown.stderr);
 }
 
 #[test]
@@ -605,8 +591,8 @@ fn redact_works_while_a_server_is_up() {
     let mut client = Client::legacy(&folder, &["--db", "memory.db"]);
     let found = client.text("MemorySearch", json!({"query": "deploy"}));
     assert!(found.contains("Deploy"), "{found}");
-    let said: Value = serde_json::from_str(&folder.ok(["redact", "--json"])).unwrap();
-    assert_eq!((&said["secrets"], &said["left"]), (&json!(1), &json!([])), "{said}");
+    let shown: Value = serde_json::from_str(&folder.ok(["redact", "--json"])).unwrap();
+    assert_eq!((&shown["secrets"], &shown["left"]), (&json!(1), &json!([])), "{shown}");
     let shown = client.text("MemorySearch", json!({"query": "neither", "detail": "full"}));
     assert!(shown.contains("«redacted:aws_access_key»"), "{shown}");
     client.end();
@@ -624,8 +610,8 @@ fn a_kill_leaves_the_old_memory_or_the_new_one() {
         let state = folder.run(["doctor"]).stdout;
         assert!(state.contains("✓ fingerprint") && state.contains("✓ integrity_check"), "{state}");
     }
-    let said = folder.ok(["redact"]);
-    assert!(said.ends_with("nothing is left in the file\n"), "{said}");
+    let shown = folder.ok(["redact"]);
+    assert!(shown.ends_with("nothing is left in the file\n"), "{shown}");
     folder.assert_healthy("memory.db");
     assert_gone(&folder, "", &old_words(), "redact");
 }

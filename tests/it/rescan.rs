@@ -109,11 +109,11 @@ fn an_odd_file_is_named_once_and_the_rest_compiled() {
     shut(0).unwrap();
     let is_shut = fs::read_dir(notes.join("shut")).is_err();
     let mut client = Client::legacy(&folder, &ARGS);
-    let mut said = messages(&client, "compiled: ");
+    let mut logged = messages(&client, "compiled: ");
     // A user who may read everything gets no complaint.
-    said.retain(|it| !it.contains("shut"));
-    assert_eq!(is_shut, said.last().unwrap().contains(", 5 warnings"), "{said:?}");
-    said.pop();
+    logged.retain(|it| !it.contains("shut"));
+    assert_eq!(is_shut, logged.last().unwrap().contains(", 5 warnings"), "{logged:?}");
+    logged.pop();
     expect![[r#"
         [INFO] a new memory was made at `m.db`
         [INFO] serving name=remindb version=0.1.0
@@ -122,12 +122,12 @@ fn an_odd_file_is_named_once_and_the_rest_compiled() {
         [WARN] dangling.md: cannot look at it: No such file or directory (os error 2)
         [WARN] fifo.md: neither a file nor a link to one; passed over
         [WARN] sparse.md: 5120 MiB are too large; split it into files of up to 256 MiB"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&logged.join("\n"));
     shut(0o755).unwrap();
     for n in 0..3 {
         write(&folder, "notes/good.md", format!("Good{} at last, {n}.\n", "!".repeat(n)));
-        let said = messages(&client, "compiled: ");
-        assert_eq!(said.len(), 1, "{said:?}");
+        let logged = messages(&client, "compiled: ");
+        assert_eq!(logged.len(), 1, "{logged:?}");
     }
     while !outline(&mut client).contains("Good!! at last, 2.") {}
     client.end();
@@ -149,11 +149,11 @@ fn a_secret_that_appears_is_nowhere() {
         assert!(!bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes()), "{name}");
     }
     client.close();
-    let mut said = String::new();
+    let mut logged = String::new();
     while let Some(line) = client.log_line() {
-        said += &line;
+        logged += &line;
     }
-    assert!(!said.contains(SECRET), "{said}");
+    assert!(!logged.contains(SECRET), "{logged}");
 }
 
 #[test]
@@ -165,10 +165,10 @@ fn of_two_servers_one_scans() {
     let mut servers: Vec<Client> = (0..2).map(|_| Client::legacy(&folder, &ARGS)).collect();
     for server in &servers {
         // One of them compiles, the other finds that done.
-        let said = messages(server, "compiled: ");
+        let logged = messages(server, "compiled: ");
         assert!(
-            said.iter().all(|it| !it.contains("[WARN]") && !it.contains("[ERROR]")),
-            "{said:?}"
+            logged.iter().all(|it| !it.contains("[WARN]") && !it.contains("[ERROR]")),
+            "{logged:?}"
         );
     }
     assert_eq!(folder.facts("m.db")["snapshots"], json!(1));
@@ -197,11 +197,11 @@ fn a_folder_that_goes_away_takes_nothing_with_it() {
     write(&folder, "notes/a.md", "Still here.\n");
     let mut client = serve(&folder);
     fs::rename(folder.path("notes"), folder.path("away")).unwrap();
-    let said = client.logged("the folder was not scanned");
-    assert!(said.contains("No such file or directory"), "{said}");
+    let logged = client.logged("the folder was not scanned");
+    assert!(logged.contains("No such file or directory"), "{logged}");
     fs::create_dir(folder.path("notes")).unwrap();
-    let said = client.logged("the folder was not scanned");
-    assert!(said.contains("has no notes and is not the folder that it was"), "{said}");
+    let logged = client.logged("the folder was not scanned");
+    assert!(logged.contains("has no notes and is not the folder that it was"), "{logged}");
     assert_eq!(outline(&mut client), "[text] Still here.");
     fs::remove_dir(folder.path("notes")).unwrap();
     fs::rename(folder.path("away"), folder.path("notes")).unwrap();
@@ -213,20 +213,14 @@ fn a_folder_that_goes_away_takes_nothing_with_it() {
 #[test]
 fn the_interval_comes_from_the_flag_then_the_environment() {
     let folder = Folder::new().file("notes/a.md", "Words.\n");
-    folder.check(
-        "serve --db m.db --rescan-interval 5s",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ serve --db m.db --rescan-interval 5s
         ! remindb: `--rescan-interval` is for a source folder; name one with --source
         = 2
-    "#]],
-    );
-    folder.check(
-        "serve --db m.db --source notes --rescan-interval 0",
-        expect![[r#"
+        $ serve --db m.db --source notes --rescan-interval 0
         ! remindb: `--rescan-interval` must be positive, not `0`; see `remindb help`
         = 2
-    "#]],
-    );
+    "#]]);
     let with = |value: &str, args: &[&str]| {
         let args = [&["serve", "--db", "m.db", "--source", "notes"], args].concat();
         let mut command = folder.command(args);

@@ -96,8 +96,8 @@ fn copies(folder: &Folder, path: &str) -> Vec<String> {
 #[test]
 fn a_project_gets_a_server_and_two_skills() {
     let folder = world();
-    let said = ok(&folder, "claude-code --source .");
-    let said = said.replace(folder.path("").to_str().unwrap(), "DIR/");
+    let shown = ok(&folder, "claude-code --source .");
+    let shown = shown.replace(folder.path("").to_str().unwrap(), "DIR/");
     expect![[r#"
         made DIR/project/.mcp.json
         made DIR/project/.claude/settings.json
@@ -109,7 +109,7 @@ fn a_project_gets_a_server_and_two_skills() {
         to leave them out: remindb setup claude-code --no-hooks
         next: start Claude Code here and approve the server; `/mcp` shows it
     "#]]
-    .assert_eq(&said);
+    .assert_eq(&shown);
     expect![[r#"
         {
           "mcpServers": {
@@ -130,10 +130,11 @@ fn a_project_gets_a_server_and_two_skills() {
 #[track_caller]
 fn check_allowed(args: &str, path: &str, expected: Expect) {
     let folder = world();
-    let said = ok(&folder, &format!("{args} --no-hooks"));
-    let said = said.lines().filter(|it| it.starts_with("allowed") || it.starts_with("to be asked"));
-    let said: String = said.map(|it| format!("{it}\n")).collect();
-    expected.assert_eq(&(text(&folder, path) + &said));
+    let shown = ok(&folder, &format!("{args} --no-hooks"));
+    let shown =
+        shown.lines().filter(|it| it.starts_with("allowed") || it.starts_with("to be asked"));
+    let shown: String = shown.map(|it| format!("{it}\n")).collect();
+    expected.assert_eq(&(text(&folder, path) + &shown));
 }
 
 #[test]
@@ -542,8 +543,8 @@ fn words_of_a_hook_are_quoted_for_the_shell() {
 fn asking_leaves_the_permissions_out_and_takes_them_back() {
     for client in CLIENTS {
         let (asking, changed) = (world(), world());
-        let said = ok(&asking, &format!("{client} --ask"));
-        assert!(!said.contains("without asking"), "{said}");
+        let shown = ok(&asking, &format!("{client} --ask"));
+        assert!(!shown.contains("without asking"), "{shown}");
         let asked = everything(&asking);
         ok(&changed, client);
         ok(&changed, &format!("{client} --ask"));
@@ -625,11 +626,11 @@ fn nothing_is_left_when_all_clients_are_removed_again() {
     for n_times in [1, 2] {
         for client in CLIENTS {
             for scope in ["project", "user"] {
-                let said = ok(&folder, &format!("{client} --scope {scope} --json"));
-                let said: Value = serde_json::from_str(&said).unwrap();
-                for file in said["files"].as_array().unwrap() {
+                let shown = ok(&folder, &format!("{client} --scope {scope} --json"));
+                let shown: Value = serde_json::from_str(&shown).unwrap();
+                for file in shown["files"].as_array().unwrap() {
                     let is_change = file["action"] != "left";
-                    assert_eq!(is_change, n_times == 1, "{said}");
+                    assert_eq!(is_change, n_times == 1, "{shown}");
                 }
             }
         }
@@ -659,10 +660,11 @@ fn nothing_is_left_when_all_clients_are_removed_again() {
 fn a_dry_run_shows_the_change_and_makes_none() {
     let folder = world().file("project/opencode.json", "{\n  \"model\": \"m\"\n}\n");
     let before = everything(&folder);
-    let said = ok(&folder, "opencode --dry-run");
-    let said = said.split("would make").next().unwrap();
+    let shown = ok(&folder, "opencode --dry-run");
+    let shown = shown.split("would make").next().unwrap();
     let program = env!("CARGO_BIN_EXE_remindb");
-    let said = said.replace(folder.path("").to_str().unwrap(), "DIR/").replace(program, "PROGRAM");
+    let shown =
+        shown.replace(folder.path("").to_str().unwrap(), "DIR/").replace(program, "PROGRAM");
     expect![[r#"
         would change DIR/project/opencode.json
         @@ -1,3 +1,12 @@
@@ -680,12 +682,12 @@ fn a_dry_run_shows_the_change_and_makes_none() {
         +  }
          }
     "#]]
-    .assert_eq(&said);
+    .assert_eq(&shown);
     assert_eq!(everything(&folder), before);
     ok(&folder, "opencode");
     let set_up = everything(&folder);
-    let said = ok(&folder, "opencode --remove --dry-run");
-    assert!(said.contains("would restore "), "{said}");
+    let shown = ok(&folder, "opencode --remove --dry-run");
+    assert!(shown.contains("would restore "), "{shown}");
     assert_eq!(everything(&folder), set_up);
 }
 
@@ -703,8 +705,8 @@ fn later_edits_survive_the_removal() {
     folder.write("project/.cursor/skills/remindb-read/SKILL.md", "my own now\n");
     // Another setup must not make the edit look like one of ours.
     ok(&folder, "claude-code --db other.db");
-    let said = ok(&folder, "cursor --remove");
-    assert!(said.contains("somebody changed it since"), "{said}");
+    let shown = ok(&folder, "cursor --remove");
+    assert!(shown.contains("somebody changed it since"), "{shown}");
     ok(&folder, "claude-code --remove");
     assert_eq!(text(&folder, "project/.cursor/mcp.json"), "{\n  \"later\": 1\n}\n");
     assert_eq!(text(&folder, "project/.mcp.json"), "{\n  \"later\": 1\n}\n");

@@ -97,10 +97,20 @@ impl Folder {
         ran.stdout
     }
 
-    /// Compares the transcript of a run; spaces separate the arguments.
+    /// Runs the commands after `$ ` in a session and compares the outcomes below them.
     #[track_caller]
-    pub(crate) fn check(&self, args: &str, expected: Expect) {
-        expected.assert_eq(&self.run(args.split_whitespace()).transcript());
+    pub(crate) fn check_session(&self, session: Expect) {
+        let lines = session.data().lines();
+        let commands = lines.filter_map(|it| it.trim_start().strip_prefix("$ "));
+        let (mut text, mut last) = (String::new(), String::new());
+        for command in commands {
+            let outcome = self.run(command.split_whitespace()).transcript();
+            if outcome != last {
+                text += &std::mem::replace(&mut last, outcome);
+            }
+            text += &format!("$ {command}\n");
+        }
+        session.assert_eq(&(text + &last));
     }
 
     /// Opens the database for inspection and preparation; the program must not be running.
@@ -118,8 +128,8 @@ impl Folder {
     /// Asserts that the doctor finds nothing.
     #[track_caller]
     pub(crate) fn assert_healthy(&self, db: &str) {
-        let said = self.ok(["doctor", "--db", db]);
-        assert!(said.starts_with("✓ Database is healthy"), "{said}");
+        let verdict = self.ok(["doctor", "--db", db]);
+        assert!(verdict.starts_with("✓ Database is healthy"), "{verdict}");
     }
 }
 

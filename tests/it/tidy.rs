@@ -55,7 +55,7 @@ const PASSIVE: &[&str] = &[
     "memory/typed/collections.rs",
     "memory/typed/query.rs",
     "memory/typed/view.rs",
-    "memory/observer.rs",
+    "memory/read_only.rs",
     "query/dashboard.rs",
     "query/dashboard/graph.rs",
     "query/dashboard/nodes.rs",
@@ -278,6 +278,42 @@ fn public_names_used_twice(sources: &[Source]) -> Vec<String> {
     twice
         .map(|(name, places)| format!("`{name}` names two things: {}", places.join(", ")))
         .collect()
+}
+
+/// Maximum files on a way through the library.
+const WAY_FILES_MAX: usize = 15;
+
+#[test]
+fn ways_through_are_short_and_visit_each_file_once() {
+    check(broken_ways);
+}
+
+fn broken_ways(sources: &[Source]) -> Vec<String> {
+    let lib = sources.iter().find(|it| it.room() == "lib").map_or("", |it| it.text.as_str());
+    let section = lib.split("# Three ways through").nth(1).unwrap_or_default();
+    let section = section.split("//! # ").next().unwrap_or_default().replace("//!", "");
+    let ways: Vec<(&str, &str)> =
+        section.split("\n\n").filter_map(|it| it.split_once(": `")).collect();
+    let mut complaints = Vec::new();
+    if ways.len() != 3 {
+        complaints.push(format!("lib.rs: {} ways instead of three", ways.len()));
+    }
+    for (name, way) in ways {
+        let name = name.trim();
+        let files: Vec<&str> = way.split('`').step_by(2).collect();
+        for (at, file) in files.iter().enumerate() {
+            if !sources.iter().any(|it| it.path == format!("{file}.rs")) {
+                complaints.push(format!("{name}: `{file}` is no file"));
+            }
+            if files[..at].contains(file) {
+                complaints.push(format!("{name}: `{file}` is visited twice"));
+            }
+        }
+        if WAY_FILES_MAX < files.len() {
+            complaints.push(format!("{name}: {} files are a long way", files.len()));
+        }
+    }
+    complaints
 }
 
 #[test]

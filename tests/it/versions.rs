@@ -31,8 +31,8 @@ fn check(client: &mut Client, tool: &str, arguments: Value, expected: Expect) {
 #[test]
 fn an_agent_catches_up_in_one_call_and_goes_back() {
     let (folder, mut client) = notes();
-    let said = json!({"anchor": "", "payload": "# Secret plan\n\nZyzzyva quokka 4711.\n"});
-    client.text("MemoryWrite", json!({"payload": said["payload"]}));
+    let secret = json!({"anchor": "", "payload": "# Secret plan\n\nZyzzyva quokka 4711.\n"});
+    client.text("MemoryWrite", json!({"payload": secret["payload"]}));
     folder.write("notes/deploy.md", NOTES.replace("By hand", "By robot"));
     folder.date("notes/deploy.md", 1);
     client.text("MemoryCompile", json!({"path": "deploy.md"}));

@@ -372,21 +372,17 @@ fn no_log_is_written_outside_the_folder_or_into_notes() {
     }
     let folder = notes().file(CONFIG, logging("logs/x.log"));
     symlink("..", folder.path("notes/logs")).unwrap();
-    folder.check(
-        &serve.join(" "),
-        expect![[r#"
-            ! remindb: `server.logging.output_path` in .remindb/config.json is `logs/x.log`: a link in it leaves the folder; name a path without
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ serve --source notes --db memory.db
+        ! remindb: `server.logging.output_path` in .remindb/config.json is `logs/x.log`: a link in it leaves the folder; name a path without
+        = 2
+    "#]]);
     let folder = notes().file(CONFIG, logging("a.md"));
-    folder.check(
-        "serve --source notes --db memory.db --trust-workspace",
-        expect![[r#"
-            ! remindb: `server.logging.output_path` in .remindb/config.json is `a.md`: that is a note and would be compiled; let it end in `.log`
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ serve --source notes --db memory.db --trust-workspace
+        ! remindb: `server.logging.output_path` in .remindb/config.json is `a.md`: that is a note and would be compiled; let it end in `.log`
+        = 2
+    "#]]);
 }
 
 #[test]
@@ -398,11 +394,9 @@ fn no_port_is_opened_by_a_folder() {
     assert!(ran.stderr.contains("`server.transport` is not followed: it would open a port"));
     assert!(ran.stderr.contains("`server.listen` is not followed"));
     assert_eq!(ran.code, Some(0));
-    folder.check(
-        "serve --source notes --db memory.db --trust-workspace",
-        expect![[r#"
-            ! remindb: `0.0.0.0:80` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
-            = 2
-        "#]],
-    );
+    folder.check_session(expect![[r#"
+        $ serve --source notes --db memory.db --trust-workspace
+        ! remindb: `0.0.0.0:80` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
+        = 2
+    "#]]);
 }

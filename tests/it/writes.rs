@@ -56,8 +56,8 @@ fn agent_text_survives_recompiles_and_restarts() {
     let by_hand = id(&mut client, "By hand, on Fridays.");
     let roll_back = id(&mut client, "Roll back");
     let tell = id(&mut client, "Tell all.");
-    let said = client.text("MemoryWrite", json!({"anchor": by_hand, "payload": "By robot."}));
-    assert_eq!(said, format!("wrote node {by_hand} (3 tokens)"));
+    let answer = client.text("MemoryWrite", json!({"anchor": by_hand, "payload": "By robot."}));
+    assert_eq!(answer, format!("wrote node {by_hand} (3 tokens)"));
     let written =
         client.text("MemoryWrite", json!({"anchor": roll_back, "payload": "Never at night."}));
     assert!(written.starts_with("wrote node ") && written.ends_with(" (4 tokens)"), "{written}");

@@ -12,7 +12,7 @@ pub(crate) enum Scope {
 impl Scope {
     pub(crate) const NAMES: &[&str] = &["project", "user"];
 
-    pub(crate) fn named(name: &str) -> Option<Scope> {
+    pub(crate) fn parse(name: &str) -> Option<Scope> {
         match name {
             "project" => Some(Scope::Project),
             "user" => Some(Scope::User),
@@ -45,7 +45,7 @@ pub(crate) const CLIENTS: &[(&str, Client)] = &[
 ];
 
 impl Client {
-    pub(crate) fn named(name: &str) -> Option<Client> {
+    pub(crate) fn parse(name: &str) -> Option<Client> {
         CLIENTS.iter().find(|(it, _)| *it == name).map(|(_, client)| *client)
     }
 }

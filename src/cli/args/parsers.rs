@@ -13,8 +13,8 @@ use super::command::{
     SearchArgs, ServeArgs, SetupArgs,
 };
 use super::values::{
-    client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
-    tools_named, transport_named,
+    client_names, parse_client, parse_interval, parse_number, parse_scope, parse_shell,
+    parse_span_ms, parse_tools, parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
 
@@ -46,13 +46,13 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("rescan-interval") => {
-                args.rescan_interval = Some(interval("rescan-interval", parser.value()?)?);
+                args.rescan_interval = Some(parse_interval("rescan-interval", parser.value()?)?);
             }
-            Long("tools") => args.tools = Some(tools_named(&parser.value()?)?),
+            Long("tools") => args.tools = Some(parse_tools(&parser.value()?)?),
             Long("structured") => args.is_structured = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
-            Long("transport") => args.transport = Some(transport_named(&parser.value()?)?),
+            Long("transport") => args.transport = Some(parse_transport(&parser.value()?)?),
             Long("listen") => args.listen = Some(parser.value()?.string()?),
             Long("token-file") => args.token_file = Some(parser.value()?.into()),
             Long("allow-host") => args.hosts.push(parser.value()?.string()?),
@@ -72,7 +72,7 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
-            Long("depth") => args.depth = Some(number("depth", &parser.value()?)?),
+            Long("depth") => args.depth = Some(parse_number("depth", &parser.value()?)?),
             Long("json") => args.is_json = true,
             other => return otherwise("inspect", other),
         }
@@ -89,8 +89,8 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
-            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
-            Long("limit") => match number("limit", &parser.value()?)? {
+            Long("budget") => args.budget = Some(parse_number("budget", &parser.value()?)?),
+            Long("limit") => match parse_number("limit", &parser.value()?)? {
                 0 => return Err(UsageError("`--limit` needs 1 or more".to_owned())),
                 limit => args.limit = Some(limit),
             },
@@ -116,7 +116,7 @@ pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
         match arg {
             Long("dir") => dir = Some(parser.value()?.into()),
             Long("query") => args.queries.push(parser.value()?.string()?),
-            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
+            Long("budget") => args.budget = Some(parse_number("budget", &parser.value()?)?),
             Long("json") => args.is_json = true,
             other => return otherwise("bench", other),
         }
@@ -144,8 +144,8 @@ pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
-            Long("keep") => args.keep = Some(number("keep", &parser.value()?)?),
-            Long("older-than") => args.older_than_ms = Some(span_ms(&parser.value()?)?),
+            Long("keep") => args.keep = Some(parse_number("keep", &parser.value()?)?),
+            Long("older-than") => args.older_than_ms = Some(parse_span_ms(&parser.value()?)?),
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("gc", other),
@@ -267,10 +267,10 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     let mut has_hooks = true;
     while let Some(arg) = parser.next()? {
         match arg {
-            Long("scope") => scope = scope_named(&parser.value()?)?,
+            Long("scope") => scope = parse_scope(&parser.value()?)?,
             Long("db") => db = Some(parser.value()?.into()),
             Long("source") => source = Some(parser.value()?.into()),
-            Long("tools") => tools = Some(tools_named(&parser.value()?)?),
+            Long("tools") => tools = Some(parse_tools(&parser.value()?)?),
             Long("ask") => is_asking = true,
             Long("no-hooks") => has_hooks = false,
             Long("dry-run") => is_dry_run = true,
@@ -281,7 +281,7 @@ pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
         }
     }
     let client = one("setup", values, &format!("a client: {}", client_names()))?;
-    let client = client_named(&client)?;
+    let client = parse_client(&client)?;
     if is_remove && (db.is_some() || source.is_some()) {
         return Err(UsageError("`--remove` needs no `--db` and no `--source`".to_owned()));
     }
@@ -343,7 +343,7 @@ pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
         }
     }
     let shell = one("completion", values, "a shell: bash, zsh or fish")?;
-    Ok(Command::Completion(shell_named(&shell)?))
+    Ok(Command::Completion(parse_shell(&shell)?))
 }
 
 pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {

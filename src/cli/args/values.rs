@@ -10,18 +10,21 @@ use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSet;
 use lexopt::prelude::*;
 
-pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, UsageError> {
+pub(super) fn parse_number<T: std::str::FromStr>(
+    flag: &str,
+    value: &OsString,
+) -> Result<T, UsageError> {
     value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
         UsageError(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
     })
 }
 
-pub(super) fn interval(flag: &str, value: OsString) -> Result<Duration, UsageError> {
+pub(super) fn parse_interval(flag: &str, value: OsString) -> Result<Duration, UsageError> {
     positive_duration(&value.string()?).map_err(|why| UsageError(format!("`--{flag}` {why}")))
 }
 
 /// Parses `90m`, `12h`, `30d`, `8w` to ms.
-pub(super) fn span_ms(value: &OsString) -> Result<i64, UsageError> {
+pub(super) fn parse_span_ms(value: &OsString) -> Result<i64, UsageError> {
     let typed = value.to_string_lossy();
     let unit_ms = |unit: &str| match unit {
         "m" => Some(60_000),
@@ -38,7 +41,7 @@ pub(super) fn span_ms(value: &OsString) -> Result<i64, UsageError> {
     })
 }
 
-pub(super) fn transport_named(name: &OsString) -> Result<Transport, UsageError> {
+pub(super) fn parse_transport(name: &OsString) -> Result<Transport, UsageError> {
     match name.to_str() {
         Some("stdio") => Ok(Transport::Stdio),
         Some("http") => Ok(Transport::Http),
@@ -49,7 +52,7 @@ pub(super) fn transport_named(name: &OsString) -> Result<Transport, UsageError> 
     }
 }
 
-pub(super) fn tools_named(names: &OsString) -> Result<ToolSet, UsageError> {
+pub(super) fn parse_tools(names: &OsString) -> Result<ToolSet, UsageError> {
     ToolSet::parse(&names.to_string_lossy()).map_err(|why| UsageError(format!("`--tools` {why}")))
 }
 
@@ -57,8 +60,8 @@ pub(super) fn client_names() -> String {
     CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn client_named(name: &OsString) -> Result<Client, UsageError> {
-    name.to_str().and_then(Client::named).ok_or_else(|| {
+pub(super) fn parse_client(name: &OsString) -> Result<Client, UsageError> {
+    name.to_str().and_then(Client::parse).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|(name, _)| *name).collect();
         let name = name.to_string_lossy();
         let what = format!("no client `{name}`; there are {}", client_names());
@@ -66,14 +69,14 @@ pub(super) fn client_named(name: &OsString) -> Result<Client, UsageError> {
     })
 }
 
-pub(super) fn scope_named(name: &OsString) -> Result<Scope, UsageError> {
-    name.to_str().and_then(Scope::named).ok_or_else(|| {
+pub(super) fn parse_scope(name: &OsString) -> Result<Scope, UsageError> {
+    name.to_str().and_then(Scope::parse).ok_or_else(|| {
         let names = Scope::NAMES.join("` or `");
         UsageError(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
     })
 }
 
-pub(super) fn shell_named(name: &OsString) -> Result<Shell, UsageError> {
+pub(super) fn parse_shell(name: &OsString) -> Result<Shell, UsageError> {
     match name.to_str() {
         Some("bash") => Ok(Shell::Bash),
         Some("zsh") => Ok(Shell::Zsh),

@@ -53,8 +53,9 @@ pub(super) fn search(
             matched.push((seen.iter().filter(|it| **it).count(), n_lines, note));
         }
     }
-    matched
-        .sort_by_key(|&(n_words, n_lines, note)| Reverse((n_words, n_lines, Reverse(&note.path))));
+    matched.sort_unstable_by_key(|&(n_words, n_lines, note)| {
+        Reverse((n_words, n_lines, Reverse(&note.path)))
+    });
     let mut sent = tokens::count(&lines);
     for (_, _, note) in matched {
         sent = sent.saturating_add(note.tokens());

@@ -276,7 +276,7 @@ impl Container {
             self.first_plain = plain;
             outline.fill(self.index, content, None);
         } else if !content.is_empty() {
-            let label = label::shown(&plain, &content);
+            let label = label::of_rendered(&plain, &content);
             let node = Node {
                 parent: Some(self.index),
                 node_type: outline.tree.nodes[self.index].node_type,
@@ -300,7 +300,7 @@ impl Container {
         }
         let node = &outline.tree.nodes[self.index];
         let first = match self.first_plain.is_empty() && !node.content.is_empty() {
-            true => label::visible(&node.content),
+            true => label::of_markdown(&node.content),
             false => self.first_plain,
         };
         outline.tree.nodes[self.index].label = match self.kind {

@@ -50,7 +50,7 @@ fn parse_with(source: &str, delimiter: char) -> Parsed {
     let node = Node {
         node_type: NodeType::Table,
         span: 0..source.len(),
-        label: label::table(&columns, rows.len() - 1),
+        label: label::of_table(&columns, rows.len() - 1),
         ..Node::default()
     };
     let index = tree.push(node);

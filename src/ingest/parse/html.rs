@@ -10,11 +10,11 @@
 mod boilerplate;
 mod code;
 mod dom;
-mod feed;
-mod flat;
+mod inline;
 mod math;
 mod run;
 mod table;
+mod tag_filter;
 mod walk;
 
 use super::outline::Outline;
@@ -35,11 +35,12 @@ pub(super) fn parse(source: &str) -> Parsed {
     let mut outline = Outline::default();
     if BYTES_MAX < source.len() {
         let what = format!("more than {BYTES_MAX} bytes; kept as plain text");
-        let node = Node { span: 0..source.len(), label: label::markup(source), ..Node::default() };
+        let node =
+            Node { span: 0..source.len(), label: label::of_markup(source), ..Node::default() };
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }
-    let (mut dom, mut warnings) = feed::build_dom(source);
+    let (mut dom, mut warnings) = tag_filter::build_dom(source);
     let boilerplate = boilerplate::find_boilerplate(&dom, source);
     dom.left_out = boilerplate.left_out;
     warnings.extend(boilerplate.warning);
@@ -50,7 +51,7 @@ pub(super) fn parse(source: &str) -> Parsed {
 
 /// Makes the title the root, unless the first main heading has the same text.
 fn add_title(dom: &Dom, outline: &mut Outline) {
-    let Some(id) = dom.inside(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
+    let Some(id) = dom.descendants(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
     let title = text::fold_whitespace(&dom.inner_text(id));
     if title.is_empty() {
         return;

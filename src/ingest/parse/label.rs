@@ -5,12 +5,12 @@ use pulldown_cmark::{Event, Options, Parser};
 use crate::text::{LABEL_CHARS_MAX, fold_whitespace, truncate_chars};
 
 /// Maximum bytes of a text that a label is made from.
-const LOOK_BYTES_MAX: usize = 4096;
+const SOURCE_BYTES_MAX: usize = 4096;
 
 /// Returns the first line of code, after its language: `Code (sh): make`.
-pub(crate) fn code(info: &str, code: &str) -> String {
+pub(crate) fn of_code(info: &str, code: &str) -> String {
     let line = first_line(code);
-    let info = fold_whitespace(head(info, LOOK_BYTES_MAX));
+    let info = fold_whitespace(head(info, SOURCE_BYTES_MAX));
     titled(&if info.is_empty() { "Code".to_owned() } else { format!("Code ({info})") }, &line)
 }
 
@@ -19,19 +19,19 @@ pub(crate) fn titled(title: &str, line: &str) -> String {
     match line.is_empty() {
         true => truncate_chars(title, LABEL_CHARS_MAX),
         false => {
-            truncate_chars(&format!("{title}: {}", head(line, LOOK_BYTES_MAX)), LABEL_CHARS_MAX)
+            truncate_chars(&format!("{title}: {}", head(line, SOURCE_BYTES_MAX)), LABEL_CHARS_MAX)
         }
     }
 }
 
 /// Returns the columns and the size of a table: `Table: a, b (2 rows)`; the size is never cut off.
-pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
+pub(crate) fn of_table(columns: &[String], n_rows: usize) -> String {
     let size = format!(" ({n_rows} {})", if n_rows == 1 { "row" } else { "rows" });
     let mut names = String::new();
     for column in columns.iter().filter(|column| !column.is_empty()) {
         names.push_str(if names.is_empty() { ": " } else { ", " });
         names.push_str(column);
-        if LOOK_BYTES_MAX < names.len() {
+        if SOURCE_BYTES_MAX < names.len() {
             break;
         }
     }
@@ -39,16 +39,16 @@ pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
 }
 
 /// Returns the label of rendered Markdown; `plain` is its first line without marks, if known.
-pub(crate) fn shown(plain: &str, markdown: &str) -> String {
+pub(crate) fn of_rendered(plain: &str, markdown: &str) -> String {
     match plain.is_empty() {
-        true => visible(markdown),
+        true => of_markdown(markdown),
         false => truncate_chars(plain, LABEL_CHARS_MAX),
     }
 }
 
 /// Returns the first line of rendered Markdown, without its marks.
-pub(crate) fn visible(markdown: &str) -> String {
-    let look = head(markdown, LOOK_BYTES_MAX);
+pub(crate) fn of_markdown(markdown: &str) -> String {
+    let look = head(markdown, SOURCE_BYTES_MAX);
     for line in look.lines() {
         let mut words = String::new();
         for event in Parser::new_ext(line.trim(), Options::ENABLE_STRIKETHROUGH) {
@@ -69,8 +69,8 @@ pub(crate) fn visible(markdown: &str) -> String {
 }
 
 /// Returns the first line of markup that has text outside of tags, else its first line.
-pub(crate) fn markup(html: &str) -> String {
-    let look = head(html, LOOK_BYTES_MAX);
+pub(crate) fn of_markup(html: &str) -> String {
+    let look = head(html, SOURCE_BYTES_MAX);
     let mut words = String::new();
     let mut rest = look;
     while let Some(open) = rest.find('<') {
@@ -87,7 +87,7 @@ pub(crate) fn markup(html: &str) -> String {
 /// Returns the first line that is not blank, white space folded, of any length.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
-    fold_whitespace(head(line.trim_start(), LOOK_BYTES_MAX))
+    fold_whitespace(head(line.trim_start(), SOURCE_BYTES_MAX))
 }
 
 /// Returns at most `max` bytes of `text`, whole characters.

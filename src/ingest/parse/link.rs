@@ -55,7 +55,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
         match bytes[at] {
             b'\\' => at += 2,
             b'[' if bytes[at..].starts_with(b"[[") && !bytes[at..].starts_with(b"[[[") => {
-                let Some((end, mut reference)) = wiki::at(text, at) else {
+                let Some((end, mut reference)) = wiki::parse_at(text, at) else {
                     opened.push(at);
                     at += 1;
                     continue;
@@ -111,7 +111,7 @@ pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
         at = open + 1;
         match wiki::bracketed(label, open) {
             Some((end, inner)) => {
-                let Some(shown) = wiki::shown(inner) else { continue };
+                let Some(shown) = wiki::without_parameters(inner) else { continue };
                 if shown != inner {
                     out.push_str(&label[done..open]);
                     out.push_str(&format!("[[{shown}]]"));
@@ -120,7 +120,7 @@ pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
                 at = end;
             }
             None => {
-                let Some(n_kept) = wiki::torn(&label[open + 2..]) else { continue };
+                let Some(n_kept) = wiki::cut_parameters_start(&label[open + 2..]) else { continue };
                 out.push_str(&label[done..open + 2 + n_kept]);
                 out.push('…');
                 return Cow::Owned(out);
@@ -137,7 +137,7 @@ pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
 /// Parses a name that was typed, with or without brackets; `None` if it names nothing.
 pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
     let inside = name.trim().strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
-    inside.map_or_else(|| wiki::named(name), wiki::parse)
+    inside.map_or_else(|| wiki::of_target(name), wiki::parse)
 }
 
 /// The offset of the next `</knowledge`, so that each stretch of text is searched once.
@@ -280,7 +280,7 @@ fn relative(label: &str, destination: &str) -> Option<Reference> {
     if path.is_empty() && heading.is_none() {
         return None;
     }
-    let shown = wiki::plain(label);
+    let shown = wiki::strip_marks(label);
     let stem = path.rsplit('/').next().unwrap_or("");
     let named = [shown.as_str(), stem, heading.as_deref().unwrap_or("")];
     let label = named.into_iter().find(|name| !name.trim().is_empty())?;

@@ -97,7 +97,7 @@ fn add_plain(outline: &mut Outline, text: &str, range: Range<usize>) {
     let node = Node {
         parent: outline.parent(),
         span: range.clone(),
-        label: label::visible(&content),
+        label: label::of_markdown(&content),
         content,
         ..Node::default()
     };
@@ -111,7 +111,7 @@ fn code_node(info: &str, content: String, parent: Option<usize>, span: Range<usi
         node_type: NodeType::Code,
         lang: info.split_whitespace().next().map(str::to_owned),
         span,
-        label: label::code(info, &content),
+        label: label::of_code(info, &content),
         content,
         ..Node::default()
     }

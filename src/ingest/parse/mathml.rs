@@ -41,7 +41,7 @@ impl Element {
 
 /// The origin of the TeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Author {
+pub(crate) enum TexOrigin {
     /// The formula's author, in an annotation.
     Annotation,
     /// This module.
@@ -101,9 +101,9 @@ impl Piece {
 }
 
 /// Converts a formula to LaTeX; `None` if LaTeX cannot express it.
-pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
+pub(crate) fn to_latex(formula: &Formula) -> Option<(String, TexOrigin)> {
     if let Some(tex) = annotation(formula, 0) {
-        return Some((tex, Author::Annotation));
+        return Some((tex, TexOrigin::Annotation));
     }
     let elements = &formula.elements;
     let variants = token::variants(elements);
@@ -124,7 +124,7 @@ pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
     // LaTeX cannot express a control character; the source keeps it.
     let is_sayable =
         !tex.trim().is_empty() && !tex.contains(|it: char| it.is_control() && it != '\n');
-    is_sayable.then_some((tex, Author::Conversion))
+    is_sayable.then_some((tex, TexOrigin::Conversion))
 }
 
 /// Returns the TeX annotation of the formula, if the element at `top` is annotated as a whole.

@@ -52,7 +52,7 @@ impl Outline {
             self.tree.push(Node {
                 parent: Some(index),
                 span: span.clone(),
-                label: or_first_line(label::visible(words), words, NodeType::Text),
+                label: or_first_line(label::of_markdown(words), words, NodeType::Text),
                 content: words.to_owned(),
                 token_count: part.tokens,
                 ..Node::default()
@@ -151,10 +151,10 @@ fn part_label(whole: &Node, words: &str, is_inside_line: bool) -> String {
     let label = match whole.node_type {
         NodeType::Code => {
             let line = format!("{mark}{}", label::first_line(words));
-            label::code(whole.lang.as_deref().unwrap_or(""), &line)
+            label::of_code(whole.lang.as_deref().unwrap_or(""), &line)
         }
         NodeType::Table | NodeType::Preamble | NodeType::Kv => crate::text::label_of_text(words),
-        _ => label::visible(words),
+        _ => label::of_markdown(words),
     };
     or_first_line(label, words, whole.node_type)
 }

@@ -131,7 +131,7 @@ impl<'a> PlainReader<'a> {
             node_type: NodeType::Code,
             lang: (!lang.is_empty()).then(|| lang.to_owned()),
             span,
-            label: label::code(lang, &content),
+            label: label::of_code(lang, &content),
             content,
             ..Node::default()
         };
@@ -173,5 +173,5 @@ fn table_label(content: &str) -> String {
         .take(LABEL_CHARS_MAX)
         .map(|cell| text::truncate_chars(&text::fold_whitespace(cell), LABEL_CHARS_MAX))
         .collect();
-    label::table(&columns, n_rows.saturating_sub(1))
+    label::of_table(&columns, n_rows.saturating_sub(1))
 }

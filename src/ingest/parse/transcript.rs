@@ -31,7 +31,7 @@ fn turn(data: &ValueArena<'_>, record: usize) -> Option<Turn> {
     let inner = [Some(record), data.get(record, "message"), data.get(record, "payload")];
     inner.into_iter().flatten().find_map(|message| {
         let content = data.get(message, "content")?;
-        let is_said = match data.values[content].kind {
+        let has_text = match data.values[content].kind {
             ValueKind::Text | ValueKind::List => true,
             ValueKind::Bare => data.values[content].text == "null",
             ValueKind::Map | ValueKind::Comment | ValueKind::Raw => false,
@@ -39,15 +39,15 @@ fn turn(data: &ValueArena<'_>, record: usize) -> Option<Turn> {
         let own = data.get_text(message, "role");
         let role = own.or_else(|| (message != record).then(|| data.get_text(record, "type"))?)?;
         let is_role = ROLES.iter().any(|it| role.eq_ignore_ascii_case(it));
-        (is_said && is_role).then(|| Turn { role: role.to_owned(), message, content })
+        (has_text && is_role).then(|| Turn { role: role.to_owned(), message, content })
     })
 }
 
 /// Adds the record at `index`, which is a turn.
 pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: &mut ValueNodes) {
     let Some(turn) = turn(data, index) else { return };
-    let (said, what) = said(data, turn.content);
-    let words: Vec<&str> = said.iter().map(|&it| &*data.values[it].text).collect();
+    let (spoken_parts, what) = spoken_parts(data, turn.content);
+    let words: Vec<&str> = spoken_parts.iter().map(|&it| &*data.values[it].text).collect();
     let content = words.join("\n\n");
     let who = match what {
         "" | "text" => turn.role.clone(),
@@ -66,7 +66,7 @@ pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: 
         ..Node::default()
     };
     let parent = nodes.add_text(node, &content);
-    for &it in &said {
+    for &it in &spoken_parts {
         data.values[it].is_taken = true;
     }
     // The label begins with the role; a turn with nothing else needs no second node.
@@ -84,21 +84,21 @@ pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: 
 }
 
 /// Returns the strings of the message, and the kind of block that the first one is from.
-fn said<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
-    let mut said = Vec::new();
+fn spoken_parts<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
+    let mut spoken_parts = Vec::new();
     let mut what = "";
     let mut take = |index: Option<usize>, kind: &'a str| {
         let taken = index.filter(|&it| {
             data.values[it].kind == ValueKind::Text && !data.values[it].text.is_empty()
         });
-        if said.is_empty() && taken.is_some() {
+        if spoken_parts.is_empty() && taken.is_some() {
             what = kind;
         }
-        said.extend(taken);
+        spoken_parts.extend(taken);
     };
     if data.values[content].kind == ValueKind::Text {
         take(Some(content), "text");
-        return (said, what);
+        return (spoken_parts, what);
     }
     for block in data.children(content) {
         match data.get_text(block, "type") {
@@ -115,7 +115,7 @@ fn said<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
             None => take(Some(block), "text"),
         }
     }
-    (said, what)
+    (spoken_parts, what)
 }
 
 /// Returns the first tool that is called, with its arguments.

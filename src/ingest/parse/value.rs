@@ -6,7 +6,7 @@
 
 mod nodes;
 mod path;
-mod plain;
+mod printer;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use super::{Parsed, Warning};
 use crate::text;
 
 pub(super) use nodes::{ValueNodes, add, place_path};
-pub(super) use plain::{plain_items, preview};
+pub(super) use printer::{plain_items, preview};
 
 /// Maximum nesting of values; deeper ones are kept as text.
 pub(super) const DEPTH_MAX: usize = 256;

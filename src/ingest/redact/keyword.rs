@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
+use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
 use super::span::{Wrap, open, value_end};
 use super::value::{self, HEAD_BYTES_MAX};
 

@@ -1,6 +1,6 @@
 //! The span of an assigned value: in quotes, in quotes within quotes, or bare.
 
-use super::name::is_name_byte;
+use super::key_name::is_name_byte;
 
 /// The way a value is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod tests;
 
 use std::ops::Range;
 
+use super::key_name::{NameClass, classify, name_begin};
 use super::keyword::is_secret_cell;
-use super::name::{NameClass, classify, name_begin};
 use super::value;
 
 /// Maximum bytes of a line that can be a head.

@@ -40,7 +40,7 @@ struct GitignoreFiles {
     /// The files of the folders above the path that was asked about last, from the root down. A
     /// walk goes down before it goes on, so each is read once, and only a few are held.
     open: Mutex<Vec<OpenIgnoreFile>>,
-    oddities: Mutex<Vec<SkippedPath>>,
+    skipped: Mutex<Vec<SkippedPath>>,
 }
 
 /// Git's ignore file of a folder.
@@ -54,13 +54,13 @@ impl Rules {
     /// Reads the rules of a root. A line that is no rule is reported and skipped; a file that
     /// cannot be read is an error, since following no rules would admit what it excludes.
     pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<SkippedPath>), String> {
-        let mut oddities = Vec::new();
+        let mut skipped = Vec::new();
         let own = match read_root_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
-            Some(bytes) => patterns(IGNORE_FILE, &bytes, &mut oddities),
+            Some(bytes) => patterns(IGNORE_FILE, &bytes, &mut skipped),
             None => Patterns::default(),
         };
         let git = (git == Gitignore::Followed).then(Arc::default);
-        Ok((Rules { root: root.into(), own, git }, oddities))
+        Ok((Rules { root: root.into(), own, git }, skipped))
     }
 
     /// Returns whether `path` (relative to the root) or a folder above it is excluded.
@@ -80,10 +80,10 @@ impl Rules {
         path.is_empty() || verdict != Verdict::Ignored
     }
 
-    /// Returns the oddities of git's files that were read so far.
-    pub(super) fn take_oddities(&self) -> Vec<SkippedPath> {
+    /// Returns the skipped lines of the ignore files of git that were read so far.
+    pub(super) fn take_skipped_lines(&self) -> Vec<SkippedPath> {
         let Some(git) = &self.git else { return Vec::new() };
-        std::mem::take(&mut *git.oddities.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *git.skipped.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn by_git(&self, path: &str, is_dir: bool) -> Verdict {
@@ -107,23 +107,23 @@ impl Rules {
 impl GitignoreFiles {
     /// Returns the patterns of git's file in a folder.
     fn read(&self, root: &Path, folder: &str) -> Patterns {
-        let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
         let name = format!("{folder}.gitignore");
         match read_root_file(root, &name, GIT_BYTES_MAX) {
-            Ok(Some(bytes)) => patterns(&name, &bytes, &mut oddities),
+            Ok(Some(bytes)) => patterns(&name, &bytes, &mut skipped),
             Ok(None) => Patterns::default(),
             Err(what) => {
                 let what = format!("{what}; it is passed over");
-                oddities.push(SkippedPath { path: name, line: None, what });
+                skipped.push(SkippedPath { path: name, line: None, what });
                 Patterns::default()
             }
         }
     }
 }
 
-fn patterns(name: &str, bytes: &[u8], oddities: &mut Vec<SkippedPath>) -> Patterns {
+fn patterns(name: &str, bytes: &[u8], skipped: &mut Vec<SkippedPath>) -> Patterns {
     let (patterns, bad) = Patterns::parse(&String::from_utf8_lossy(bytes));
-    oddities.extend(bad.into_iter().map(|it| SkippedPath {
+    skipped.extend(bad.into_iter().map(|it| SkippedPath {
         path: name.to_owned(),
         line: Some(it.number),
         what: it.what,

@@ -184,7 +184,7 @@ fn drop_dangling(conn: &Connection) -> Result<(), StoreError> {
     // Rows that refer to a deleted row are left to the next round.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
-        let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "look for dangling rows")?;
+        let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "find dangling rows")?;
         if repairs.is_empty() {
             return Ok(());
         }
@@ -284,8 +284,8 @@ fn give_heat(conn: &Connection) -> Result<(), StoreError> {
         UPDATE heat
            SET temperature = min(1.0, max(0.0, temperature)), full_at = NULL
          WHERE temperature NOT BETWEEN 0 AND 1";
-    conn.execute(GIVE, [heat::BIRTH]).doing("give nodes a temperature")?;
-    execute(conn, BOUND, "bound temperatures")
+    conn.execute(GIVE, [heat::BIRTH_TEMPERATURE]).doing("set first temperatures")?;
+    execute(conn, BOUND, "limit temperatures")
 }
 
 /// Stores the fingerprint of the rows. If HEAD's differs, a snapshot follows it.

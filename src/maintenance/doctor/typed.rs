@@ -55,7 +55,7 @@ pub(super) fn rewrite_fields(conn: &Connection) -> Result<(), StoreError> {
             let fields = Fields::parse_loosely(&text).ok().map(|it| it.to_string());
             conn.execute(SET, params![key, fields]).doing("rewrite fields")?;
         } else if Fields::parse(&text).is_err() {
-            conn.execute(SET, params![key, None::<String>]).doing("take broken fields away")?;
+            conn.execute(SET, params![key, None::<String>]).doing("remove broken fields")?;
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::store::{ErrorStep, Prepared, StoreError};
 
 impl RedactionWork<'_> {
     /// Scrubs the paths of roots and files. Returns the keys of the renamed files.
-    pub(super) fn paths(&mut self) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn scrub_all_paths(&mut self) -> Result<Vec<i64>, StoreError> {
         self.roots()?;
         self.compile_roots()?;
         self.files()
@@ -86,7 +86,7 @@ impl RedactionWork<'_> {
     }
 
     /// Updates the breadcrumbs below renamed nodes and files.
-    pub(super) fn breadcrumbs(
+    pub(super) fn update_breadcrumbs(
         &mut self,
         relabelled: Vec<i64>,
         restemmed: &[i64],

@@ -87,17 +87,17 @@ pub(super) fn examine_rows(
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     // The comparison takes the write lock, which SQLite refuses to a reader of an outdated state.
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
-        .doing("begin to look at the result")?;
+        .doing("begin to examine the result")?;
     for column in columns::all() {
         let (table, name) = (column.table, column.name);
         let sql = format!("SELECT {name} FROM {table} WHERE typeof({name}) = 'text'");
-        let mut query = tx.prepare(&sql).doing("look at the result")?;
-        let mut rows = query.query([]).doing("look at the result")?;
+        let mut query = tx.prepare(&sql).doing("examine the result")?;
+        let mut rows = query.query([]).doing("examine the result")?;
         let mut n_left = 0;
-        while let Some(row) = rows.next().doing("look at the result")? {
-            let value = row.get_ref(0).doing("look at the result")?;
+        while let Some(row) = rows.next().doing("examine the result")? {
+            let value = row.get_ref(0).doing("examine the result")?;
             let value =
-                value.as_str().map_err(rusqlite::Error::from).doing("look at the result")?;
+                value.as_str().map_err(rusqlite::Error::from).doing("examine the result")?;
             let mut has_secret = false;
             let mut look = |it: &str| has_secret |= redactor.has_secret(it);
             match column.holds {
@@ -112,7 +112,7 @@ pub(super) fn examine_rows(
         }
     }
     let compared = tx.execute(COMPARE, []);
-    tx.rollback().doing("end looking at the result")?;
+    tx.rollback().doing("end the examination of the result")?;
     if let Err(error) = compared {
         redaction.left.push(format!("the index is not that of the text: {error}"));
     }

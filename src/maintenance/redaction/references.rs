@@ -11,7 +11,7 @@ type ReferenceWords = [Option<String>; 5];
 
 impl RedactionWork<'_> {
     /// Scrubs manual references; then parses all references and names again, if any text changed.
-    pub(super) fn references(&mut self) -> Result<(), StoreError> {
+    pub(super) fn scrub_references(&mut self) -> Result<(), StoreError> {
         const BY_HAND: &str = "
             SELECT id, label, path, id_hint, heading, alias
               FROM reference

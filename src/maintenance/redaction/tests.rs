@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::compile::{CompileRequest, Report, Seeding, compile};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, compile};
 use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::links::name::fold_name;
@@ -54,7 +54,7 @@ impl Old {
             message,
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };

@@ -37,7 +37,7 @@ impl NodeTexts {
 
 impl RedactionWork<'_> {
     /// Scrubs the nodes. Returns the keys of those with a new label.
-    pub(super) fn nodes(&mut self) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn scrub_nodes(&mut self) -> Result<Vec<i64>, StoreError> {
         static NODES: Sql = Sql::new(
             "
             SELECT key, content, content_hash, token_count, label, trail, grams, {attributes}
@@ -46,10 +46,8 @@ impl RedactionWork<'_> {
         );
         let mut relabelled = Vec::new();
         let mut changed = Vec::new();
-        let mut query = self.tx.prepare(NODES.text()).doing("read the nodes")?;
-        let mut rows = query.query([]).doing("read the nodes")?;
-        while let Some(row) = rows.next().doing("read the nodes")? {
-            let old = NodeTexts::read(row).doing("read the nodes")?;
+        let tx = self.tx;
+        let scrub = |old: NodeTexts| {
             let label = old.label.clone();
             if let Some(new) = self.scrub_node(old) {
                 if new.label != label {
@@ -58,7 +56,9 @@ impl RedactionWork<'_> {
                 }
                 changed.push(new);
             }
-        }
+            Ok::<_, StoreError>(())
+        };
+        tx.each(NODES.text(), [], NodeTexts::read, "read the nodes", scrub)?;
         self.redaction.n_nodes = changed.len();
         for node in changed {
             self.set_node(&node)?;
@@ -129,22 +129,22 @@ impl RedactionWork<'_> {
     }
 
     /// Scrubs the texts of earlier versions.
-    pub(super) fn blobs(&mut self) -> Result<(), StoreError> {
+    pub(super) fn scrub_blobs(&mut self) -> Result<(), StoreError> {
         const BLOBS: &str = "SELECT hash, content FROM blob";
         const FORGET: &str = "DELETE FROM blob WHERE hash = ?1";
         const KEEP: &str = "
             INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         let mut changed = Vec::new();
-        let mut query = self.tx.prepare(BLOBS).doing("read replaced texts")?;
-        let mut rows = query.query([]).doing("read replaced texts")?;
-        while let Some(row) = rows.next().doing("read replaced texts")? {
-            let content: String = row.get(1).doing("read replaced texts")?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let tx = self.tx;
+        let scrub = |(old, content): (String, String)| {
             if let Some((scrubbed, found)) = self.scrub(&content) {
-                let old: String = row.get(0).doing("read replaced texts")?;
                 let (new, _) = self.text_moved(old.clone(), &scrubbed, found);
                 changed.push((old, new, scrubbed));
             }
-        }
+            Ok::<_, StoreError>(())
+        };
+        tx.each(BLOBS, [], read, "read replaced texts", scrub)?;
         for (old, new, content) in changed {
             let doing = "scrub a replaced text";
             self.tx.run(FORGET, [&old], doing)?;
@@ -155,7 +155,7 @@ impl RedactionWork<'_> {
     }
 
     /// Scrubs the labels of the history, each by the secrets found in its text.
-    pub(super) fn old_labels(&mut self) -> Result<(), StoreError> {
+    pub(super) fn scrub_old_labels(&mut self) -> Result<(), StoreError> {
         const LABELS: &str = "
             SELECT DISTINCT old_hash, old_label
               FROM diff
@@ -178,7 +178,7 @@ impl RedactionWork<'_> {
     }
 
     /// Replaces former hashes by those of the scrubbed texts wherever they occur.
-    pub(super) fn follow_hashes(&mut self) -> Result<(), StoreError> {
+    pub(super) fn replace_hashes(&mut self) -> Result<(), StoreError> {
         const NOTE: &str = "INSERT INTO moved (old, new, tokens) VALUES (?1, ?2, ?3)";
         const VERSIONS: &str = "
             SELECT count(*) FROM diff WHERE old_hash IN (SELECT old FROM moved)";
@@ -194,14 +194,14 @@ impl RedactionWork<'_> {
         let n_versions: i64 =
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
-        self.tx.execute(TOKENS, []).doing("count old tokens anew")?;
+        self.tx.execute(TOKENS, []).doing("count tokens of old texts")?;
         for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})
                   WHERE {name} IN (SELECT old FROM moved)"
             );
-            self.tx.execute(&sql, []).doing("follow changed hashes")?;
+            self.tx.execute(&sql, []).doing("update changed hashes")?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ const NAMES_MAX: usize = 1000;
 
 /// The behaviour when the destination exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IfThere {
+pub(crate) enum IfExists {
     Refuse,
     Replace,
 }
@@ -36,16 +36,16 @@ pub(crate) enum IfThere {
 pub(crate) struct AtomicFile {
     path: PathBuf,
     dest: PathBuf,
-    if_there: IfThere,
+    if_there: IfExists,
     /// Held until the draft has its name, so that no other process takes it for an abandoned one.
     _lock: File,
 }
 
 impl AtomicFile {
     /// Creates an empty draft beside `dest`; fails if `dest` cannot be replaced.
-    pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFile, MoveError> {
+    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFile, MoveError> {
         refuse(dest, if_there)?;
-        let dest = &behind_links(dest)?;
+        let dest = &resolve_symlink(dest)?;
         let Some(name) = dest.file_name() else {
             let what = format!("`{}` does not name a file", dest.display());
             return Err(MoveError::Refused(what));
@@ -97,9 +97,9 @@ impl AtomicFile {
         refuse(dest, self.if_there)?;
         File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
         match self.if_there {
-            IfThere::Replace => fs::rename(&self.path, dest).on("write", dest)?,
+            IfExists::Replace => fs::rename(&self.path, dest).on("write", dest)?,
             // A plain rename would replace a file that a rival has just made.
-            IfThere::Refuse => match rename_new(&self.path, dest) {
+            IfExists::Refuse => match rename_new(&self.path, dest) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     return Err(taken(dest));
                 }
@@ -111,7 +111,7 @@ impl AtomicFile {
 
     /// Returns this draft with the permission to replace an existing file.
     pub(super) fn replacing(mut self) -> AtomicFile {
-        self.if_there = IfThere::Replace;
+        self.if_there = IfExists::Replace;
         self
     }
 }
@@ -130,7 +130,7 @@ pub(crate) fn is_stream(dest: &Path) -> bool {
 }
 
 /// Returns the file that a path leads to: the path itself unless it is a symbolic link.
-pub(super) fn behind_links(path: &Path) -> Result<PathBuf, MoveError> {
+pub(super) fn resolve_symlink(path: &Path) -> Result<PathBuf, MoveError> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
@@ -199,12 +199,12 @@ fn private() -> OpenOptions {
 }
 
 /// Refuses a destination whose content would be lost or mixed with the new one.
-fn refuse(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
+fn refuse(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
     if dest.is_dir() {
         let what = format!("`{}` is a folder; name a file in it", dest.display());
         return Err(MoveError::Refused(what));
     }
-    if if_there == IfThere::Refuse && dest.symlink_metadata().is_ok() {
+    if if_there == IfExists::Refuse && dest.symlink_metadata().is_ok() {
         return Err(taken(dest));
     }
     if is_stream(dest) {
@@ -214,7 +214,7 @@ fn refuse(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
         );
         return Err(MoveError::Refused(what));
     }
-    let dest = &behind_links(dest)?;
+    let dest = &resolve_symlink(dest)?;
     // SQLite would replay the log of another database into the new one.
     for suffix in COMPANIONS {
         let companion = with_suffix(dest, suffix);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
-use super::{AtomicFile, IfThere, MoveError, ProgressFn, with_suffix};
+use super::{AtomicFile, IfExists, MoveError, ProgressFn, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
@@ -29,7 +29,7 @@ pub(crate) struct BackupReport {
 pub(crate) fn backup(
     db: &Path,
     dest: &Path,
-    if_there: IfThere,
+    if_there: IfExists,
     progress: ProgressFn<'_>,
 ) -> Result<BackupReport, MoveError> {
     check_path(db, crate::store::IfMissing::Refuse)?;
@@ -45,7 +45,7 @@ pub(crate) fn backup(
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = connection::open_to_examine(db)?;
     let state = connection::begin_read(&from, "begin a backup")?;
-    let draft = AtomicFile::of(dest, IfThere::Refuse)?;
+    let draft = AtomicFile::of(dest, IfExists::Refuse)?;
     let mut copy = connection::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
     one_file(&copy)?;
@@ -72,7 +72,7 @@ pub(super) fn copy(
     copy_pages(&state, &mut copy, progress)?;
     one_file(&copy)?;
     let finding: String =
-        copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("look at the copy")?;
+        copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("examine the copy")?;
     if finding != "ok" {
         let what = format!("the database is damaged: {finding}; run `remindb doctor`");
         return Err(MoveError::Refused(what));

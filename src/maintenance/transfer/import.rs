@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::export::FORMAT;
 use super::scrub::{RowFate, RowRedactor};
-use super::tables::{MOVED, OnConflict, TableSchema};
+use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{MoveError, ProgressFn, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
@@ -60,7 +60,7 @@ pub(crate) fn import(
     let name = lines.name.to_owned();
     let mut conn = draft.database()?;
     let tx = conn.transaction().doing("begin an import")?;
-    for table in MOVED {
+    for table in TRANSFERRED_TABLES {
         // `table` is from the list in `tables`. The schema comes with rows of its own.
         tx.execute(&format!("DELETE FROM {table}"), []).doing("begin an import")?;
     }
@@ -205,7 +205,8 @@ impl ImportReader<'_> {
         conn.execute("DELETE FROM sqlite_sequence", []).doing("begin an import")?;
         for (name, highest) in sequence {
             let highest = highest.as_i64().filter(|it| 0 <= *it);
-            let (true, Some(highest)) = (MOVED.contains(&name.as_str()), highest) else {
+            let (true, Some(highest)) = (TRANSFERRED_TABLES.contains(&name.as_str()), highest)
+            else {
                 return Err(self.bad(&format!("`sequence` of `{name}` is none")));
             };
             conn.execute(ADD, (name, highest)).doing("note a sequence")?;

@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
 
-use super::atomic_file::{behind_links, sync_folder};
+use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
-use super::{AtomicFile, IfThere, MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use super::{
+    AtomicFile, IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix,
+};
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
@@ -38,14 +40,9 @@ pub(crate) fn restore(
     stamp: &str,
     progress: ProgressFn<'_>,
 ) -> Result<RestoreReport, MoveError> {
-    check_path(source, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no backup at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
+    check_there(source, "backup")?;
     refuse_same(source, db)?;
-    let db = &behind_links(db)?;
+    let db = &resolve_symlink(db)?;
     check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
@@ -84,7 +81,7 @@ fn install(
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
             // Without the time in its name, a draft that a kill left is used again.
-            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfThere::Refuse)?;
+            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfExists::Refuse)?;
             let keep = || {
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
                 copy.publish_as(&safety)
@@ -111,12 +108,12 @@ fn is_usable(db: &Path) -> Result<(), StoreError> {
     let conn = connection::open_to_examine(db)?;
     let found: String = conn
         .query_row("PRAGMA quick_check (1)", [], |row| row.get(0))
-        .doing("look at what is there")?;
+        .doing("examine the existing file")?;
     if found == "ok" {
         return Ok(());
     }
     let damaged = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("look at what is there")
+    Err(rusqlite::Error::SqliteFailure(damaged, Some(found))).doing("examine the existing file")
 }
 
 /// Returns whether the header of an unreadable file marks it as a memory.
@@ -149,7 +146,7 @@ fn replace(
 
 /// Creates a draft that will replace `db`, whose log and other companions may exist.
 pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, MoveError> {
-    AtomicFile::of(&with_suffix(db, ".new"), IfThere::Refuse)
+    AtomicFile::of(&with_suffix(db, ".new"), IfExists::Refuse)
 }
 
 /// Refuses a database that is not empty.
@@ -165,7 +162,7 @@ pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
     let conn = connection::open_to_examine(db)?;
     let (n_nodes, n_others): (i64, i64) = conn
         .query_row(ROWS, [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .doing("look at what is there")?;
+        .doing("examine the existing file")?;
     if n_nodes + n_others == 0 {
         return Ok(());
     }

@@ -14,14 +14,14 @@ use std::path::Path;
 use graft::GraftPart;
 use rusqlite::{Connection, params_from_iter};
 
-use super::atomic_file::{AtomicFile, IfThere};
-use super::tables::{MOVED, OnConflict, TableSchema};
+use super::atomic_file::{AtomicFile, IfExists};
+use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
-use super::{MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use super::{MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, IfMissing, StoreError, check_path, connection, links};
+use crate::store::{ErrorStep, StoreError, connection, links};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
@@ -42,14 +42,9 @@ pub(crate) fn salvage(
     now: Millis,
     progress: ProgressFn<'_>,
 ) -> Result<SalvageReport, MoveError> {
-    check_path(damaged, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no database at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
-    let draft = AtomicFile::of(out, IfThere::Refuse)?;
-    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
+    check_there(damaged, "database")?;
+    let draft = AtomicFile::of(out, IfExists::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfExists::Refuse)?;
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
@@ -64,7 +59,7 @@ pub(crate) fn salvage(
     };
     let tx = conn.transaction().doing("begin to salvage")?;
     let n_read = read_all(&from, &tx, &mut losses, progress)?;
-    tx.commit().doing("commit what was read")?;
+    tx.commit().doing("commit the rescued rows")?;
     if n_read.get("node").is_none_or(|n| *n == 0) && n_read.get("blob").is_none_or(|n| *n == 0) {
         let what = format!(
             "nothing can be read of `{}`; restore a backup, or compile the notes anew",
@@ -118,10 +113,10 @@ fn read_all(
 ) -> Result<BTreeMap<&'static str, u64>, MoveError> {
     let mut n_read = BTreeMap::new();
     for (nth, table) in (0..).zip(TableSchema::all(to)?) {
-        progress(nth, MOVED.len() as u64);
+        progress(nth, TRANSFERRED_TABLES.len() as u64);
         // The schema's own rows would conflict with the salvaged ones.
         to.execute(&format!("DELETE FROM {}", table.name), []).doing("begin to salvage")?;
-        let there = match table.as_in(from) {
+        let there = match table.in_database(from) {
             Ok(there) if !there.columns.is_empty() => there,
             Ok(_) | Err(_) => {
                 losses.push(format!("{}: the table is gone", table.name));
@@ -129,7 +124,7 @@ fn read_all(
             }
         };
         let insert = there.insert(OnConflict::Ignore);
-        let mut insert = to.prepare(&insert).doing("keep what was read")?;
+        let mut insert = to.prepare(&insert).doing("copy a row")?;
         let (mut n, mut n_bad) = (0, 0);
         let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
             match insert.execute(params_from_iter(cells)) {

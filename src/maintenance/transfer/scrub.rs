@@ -110,7 +110,7 @@ impl<'a> RowRedactor<'a> {
             row.insert("hash".to_owned(), hash.clone().into());
             let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
             self.hashes.insert(old, hash);
-            if is_there.doing("look for a text")? {
+            if is_there.doing("find a text")? {
                 return Ok(RowFate::Present);
             }
         }
@@ -124,10 +124,10 @@ impl<'a> RowRedactor<'a> {
         if self.n_secrets == 0 {
             return Ok(());
         }
-        conn.execute_batch(MAKE).doing("note what was cleaned")?;
-        let mut add = conn.prepare(ADD).doing("note what was cleaned")?;
+        conn.execute_batch(MAKE).doing("list scrubbed texts")?;
+        let mut add = conn.prepare(ADD).doing("list scrubbed texts")?;
         for pair in &self.hashes {
-            add.execute(pair).doing("note what was cleaned")?;
+            add.execute(pair).doing("list scrubbed texts")?;
         }
         drop(add);
         for table in TableSchema::all(conn)? {
@@ -140,10 +140,10 @@ impl<'a> RowRedactor<'a> {
                       WHERE {1} IN (SELECT old FROM cleaned)",
                     table.name, column.name
                 );
-                conn.execute(&sql, []).doing("follow what was cleaned")?;
+                conn.execute(&sql, []).doing("update references to scrubbed texts")?;
             }
         }
-        conn.execute_batch("DROP TABLE cleaned").doing("forget what was cleaned")?;
+        conn.execute_batch("DROP TABLE cleaned").doing("drop the list of scrubbed texts")?;
         links::read_again(conn)?;
         doctor::rewrite_fingerprint(conn, MESSAGE, now)
     }

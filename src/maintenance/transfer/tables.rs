@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 use crate::store::{Prepared, StoreError};
 
 /// Tables that are transferred, in the order of export: none refers to a later one.
-pub(super) const MOVED: &[&str] = &[
+pub(super) const TRANSFERRED_TABLES: &[&str] = &[
     "memory",
     "root",
     "file",
@@ -26,7 +26,7 @@ pub(super) const MOVED: &[&str] = &[
 
 /// Tables that are not: their rows follow from others, or mean nothing elsewhere.
 #[cfg(test)]
-pub(super) const DERIVED: &[&str] = &["node_fts", "lease", "pulse", "facet", "facet_made"];
+pub(super) const DERIVED_TABLES: &[&str] = &["node_fts", "lease", "pulse", "facet", "facet_made"];
 
 /// A table's schema in one database.
 pub(super) struct TableSchema {
@@ -53,11 +53,11 @@ pub(super) enum OnConflict {
 impl TableSchema {
     /// Returns every table that is transferred.
     pub(super) fn all(conn: &Connection) -> Result<Vec<TableSchema>, StoreError> {
-        MOVED.iter().map(|name| TableSchema::read(conn, name)).collect()
+        TRANSFERRED_TABLES.iter().map(|name| TableSchema::read(conn, name)).collect()
     }
 
     /// Returns the table as another database has it, with the columns known here.
-    pub(super) fn as_in(&self, conn: &Connection) -> Result<TableSchema, StoreError> {
+    pub(super) fn in_database(&self, conn: &Connection) -> Result<TableSchema, StoreError> {
         const IS_TABLE: &str =
             "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage <> 0";
         let mut there = TableSchema::read(conn, self.name)?;
@@ -104,7 +104,7 @@ impl TableSchema {
     /// Returns the columns of the primary key, first to last.
     pub(super) fn key(&self) -> Vec<&str> {
         let mut key: Vec<&TableColumn> = self.columns.iter().filter(|it| 0 < it.key_idx).collect();
-        key.sort_by_key(|it| it.key_idx);
+        key.sort_unstable_by_key(|it| it.key_idx);
         key.into_iter().map(|it| it.name.as_str()).collect()
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 use rusqlite::Connection;
 
-use super::tables::{DERIVED, MOVED};
+use super::tables::{DERIVED_TABLES, TRANSFERRED_TABLES};
 use super::*;
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
@@ -32,7 +32,8 @@ fn every_table_of_the_schema_moves_or_follows_from_those_that_do() {
     let mut query = conn.prepare(TABLES).unwrap();
     let found: BTreeSet<String> =
         query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let known: BTreeSet<String> = MOVED.iter().chain(DERIVED).map(|&it| it.to_owned()).collect();
+    let known: BTreeSet<String> =
+        TRANSFERRED_TABLES.iter().chain(DERIVED_TABLES).map(|&it| it.to_owned()).collect();
     assert_eq!(found, known, "`moving/tables.rs` needs a line for each table");
 }
 
@@ -44,12 +45,12 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
     if !text.is_empty() {
         text.push('\n');
     }
-    let said = match import_text(&text, &path) {
+    let outcome = match import_text(&text, &path) {
         Ok(imported) => format!("{imported:?}"),
         Err(error) => error.to_string(),
     };
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "something was made");
-    expected.assert_eq(&said);
+    expected.assert_eq(&outcome);
 }
 
 fn import_text(text: &str, db: &Path) -> Result<ImportReport, MoveError> {
@@ -96,13 +97,13 @@ fn a_file_that_is_no_export_is_refused() {
 #[test]
 fn a_newer_format_is_refused() {
     let lines = r#"{"remindb":"export","format":2,"schema":1}"#;
-    let said = import_text(lines, Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("part of the file is missing"), "{said}");
-    let said = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("format 2 and schema 1 are not known to this build"), "{said}");
+    let outcome = import_text(lines, Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("part of the file is missing"), "{outcome}");
+    let outcome = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("format 2 and schema 1 are not known to this build"), "{outcome}");
     let lines = r#"{"remindb":"export","format":1,"schema":999}"#;
-    let said = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
-    assert!(said.contains("update the program"), "{said}");
+    let outcome = import_text(&format!("{lines}\n"), Path::new("none.db")).unwrap_err().to_string();
+    assert!(outcome.contains("update the program"), "{outcome}");
 }
 
 #[test]

@@ -19,13 +19,15 @@ use rusqlite::Connection;
 
 use super::atomic_file::AtomicFile;
 use super::scrub::RowRedactor;
-use super::{IfThere, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
+use super::{
+    IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, restore, with_suffix,
+};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 use crate::store::past::incomplete;
-use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
+use crate::store::{self, ErrorStep, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.
 const TRIES_MAX: usize = 5;
@@ -69,14 +71,9 @@ pub(crate) fn import_old(
     now: Millis,
     progress: ProgressFn<'_>,
 ) -> Result<OldImport, MoveError> {
-    check_path(old, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::Missing { path } => {
-            MoveError::Refused(format!("no database at `{}`", path.display()))
-        }
-        error => error.into(),
-    })?;
+    check_there(old, "database")?;
     restore::refuse_occupied(db)?;
-    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfExists::Refuse)?;
     copy_still(old, copy.path())?;
     let from = open(copy.path(), old)?;
     let draft = restore::draft_of(db)?;

@@ -131,7 +131,7 @@ fn a_bomb_of_values_is_refused_before_it_is_built() {
     // The object and the list count, besides their members.
     assert_eq!(outcome(call(VALUES_MAX - 2, "1")), Ok(()));
     let refused = outcome(call(VALUES_MAX - 1, "1")).unwrap_err();
-    assert_eq!(refused.code, RpcError::PARAMS);
+    assert_eq!(refused.code, RpcError::INVALID_PARAMS);
     assert_eq!(refused.message, "`params` has more than 20000 values; send less at once");
     // Characters in a string are no values.
     let text = serde_json::to_string(&"\\\",[{".repeat(VALUES_MAX)).unwrap();
@@ -245,7 +245,7 @@ fn equal_ids_have_equal_keys() {
 #[test]
 fn a_line_has_no_line_break_of_any_kind() {
     let fault = RpcError {
-        code: RpcError::INTERNAL,
+        code: RpcError::INTERNAL_ERROR,
         message: "a\nb\r\u{85}c\u{2028}d\u{2029}".to_owned(),
         data: Some(Value::from("\n")),
     };
@@ -320,7 +320,7 @@ proptest! {
 }
 
 #[test]
-fn a_malformed_response_is_idle() {
+fn a_malformed_response_is_ignored() {
     check(
         concat!(
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}"#,

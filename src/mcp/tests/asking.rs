@@ -7,7 +7,7 @@ use super::*;
 
 const ASK: &str = "ask";
 
-fn can(names: &[&str]) -> Value {
+fn capabilities(names: &[&str]) -> Value {
     Value::Object(names.iter().map(|it| ((*it).to_owned(), json!({}))).collect())
 }
 
@@ -28,22 +28,22 @@ fn accept(name: &str, value: &str) -> Value {
 fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
     let (server, _ends) = fixture::server();
     let mut connection = connection();
-    let capabilities = can(&["elicitation", "sampling", "roots"]);
-    let mut say =
+    let capabilities = capabilities(&["elicitation", "sampling", "roots"]);
+    let mut respond =
         |retry: Value| ask(&server, &mut connection, call(&capabilities, retry))["result"].clone();
-    let first = say(json!({}));
+    let first = respond(json!({}));
     assert_eq!(first["resultType"], "input_required");
     expect![[r#"
         {"first":{"method":"elicitation/create","params":{"message":"What is your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}}
     "#]].assert_eq(&format!("{}\n", first["inputRequests"]));
     // The state carries the first answer to the third round.
-    let second = say(json!({
+    let second = respond(json!({
         "inputResponses": {"first": accept("name", "Ann"), "other": 7},
         "requestState": first["requestState"],
     }));
     assert_eq!(names(&second["inputRequests"]), ["second"]);
     assert_ne!(first["requestState"], second["requestState"]);
-    let third = say(json!({
+    let third = respond(json!({
         "inputResponses": {"second": {"action": "decline"}},
         "requestState": second["requestState"],
     }));
@@ -52,16 +52,16 @@ fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
         "third": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hi"}},
         "fourth": {"roots": [{"uri": "file:///a"}]},
     });
-    let last = say(json!({"inputResponses": answers, "requestState": third["requestState"]}));
+    let last = respond(json!({"inputResponses": answers, "requestState": third["requestState"]}));
     assert_eq!(last["resultType"], "complete");
-    let said = last["content"][0]["text"].as_str().unwrap();
-    assert_eq!(said, r#"name "Ann"; color Declined; "hi" "file:///a""#);
+    let shown = last["content"][0]["text"].as_str().unwrap();
+    assert_eq!(shown, r#"name "Ann"; color Declined; "hi" "file:///a""#);
 }
 
 #[test]
 fn an_answer_that_makes_no_sense_is_asked_for_again() {
     let (server, _ends) = fixture::server();
-    let capabilities = can(&["elicitation"]);
+    let capabilities = capabilities(&["elicitation"]);
     let nonsense = [
         json!(12345),
         json!({"action": "accept"}),
@@ -77,7 +77,7 @@ fn an_answer_that_makes_no_sense_is_asked_for_again() {
     for malformed in [json!(null), json!([]), json!("first")] {
         let retry = json!({"inputResponses": malformed});
         let reply = ask(&server, &mut connection(), call(&capabilities, retry));
-        assert_eq!(reply["error"]["code"], RpcError::PARAMS, "{malformed}");
+        assert_eq!(reply["error"]["code"], RpcError::INVALID_PARAMS, "{malformed}");
     }
 }
 
@@ -85,13 +85,13 @@ fn an_answer_that_makes_no_sense_is_asked_for_again() {
 fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let (server, _ends) = fixture::server();
     let mut connection = connection();
-    let capabilities = can(&["elicitation"]);
+    let capabilities = capabilities(&["elicitation"]);
     let first = ask(&server, &mut connection, call(&capabilities, json!({})));
     let signed = first["result"]["requestState"].as_str().unwrap().to_owned();
     let bad = |state: Value| {
         let mut connection = Connection::new("b");
         let asked = call(&capabilities, json!({"requestState": state}));
-        ask(&server, &mut connection, asked)["error"]["code"] == RpcError::PARAMS
+        ask(&server, &mut connection, asked)["error"]["code"] == RpcError::INVALID_PARAMS
     };
     assert!(!bad(json!(signed)));
     assert!(bad(json!(format!("{signed}-TAMPERED"))));
@@ -102,18 +102,18 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     // Another request, another process.
     let mut other = call(&capabilities, json!({"requestState": signed}));
     other["params"]["name"] = "steps".into();
-    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::PARAMS);
+    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::INVALID_PARAMS);
     let (server, _ends) = fixture::server();
     let asked = call(&capabilities, json!({"requestState": signed}));
-    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::PARAMS);
+    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::INVALID_PARAMS);
 }
 
 #[test]
 fn a_client_is_asked_only_for_what_it_can() {
     let (server, _ends) = fixture::server();
-    let reply = ask(&server, &mut connection(), call(&can(&["sampling"]), json!({})));
-    let said = reply["result"]["content"][0]["text"].as_str().unwrap();
-    assert_eq!(said, "name Unsupported; color Unsupported; ");
+    let reply = ask(&server, &mut connection(), call(&capabilities(&["sampling"]), json!({})));
+    let shown = reply["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(shown, "name Unsupported; color Unsupported; ");
     let url = json!({"elicitation": {"url": {}}});
     assert_eq!(ask(&server, &mut connection(), call(&url, json!({})))["result"], reply["result"]);
     // A missing capability is an error of the era's form.
@@ -132,22 +132,23 @@ fn a_client_is_asked_only_for_what_it_can() {
 fn a_prompt_asks_as_a_tool_does() {
     let (server, _ends) = fixture::server();
     let mut asked = modern_request("prompts/get", json!({"name": "asking"}));
-    asked["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can(&["elicitation"]);
+    asked["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        capabilities(&["elicitation"]);
     let mut connection = connection();
     let first = ask(&server, &mut connection, asked.clone());
     assert_eq!(names(&first["result"]["inputRequests"]), ["first"]);
     let cancel = json!({"action": "cancel"});
     asked["params"]["inputResponses"] = json!({"first": cancel, "second": cancel});
     let last = ask(&server, &mut connection, asked);
-    let said = last["result"]["messages"][0]["content"]["text"].as_str().unwrap();
-    assert_eq!(said, "name Cancelled; color Cancelled; ");
+    let shown = last["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert_eq!(shown, "name Cancelled; color Cancelled; ");
 }
 
 /// A legacy client in the middle of a call: the question to it, and the line of the reply.
 struct Talk {
     connection: Connection,
     server: Arc<Server<fixture::Fixture>>,
-    told: Receiver<OutgoingLine>,
+    lines: Receiver<OutgoingLine>,
     reply: Receiver<Option<OutgoingLine>>,
 }
 
@@ -157,28 +158,28 @@ impl Talk {
         let mut connection = connection();
         let hello = json!({"capabilities": {"elicitation": {}}});
         ask(&server, &mut connection, request("initialize", hello));
-        let (lines, told) = unbounded();
+        let (sender, lines) = unbounded();
         let asked = request("tools/call", json!({"name": ASK})).to_string();
         let frame = parse_frame(asked.as_bytes()).unwrap();
-        let FrameStep::Run(job) = connection.accept_frame(&server, frame, &Outbox::new(lines))
+        let FrameStep::Run(job) = connection.accept_frame(&server, frame, &Outbox::new(sender))
         else {
             panic!("not a call")
         };
         let (sender, reply) = unbounded();
         let handler = Arc::clone(&server);
         crate::server::spawn("call", move || sender.send(handler.run(*job))).unwrap();
-        Talk { connection, server, told, reply }
+        Talk { connection, server, lines, reply }
     }
 
     #[track_caller]
-    fn told(&self) -> Value {
-        let line = self.told.recv_timeout(TIMEOUT).expect("it should have asked");
+    fn received(&self) -> Value {
+        let line = self.lines.recv_timeout(TIMEOUT).expect("it should have asked");
         let message = serde_json::from_str(&line.text).unwrap();
         published::check(None, &message);
         message
     }
 
-    fn say(&mut self, mut response: Value) {
+    fn respond(&mut self, mut response: Value) {
         response["jsonrpc"] = "2.0".into();
         let frame = parse_frame(response.to_string().as_bytes()).unwrap();
         let step = self.connection.accept_frame(&self.server, frame, &nowhere());
@@ -196,32 +197,32 @@ impl Talk {
 #[test]
 fn a_legacy_call_asks_and_waits() {
     let mut talk = Talk::start();
-    let question = talk.told();
+    let question = talk.received();
     assert_eq!(question["method"], "elicitation/create");
     // Responses without a question are ignored.
-    talk.say(json!({"id": 77, "result": {}}));
-    talk.say(json!({"id": "1", "result": {}}));
-    talk.say(json!({"id": question["id"], "result": accept("name", "Ann")}));
-    let question = talk.told();
-    talk.say(json!({"id": question["id"], "error": {"code": -1, "message": "no"}}));
+    talk.respond(json!({"id": 77, "result": {}}));
+    talk.respond(json!({"id": "1", "result": {}}));
+    talk.respond(json!({"id": question["id"], "result": accept("name", "Ann")}));
+    let question = talk.received();
+    talk.respond(json!({"id": question["id"], "error": {"code": -1, "message": "no"}}));
     assert_eq!(talk.text(), "name \"Ann\"; color Cancelled; ");
-    talk.say(json!({"id": question["id"], "result": {}}));
+    talk.respond(json!({"id": question["id"], "result": {}}));
 }
 
 #[test]
 fn a_client_that_has_gone_answers_nothing() {
     let talk = Talk::start();
-    let _question = talk.told();
+    let _question = talk.received();
     talk.connection.stop_asking();
     assert_eq!(talk.text(), "name Cancelled; color Cancelled; ");
     // A cancelled call gets no reply, and stops waiting.
     let mut talk = Talk::start();
-    let question = talk.told();
+    let question = talk.received();
     let frame = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     talk.connection.accept_frame(&talk.server, parse_frame(frame.as_bytes()).unwrap(), &nowhere());
     assert!(talk.reply.recv_timeout(TIMEOUT).unwrap().is_none());
-    let told = talk.told();
-    assert_eq!(told["method"], "notifications/cancelled");
-    assert_eq!(told["params"]["requestId"], question["id"]);
-    talk.say(json!({"id": question["id"], "result": {}}));
+    let cancelled = talk.received();
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], question["id"]);
+    talk.respond(json!({"id": question["id"], "result": {}}));
 }

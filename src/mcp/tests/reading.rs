@@ -203,7 +203,7 @@ fn lists_come_in_pages() {
     .assert_eq(&shape);
     for cursor in ["", "x", "tools:0", "tools:999", "tools:-1", "resources:2", "tools:2 "] {
         let asked = modern_request("tools/list", json!({"cursor": cursor}));
-        assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::PARAMS);
+        assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::INVALID_PARAMS);
     }
 }
 
@@ -214,14 +214,14 @@ fn a_registration_without_resources_and_prompts_has_none_of_their_methods() {
     let mut connection = connection();
     for method in ["resources/list", "resources/read", "prompts/list", "completion/complete"] {
         let reply = ask(&server, &mut connection, modern_request(method, json!({})));
-        assert_eq!(reply["error"]["code"], RpcError::METHOD, "{method}");
+        assert_eq!(reply["error"]["code"], RpcError::METHOD_NOT_FOUND, "{method}");
     }
     let about = ask(&server, &mut connection, modern_request("server/discover", json!({})));
     assert_eq!(about["result"]["capabilities"], json!({"logging": {}, "tools": {}}));
 }
 
 #[test]
-fn a_schema_of_ones_own_is_listed_to_the_letter() {
+fn a_custom_schema_is_listed_unchanged() {
     let (server, _ends) = fixture::server();
     let list = ask(&server, &mut connection(), modern_request("tools/list", json!({})));
     let tools = list["result"]["tools"].as_array().unwrap();

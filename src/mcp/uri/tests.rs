@@ -222,7 +222,7 @@ fn malformed_uris_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_wildcard_is_a_letter_like_any_other() {
+fn a_wildcard_is_an_ordinary_letter() {
     check(
         &["remindb://sessions/history/*", "remindb://sessions/history/%2A%3F%5B"],
         expect![[r#"

@@ -139,8 +139,8 @@ impl CompileRun<'_> {
         for row in vanished {
             let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
             let forgotten = batch.tombstones(row.id)?;
-            let said = nodes.iter().map(base_hash);
-            removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
+            let hashes = nodes.iter().map(base_hash);
+            removed.push(hashes.chain(forgotten.iter().map(|it| it.source_hash)).collect());
             old.push(nodes);
         }
         let is_new =
@@ -361,10 +361,10 @@ fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, Compil
     }
     let idx_of: HashMap<NodeId, usize> =
         work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
-    let said: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
+    let hashes: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
     let mut asked = HashSet::new();
     for (node, &hash) in work.parsed.tree.nodes.iter().zip(&work.parsed.hashes) {
-        if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
+        if hashes.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
         for id in batch.former_ids(node.node_type, hash, FORMER_MAX)? {

@@ -243,10 +243,10 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
     let mut agent_nodes: Vec<Option<NodeRecord>> = work.agent_nodes.drain(..).map(Some).collect();
     let mut places: HashMap<(NodeType, ContentHash), VecDeque<usize>> = HashMap::new();
     for (at, it) in agent_nodes.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?))) {
-        if let Some(said) = batch.last_base_text(it.id)? {
+        if let Some(base) = batch.last_base_text(it.id)? {
             places.entry((it.node_type, it.content_hash)).or_default().push_back(at);
-            if said != it.content_hash {
-                places.entry((it.node_type, said)).or_default().push_back(at);
+            if base != it.content_hash {
+                places.entry((it.node_type, base)).or_default().push_back(at);
             }
         }
     }
@@ -254,12 +254,12 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
         if work.matched[idx].is_some() {
             continue;
         }
-        let said = (node.node_type, work.parsed.hashes[idx]);
-        while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
+        let base = (node.node_type, work.parsed.hashes[idx]);
+        while let Some(at) = places.get_mut(&base).and_then(VecDeque::pop_front) {
             let Some(mut found) = agent_nodes[at].take() else { continue };
             // The agent's text stays over the base.
-            if found.content_hash != said.1 {
-                batch.restore_base(&mut found, said.1)?;
+            if found.content_hash != base.1 {
+                batch.restore_base(&mut found, base.1)?;
             }
             work.matched[idx] = Some(found);
             break;

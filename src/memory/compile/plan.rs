@@ -24,7 +24,7 @@ pub(super) struct CompilePlan {
     pub(super) vanished: Vec<FileRow>,
     /// Files of nested roots that this root takes over, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
-    pub(super) oddities: Vec<SkippedPath>,
+    pub(super) skipped: Vec<SkippedPath>,
 }
 
 impl CompilePlan {

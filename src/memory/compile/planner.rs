@@ -14,7 +14,7 @@ use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
 /// files that failed are read again only after a change.
-pub(super) fn make(
+pub(super) fn make_plan(
     writer: &Writer,
     request: &CompileRequest<'_>,
     watch: Option<&mut RescanState>,
@@ -29,7 +29,7 @@ pub(super) fn make(
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
     let redactor = &workspace.redactor;
-    let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
+    let (rules, mut skipped) = Rules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
@@ -57,7 +57,7 @@ pub(super) fn make(
                 Gitignore::Followed => "an ignore file",
             };
             let what = format!("{by} excludes it; nothing is compiled");
-            oddities.push(SkippedPath { path: scope.path.clone(), line: None, what });
+            skipped.push(SkippedPath { path: scope.path.clone(), line: None, what });
             scan::ScanResult::default()
         }
         Kind::File | Kind::Folder => scan::walk_folder(&rules, &full),
@@ -68,8 +68,8 @@ pub(super) fn make(
         watch.check_folder(&full, walk.found.len(), newest)?;
     }
     scrub_paths(&mut walk, &scope.root, redactor);
-    oddities.extend(walk.oddities);
-    plan.oddities = oddities;
+    skipped.extend(walk.skipped);
+    plan.skipped = skipped;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
     plan.scope = scope;
     plan.workspace = workspace;
@@ -176,7 +176,7 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
         }
     };
     walk.unseen.iter_mut().for_each(clean);
-    walk.oddities.iter_mut().for_each(|it| clean(&mut it.path));
+    walk.skipped.iter_mut().for_each(|it| clean(&mut it.path));
     let mut n_scrubbed = 0;
     for file in &mut walk.found {
         if let Cow::Owned(scrubbed) = redactor.scrub(&file.path).text {
@@ -194,7 +194,7 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
             walk.found.push(file);
         } else {
             let what = "another file has this path once secrets are replaced; rename it".to_owned();
-            walk.oddities.push(SkippedPath { path: file.path, line: None, what });
+            walk.skipped.push(SkippedPath { path: file.path, line: None, what });
         }
     }
 }
@@ -272,7 +272,7 @@ fn compare(
             Some(row) if row.stat == file.stat && recheck.is_done(row, &file, &scope.root) => {
                 let what = row.error.clone();
                 let odd = |what| SkippedPath { path: file.path.clone(), line: None, what };
-                plan.oddities.extend(what.map(odd));
+                plan.skipped.extend(what.map(odd));
             }
             Some(_) => changed.push(file),
             None => new.push(file),

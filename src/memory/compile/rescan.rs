@@ -42,7 +42,7 @@ struct UnsettledFile {
 
 impl RescanState {
     /// Sets the least age of a settled file.
-    pub(crate) fn set_settle(&mut self, settle_ms: i64) {
+    pub(crate) fn set_settle_ms(&mut self, settle_ms: i64) {
         self.settle_ms = settle_ms.max(0);
     }
 

@@ -1,8 +1,8 @@
-mod births;
 mod groups;
+mod inserts;
 mod links;
+mod overlays;
 mod races;
-mod voices;
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         message: "test",
         n_threads: 2,
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
-        seeding: Seeding::AtBirth,
+        temperatures_for: InitialTemperaturesFor::NewNodes,
         stopwatch: clock.stopwatch(),
         progress: &|_, _| true,
     }
@@ -333,7 +333,7 @@ fn a_file_that_is_asked_for_but_ignored_says_so() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn a_missing_path_is_an_error() {
     let notes = Notes::new();
     let error = notes.try_compile("nowhere.md").unwrap_err();
     assert!(matches!(error, CompileError::NoSource { .. }), "{error}");

@@ -73,7 +73,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn looks(&self, outline: Expect) -> &Scene {
+    fn check_outline(&self, outline: Expect) -> &Scene {
         self.assert_healthy();
         outline.assert_eq(&self.tree());
         self
@@ -117,7 +117,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn refuses(&self, outcome: Result<Answer, Error>, why: Expect) {
+    fn assert_refused(&self, outcome: Result<Answer, Error>, why: Expect) {
         let n_before = self.snapshots().len();
         why.assert_eq(&(outcome.unwrap_err().to_string() + "\n"));
         assert_eq!(self.snapshots().len(), n_before);
@@ -162,7 +162,7 @@ fn markdown_becomes_a_subtree() {
         wrote node ID0 (3 tokens)
     "#]]
     .assert_eq(&shown(&answer));
-    scene.looks(expect![[r#"
+    scene.check_outline(expect![[r#"
         [heading] Deploy
           [text] By hand.
           [text] Use make.
@@ -244,7 +244,7 @@ fn a_compiled_text_is_replaced_until_its_block_changes() {
 }
 
 #[test]
-fn the_mode_says_otherwise() {
+fn a_mode_overrides_the_default() {
     let scene = Scene::new();
     scene.file("a.md", "# Deploy\n\n```sh\nmake\n```\n");
     let (heading, code) = (scene.id("Deploy"), scene.id("Code (sh): make"));
@@ -252,12 +252,12 @@ fn the_mode_says_otherwise() {
     scene.memory.write("```sh\nmake all\n```", Some(&code), WriteMode::Auto).unwrap();
     scene.memory.write("It takes long.", Some(&code), WriteMode::Append).unwrap();
     assert_eq!(scene.text(&code), "make all");
-    scene.looks(expect![[r#"
+    scene.check_outline(expect![[r#"
         [heading] Ship
           [code] Code (sh): make all
             [text] It takes long.
     "#]]);
-    scene.refuses(
+    scene.assert_refused(
         scene.memory.write("One.\n\nTwo.", Some(&heading), WriteMode::Replace),
         expect![[r#"
             a heading is one line; write below it with mode `append`
@@ -274,25 +274,25 @@ fn a_senseless_edit_is_refused_and_changes_nothing() {
     let memory = &scene.memory;
     let error = memory.write("x", Some(&typo), WriteMode::Auto).unwrap_err().to_string();
     assert_eq!(error, format!("no node `{typo}`; nearest: `{id}` Deploy"));
-    scene.refuses(
+    scene.assert_refused(
         memory.write(" \n\t", None, WriteMode::Auto),
         expect![[r#"
             `payload` is blank; say something
         "#]],
     );
-    scene.refuses(
+    scene.assert_refused(
         memory.write("x", None, WriteMode::Replace),
         expect![[r#"
             without an `anchor` there is nothing to replace; name one
         "#]],
     );
-    scene.refuses(
+    scene.assert_refused(
         memory.write(&"x ".repeat(600_000), None, WriteMode::Auto),
         expect![[r#"
             `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
         "#]],
     );
-    scene.refuses(
+    scene.assert_refused(
         memory.summarize(&id, "s", Some(f64::NAN)),
         expect![[r#"
             `temperature` must be between 0 and 1, not NaN
@@ -342,7 +342,7 @@ fn a_summary_warms_even_if_it_says_the_same() {
     assert_eq!(scene.snapshots().last().unwrap().0, format!("summarize:{id}"));
     scene.file("a.md", &fs::read_to_string(scene.dir.path().join("notes/a.md")).unwrap());
     scene.file("a.md", "# Deploy\n\nNew.\n\nBy hand, which takes quite a while and two people.\n");
-    scene.looks(expect![[r#"
+    scene.check_outline(expect![[r#"
         [heading] Deploy
           [text] New.
           [text] Summary: By hand.
@@ -356,7 +356,7 @@ fn children_take_the_place_of_what_is_forgotten() {
     let id = scene.id("B");
     let answer = scene.memory.forget(&id, ForgetMode::Reparent).unwrap();
     assert_eq!(answer.text, format!("forgot node {id} (mode=reparent, 3 affected)"));
-    scene.looks(expect![[r#"
+    scene.check_outline(expect![[r#"
         [heading] A
           [text] one
           [text] two
@@ -371,7 +371,7 @@ fn children_take_the_place_of_what_is_forgotten() {
         .unwrap();
     assert_eq!(n_ops, 2, "the rest stays where it is");
     scene.memory.forget(&scene.id("A"), ForgetMode::Cascade).unwrap();
-    scene.looks(expect![[""]]);
+    scene.check_outline(expect![[""]]);
     assert_eq!(scene.snapshots().last().unwrap().0.split(':').nth(1), Some("cascade"));
 }
 

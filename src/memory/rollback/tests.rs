@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
-use crate::memory::compile::{self, CompileRequest, Seeding};
+use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
@@ -75,7 +75,7 @@ impl RollbackFixture {
             message: "compile",
             n_threads: 1,
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: Clock::manual(NOW).stopwatch(),
             progress: &|_, _| true,
         };
@@ -89,11 +89,11 @@ impl RollbackFixture {
 
     #[track_caller]
     fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &RollbackFixture {
-        let said = match rollback(self.writer(), target, after, NOW) {
+        let outcome = match rollback(self.writer(), target, after, NOW) {
             Ok(rolled) => rolled.text(),
             Err(error) => format!("error: {error}"),
         };
-        text.assert_eq(&said);
+        text.assert_eq(&outcome);
         self
     }
 
@@ -114,11 +114,11 @@ impl RollbackFixture {
         NodeId::parse(&id).unwrap()
     }
 
-    fn say(&self, id: NodeId, content: &str) {
+    fn overlay(&self, id: NodeId, content: &str) {
         self.agent(|batch| {
             let old = batch.find(id)?.unwrap();
             let label = text::label_of_text(content);
-            batch.set_agent_text(&old, &said(old.data(), &label, content))
+            batch.set_agent_text(&old, &agent_text(old.data(), &label, content))
         });
     }
 
@@ -206,14 +206,14 @@ impl RollbackFixture {
         }
         let (id, other) = (ids[id], ids[other]);
         match kind {
-            5 | 6 => self.say(id, &format!("an agent's {word}\nin two lines")),
+            5 | 6 => self.overlay(id, &format!("an agent's {word}\nin two lines")),
             7 => self.agent(|batch| {
                 let under = batch.find(other)?.unwrap();
                 let parent = (id != other).then_some(under.key);
                 let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
                 let label = text::label_of_text(&word);
                 let node = Node::default();
-                let agent_content = said(NodeData::of(&node), &label, &word);
+                let agent_content = agent_text(NodeData::of(&node), &label, &word);
                 batch.insert_agent_node(&agent_content, place).map(drop)
             }),
             8 => self.agent(|batch| {
@@ -235,7 +235,7 @@ impl RollbackFixture {
     }
 }
 
-fn said<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
+fn agent_text<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
     let token_count = u32::try_from(content.len()).unwrap();
     NodeData { label, content, token_count, ..data }
 }
@@ -351,8 +351,8 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
     fixture.write("a.md", "# A\n\nOne.\n").compile();
     let first = fixture.head().1;
     let id = fixture.id_of("One.");
-    fixture.say(id, "Said.");
-    fixture.say(id, "One.");
+    fixture.overlay(id, "Said.");
+    fixture.overlay(id, "One.");
     assert_eq!(fixture.head(), (3, first.clone()));
     fixture.write("a.md", "# A\n\nAnother.\n").compile();
     fixture.write("a.md", "# A\n\nOne.\n").compile();
@@ -403,8 +403,8 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
         if way == "one after the other" {
             fixture.compile();
         }
-        let said = fixture.write("a.md", text).compile();
-        assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
+        let outcome = fixture.write("a.md", text).compile();
+        assert_eq!(outcome, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
         assert_eq!(fixture.head().1, first);
         // They belong to the file again, which can change and remove them.
         fixture.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
@@ -427,7 +427,7 @@ fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
             batch.forget(&two)
         });
         let three = fixture.id_of("Three.");
-        fixture.say(three, "Three, as an agent has it.");
+        fixture.overlay(three, "Three, as an agent has it.");
         fs::remove_file(fixture.path("b.md")).unwrap();
         if way == "one after the other" {
             fixture.compile();
@@ -485,7 +485,7 @@ fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
     let warm = "
         INSERT INTO heat (node, temperature, at, pinned) SELECT key, 0.9, 0, 1 FROM node";
     Connection::open(path).unwrap().execute_batch(warm).unwrap();
-    fixture.say(fixture.id_of("One."), "Said.");
+    fixture.overlay(fixture.id_of("One."), "Said.");
     fixture.agent(|batch| cascade(batch, fixture.id_of("Two.")));
     fixture.rollback(1, LaterSnapshots::Keep);
     let heat: String = fixture.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
@@ -496,7 +496,7 @@ fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
 fn an_overlay_goes_back_to_the_files_text() {
     let fixture = RollbackFixture::new(5);
     fixture.write("a.md", "# A\n\nOne.\n").compile();
-    fixture.say(fixture.id_of("One."), "Said by an agent.");
+    fixture.overlay(fixture.id_of("One."), "Said by an agent.");
     fixture.compile();
     fixture.rollback(1, LaterSnapshots::Keep);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();

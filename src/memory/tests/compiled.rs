@@ -15,23 +15,24 @@ pub(super) type Changed = BTreeMap<String, Option<String>>;
 pub(super) fn check(before: &Model, seen: &Seen, changed: &Changed) {
     let mut after = before.clone();
     after.state = seen.state.clone();
-    after.said = seen.said.clone();
-    for (file, blocks) in &before.said {
+    after.base_blocks = seen.base_blocks.clone();
+    for (file, blocks) in &before.base_blocks {
         if !changed.contains_key(file) {
-            assert_eq!(Some(blocks), after.said.get(file), "what the unchanged {file} says");
+            assert_eq!(Some(blocks), after.base_blocks.get(file), "what the unchanged {file} says");
         }
     }
     for (file, text) in changed {
         match text {
-            Some(text) => says_itself(before, &after, changed, file, text),
+            Some(text) => check_changed_file(before, &after, changed, file, text),
             None => {
-                let said = after.said.get(file).into_iter().flatten();
-                let alive: Vec<_> = said.filter(|(id, _)| lives_in(&after, id, file)).collect();
+                let base_blocks = after.base_blocks.get(file).into_iter().flatten();
+                let alive: Vec<_> =
+                    base_blocks.filter(|(id, _)| lives_in(&after, id, file)).collect();
                 assert!(alive.is_empty(), "{file} is gone, and still says {alive:?}");
             }
         }
     }
-    keeps_what_no_file_says(before, &after, changed);
+    check_other_nodes(before, &after, changed);
     for (id, node) in &after.state.nodes {
         let Some(old) = before.state.nodes.get(id) else {
             assert!(after.source_of(id).is_some(), "a compile made {id}, which no file says");
@@ -55,10 +56,10 @@ fn lives_in(model: &Model, id: &str, file: &str) -> bool {
 /// Checks a changed file: each of its blocks is there once, in order, or forgotten. Known blocks
 /// keep their nodes, with their overlays.
 #[track_caller]
-fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
+fn check_changed_file(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
     let tree = parse(Syntax::Markdown, text).tree;
     let empty = BTreeMap::new();
-    let (old, new) = (before.said.get(file).unwrap_or(&empty), after.said.get(file));
+    let (old, new) = (before.base_blocks.get(file).unwrap_or(&empty), after.base_blocks.get(file));
     let new = new.unwrap_or(&empty);
     let parsed: Vec<Block> = tree.nodes.iter().map(block).collect();
     let counted = count(parsed.iter());
@@ -72,7 +73,7 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
     for (id, block) in new {
         let is_alive = lives_in(after, id, file);
         // Forgotten blocks of a file stay forgotten when it is renamed.
-        let forgotten = before.said.iter().filter(|(file, _)| !lives_in(before, id, file));
+        let forgotten = before.base_blocks.iter().filter(|(file, _)| !lives_in(before, id, file));
         let was_forgotten = forgotten.into_iter().any(|(_, it)| it.get(id) == Some(block));
         assert!(is_alive || was_forgotten, "{file}: a compile forgot {id}");
         if is_alive {
@@ -92,11 +93,12 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
     let known = count(old.values());
     // A deleted node may have moved here under its own id, where this one was deleted itself.
     let gone = changed.iter().filter(|(_, text)| text.is_none());
-    let said_there = gone.filter_map(|(file, _)| before.said.get(file)).flat_map(|it| it.values());
-    let said_there: BTreeSet<&Block> = said_there.collect();
+    let vanished_blocks =
+        gone.filter_map(|(file, _)| before.base_blocks.get(file)).flat_map(|it| it.values());
+    let vanished_blocks: BTreeSet<&Block> = vanished_blocks.collect();
     for (id, block) in old {
         let is_gone = !lives_in(before, id, file);
-        if is_gone && said_there.contains(block) {
+        if is_gone && vanished_blocks.contains(block) {
             continue;
         }
         if known[block] != 1 || counted.get(block) != Some(&1) || block.1 == hash("") {
@@ -111,15 +113,21 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
         }
     }
     if counted.values().all(|it| *it == 1) {
-        stands_where_it_says(after, file, &tree, new);
+        check_document_order(after, file, &tree, new);
     }
 }
 
 /// Checks the parent of each node in a file without equal blocks. It is the node of the block
 /// above, or of the nearest one above that is not forgotten.
 #[track_caller]
-fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<String, Block>) {
-    let id_of: BTreeMap<&Block, &String> = said.iter().map(|(id, block)| (block, id)).collect();
+fn check_document_order(
+    after: &Model,
+    file: &str,
+    tree: &Tree,
+    base_blocks: &BTreeMap<String, Block>,
+) {
+    let id_of: BTreeMap<&Block, &String> =
+        base_blocks.iter().map(|(id, block)| (block, id)).collect();
     for node in &tree.nodes {
         let id = id_of[&block(node)];
         if !lives_in(after, id, file) {
@@ -141,7 +149,7 @@ fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<
 
 /// Checks that agent nodes are unchanged and in their place, or as near as possible.
 #[track_caller]
-fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
+fn check_other_nodes(before: &Model, after: &Model, changed: &Changed) {
     let mut inserted: BTreeSet<&String> = BTreeSet::new();
     for (id, old) in &before.state.nodes {
         if before.source_of(id).is_some() {

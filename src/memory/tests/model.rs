@@ -262,9 +262,9 @@ pub(super) struct Snapshot {
 pub(super) struct Model {
     pub(super) state: State,
     /// Blocks of each file by node id, alive or forgotten.
-    pub(super) said: BTreeMap<String, BTreeMap<String, Block>>,
+    pub(super) base_blocks: BTreeMap<String, BTreeMap<String, Block>>,
     /// Every block that a file ever had, by node id.
-    pub(super) ever_said: BTreeMap<String, BTreeSet<Block>>,
+    pub(super) former_blocks: BTreeMap<String, BTreeSet<Block>>,
     pub(super) heat: BTreeMap<String, Heat>,
     pub(super) attended: i64,
     /// Manual edges: source and target with their weight.
@@ -278,8 +278,8 @@ pub(super) struct Model {
 impl Model {
     /// Returns the hash of a node's base text.
     pub(super) fn source_of(&self, id: &str) -> Option<u64> {
-        let said = self.said.get(self.state.file_of(id)?)?;
-        said.get(id).map(|(_, hash)| *hash)
+        let base_blocks = self.base_blocks.get(self.state.file_of(id)?)?;
+        base_blocks.get(id).map(|(_, hash)| *hash)
     }
 
     /// Forgets the files that no state has nodes of, if `is_lost` says so of the file and its
@@ -289,7 +289,7 @@ impl Model {
         is_lost: impl Fn(&str, &BTreeMap<String, Block>) -> bool,
     ) {
         let (now, snapshots) = (&self.state, &self.snapshots);
-        self.said.retain(|file, blocks| {
+        self.base_blocks.retain(|file, blocks| {
             let seat = Seat::File(file.clone());
             let mut states = snapshots.iter().map(|it| &it.state).chain([now]);
             states.any(|it| !it.children(&seat).is_empty()) || !is_lost(file, blocks)
@@ -298,7 +298,7 @@ impl Model {
 
     /// Returns whether a file ever had this block for the node.
     pub(super) fn had_text(&self, id: &str, block: &Block) -> bool {
-        self.ever_said.get(id).is_some_and(|it| it.contains(block))
+        self.former_blocks.get(id).is_some_and(|it| it.contains(block))
     }
 
     /// Drops heat and edges of removed nodes.

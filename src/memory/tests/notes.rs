@@ -128,7 +128,7 @@ impl Notes {
     fn edit_blocks(&mut self, path: &str, dice: &mut Dice) -> String {
         let mut blocks = self.blocks(path);
         let (at, n) = (dice.below(blocks.len()), blocks.len());
-        let said = match dice.below(12) {
+        let edit = match dice.below(12) {
             0 if 0 < n => format!("cut {:?}", blocks.remove(at)),
             1 | 2 if 0 < n && !blocks[at].contains('|') && !blocks[at].contains("```") => {
                 let word = self.word();
@@ -166,7 +166,7 @@ impl Notes {
             }
         };
         self.set(path, Some(&(blocks.join("\n\n") + "\n")));
-        said
+        edit
     }
 
     /// Returns a block that never existed before; a few are short and equal.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::model::{Changes, State};
-use super::world::Simulation;
+use super::simulation::Simulation;
 use crate::query::{self, Query};
 
 const ALL: Option<u32> = Some(1_000_000);
@@ -17,13 +17,13 @@ pub(super) fn check(simulation: &mut Simulation) {
     let Some(from) = simulation.dice.pick(&ids) else { return };
     let to = simulation.dice.pick(&ids).unwrap().max(from);
     let delta = query::DeltaQuery { since: from, ..query::DeltaQuery::default() };
-    let said = simulation.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
+    let shown = simulation.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
     let changes = state(simulation, from).changes(&simulation.model.state);
-    matches(&format!("delta since {from}"), &said["changes"], &changes);
+    matches(&format!("delta since {from}"), &shown["changes"], &changes);
     let diff = query::DiffQuery { from, to, cursor: None };
-    let said = simulation.memory().query_and_warm(&Query::Diff(diff), ALL).unwrap().structured;
+    let shown = simulation.memory().query_and_warm(&Query::Diff(diff), ALL).unwrap().structured;
     let changes = state(simulation, from).changes(state(simulation, to));
-    matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
+    matches(&format!("diff from {from} to {to}"), &shown["changes"], &changes);
     let all: BTreeSet<&String> =
         simulation.model.snapshots.iter().flat_map(|it| it.state.nodes.keys()).collect();
     let all: Vec<String> = all.into_iter().cloned().collect();
@@ -37,21 +37,21 @@ fn state(simulation: &Simulation, at: i64) -> &State {
 }
 
 #[track_caller]
-fn matches(what: &str, said: &Value, changes: &Changes) {
-    let mut said: BTreeMap<&str, &str> = (said.as_array().unwrap().iter())
+fn matches(what: &str, shown: &Value, changes: &Changes) {
+    let mut shown: BTreeMap<&str, &str> = (shown.as_array().unwrap().iter())
         .map(|it| (it["id"].as_str().unwrap(), it["op"].as_str().unwrap()))
         .collect();
     for (id, op) in &changes.certain {
-        assert_eq!(said.remove(id.as_str()), Some(*op), "{what}: {id}");
+        assert_eq!(shown.remove(id.as_str()), Some(*op), "{what}: {id}");
     }
-    for (id, op) in &said {
+    for (id, op) in &shown {
         let is_moved = changes.shuffled.iter().any(|it| it.contains(*id));
-        assert!(*op == "mod" && is_moved, "{what}: {id} is not what is told: {op}");
+        assert!(*op == "mod" && is_moved, "{what}: {id} is not what is entry: {op}");
     }
     for family in &changes.shuffled {
-        let n_notified = family.iter().filter(|it| said.contains_key(it.as_str())).count();
+        let n_notified = family.iter().filter(|it| shown.contains_key(it.as_str())).count();
         let n_certain = family.iter().filter(|it| changes.certain.contains_key(*it)).count();
-        assert!(0 < n_notified + n_certain, "{what}: the new order of {family:?} is not told");
+        assert!(0 < n_notified + n_certain, "{what}: the new order of {family:?} is not entry");
     }
 }
 
@@ -59,16 +59,16 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
 #[track_caller]
 fn has_history(simulation: &Simulation, id: &str) {
     let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, cursor: None };
-    let said = simulation.memory().query_and_warm(&Query::History(ask), ALL).unwrap().structured;
-    let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
-    for step in said["history"].as_array().unwrap() {
+    let shown = simulation.memory().query_and_warm(&Query::History(ask), ALL).unwrap().structured;
+    let mut entry: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
+    for step in shown["history"].as_array().unwrap() {
         let at = step["snapshot"].as_i64().unwrap();
-        told.entry(at).or_default().insert(step["op"].as_str().unwrap());
+        entry.entry(at).or_default().insert(step["op"].as_str().unwrap());
     }
     for pair in simulation.model.snapshots.windows(2) {
         let at = pair[1].id;
         let changes = pair[0].state.changes(&pair[1].state);
-        let ops = told.remove(&at).unwrap_or_default();
+        let ops = entry.remove(&at).unwrap_or_default();
         match changes.certain.get(id) {
             Some(op) => assert!(ops.contains(op), "{id} in snapshot {at}: {ops:?}, not {op}"),
             None => assert!(ops.iter().all(|it| *it == "mod"), "{id} in snapshot {at}: {ops:?}"),

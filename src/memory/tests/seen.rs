@@ -16,7 +16,7 @@ pub(super) type EdgeRow = (String, String, f64, bool);
 
 pub(super) struct Seen {
     pub(super) state: State,
-    pub(super) said: BTreeMap<String, BTreeMap<String, Block>>,
+    pub(super) base_blocks: BTreeMap<String, BTreeMap<String, Block>>,
     pub(super) heat: BTreeMap<String, Heat>,
     pub(super) attended: i64,
     pub(super) edges: Vec<EdgeRow>,
@@ -52,7 +52,7 @@ pub(super) fn read_state(path: &Path) -> Seen {
     while let Some(row) = rows.next().unwrap() {
         let (id, file): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
         let block = (row.get(2).unwrap(), number(&row.get::<_, String>(3).unwrap()));
-        let other = seen.said.entry(file).or_default().insert(id, block);
+        let other = seen.base_blocks.entry(file).or_default().insert(id, block);
         assert_eq!(other, None, "a file's node that is there and forgotten");
     }
     let mut query = conn.prepare_cached(EDGES).unwrap();
@@ -89,7 +89,7 @@ fn nodes(conn: &Connection) -> Seen {
          ORDER BY n.position, n.key";
     let mut seen = Seen {
         state: State::default(),
-        said: BTreeMap::new(),
+        base_blocks: BTreeMap::new(),
         heat: BTreeMap::new(),
         attended: 0,
         edges: Vec::new(),
@@ -130,7 +130,7 @@ fn nodes(conn: &Connection) -> Seen {
         if let Some(source) = text(11) {
             let block = (node.node_type.clone(), number(&source));
             let file = file.clone().expect("what a file says is in one");
-            seen.said.entry(file).or_default().insert(id.clone(), block);
+            seen.base_blocks.entry(file).or_default().insert(id.clone(), block);
         }
         let (temperature, at, pinned) =
             (row.get(16).unwrap(), row.get(17).unwrap(), row.get(18).unwrap());

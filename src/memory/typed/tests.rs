@@ -59,7 +59,7 @@ impl World {
 
     /// The error of a call that changes nothing.
     #[track_caller]
-    fn refuses(&self, tool: &str, args: Value, code: &str, message: &str) {
+    fn assert_refused(&self, tool: &str, args: Value, code: &str, message: &str) {
         let before = self.n_snapshots();
         let error = self.call(tool, args.clone()).expect_err("it is refused");
         assert_eq!(error["error"]["code"], code, "{args} {error}");

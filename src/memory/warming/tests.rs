@@ -1,4 +1,4 @@
-mod told;
+mod notified;
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::{BIRTH, TickPace};
+use crate::model::heat::{BIRTH_TEMPERATURE, TickPace};
 use crate::store::{Batch, ColdNode, IfMissing, StoreError};
 
 const MINUTE: i64 = 60_000;
@@ -136,7 +136,7 @@ fn two_servers_cool_once_in_an_hour() {
     }
     ann.stop();
     ben.stop();
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn one_server_goes_on_where_another_died() {
     }
     drop(ann);
     ben.stop();
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_weekend_off_cools_nothing() {
         fixture.clock.advance(3 * DAY);
     }
     fixture.server().stop();
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_suspended_machine_cools_little_more_than_one_tick() {
     let mut server = fixture.server();
     fixture.clock.advance(3 * DAY);
     server.offer_cold_nodes();
-    assert!(after_hours(BIRTH, 0.1) < average(&memory));
+    assert!(after_hours(BIRTH_TEMPERATURE, 0.1) < average(&memory));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_crash_loses_one_tick_at_most() {
         server.offer_cold_nodes();
     }
     drop(server);
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
 }
 
 #[test]
@@ -202,10 +202,10 @@ fn nothing_is_lost_while_another_process_writes() {
         fixture.clock.advance(5 * MINUTE);
         server.offer_cold_nodes();
     }
-    is_near(average(&memory), BIRTH);
+    is_near(average(&memory), BIRTH_TEMPERATURE);
     writer.execute_batch("ROLLBACK").unwrap();
     server.offer_cold_nodes();
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
 }
 
 #[test]
@@ -222,14 +222,14 @@ fn a_new_rate_acts_from_now_on() {
     let usual = Rates::default();
     hour(&mut server, usual);
     server.memory.set_rates(Rates { decay_per_hour: 1.0, ..usual });
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
     hour(&mut server, Rates { decay_per_hour: 0.1, ..usual });
-    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 3.0));
     hour(&mut server, Rates { is_enabled: false, ..usual });
     hour(&mut server, Rates { decay_per_hour: 0.0, ..usual });
-    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 3.0));
     hour(&mut server, usual);
-    is_near(average(&memory), after_hours(BIRTH, 4.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 4.0));
     hour(&mut server, Rates { decay_per_hour: f64::MAX, ..usual });
     assert_eq!(average(&memory), 0.0);
 }
@@ -319,13 +319,13 @@ fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     let n_nodes = fixture.number("SELECT count(*) FROM node");
     assert_eq!(n_rows(), 0);
     cool(&fixture, &memory, 30);
-    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0));
     let read = [7, 7, 9];
     memory.warm(&read.map(|it| (NodeKey(it), ViewKind::Read)));
     memory.warm(&[(NodeKey(n_nodes + 1), ViewKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
-    is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0) + added / n_nodes as f64);
     // Added later, a node is warmer than the others, which takes a row.
     std::fs::write(fixture.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
     memory.compile(&fixture.dir.path().join("notes"), "").unwrap();
@@ -339,12 +339,12 @@ fn pinned_nodes_never_go_cold() {
     fixture.run("UPDATE heat SET pinned = 1", []);
     cool(&fixture, &memory, 1000);
     assert_eq!(notified(&memory).len(), 0);
-    is_near(average(&memory), BIRTH);
+    is_near(average(&memory), BIRTH_TEMPERATURE);
     // Unpinned by a process that does not maintain the index.
     fixture.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
     cool(&fixture, &memory, 1);
     assert_eq!(notified(&memory).len(), 0);
-    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
     cool(&fixture, &memory, 40);
     assert!(!notified(&memory).is_empty());
 }
@@ -369,10 +369,10 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
     cool(&fixture, &memory, 30);
     pin(true);
     cool(&fixture, &memory, 1000);
-    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0));
     assert_eq!(notified(&memory).len(), 0);
     pin(false);
-    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0));
     cool(&fixture, &memory, 2);
     assert_eq!(notified(&memory).len(), 0);
     cool(&fixture, &memory, 1);
@@ -380,7 +380,7 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
 }
 
 #[test]
-fn one_index_serves_every_line() {
+fn one_index_serves_every_threshold() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let n_notified = |line: f64| {
         memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
@@ -388,14 +388,14 @@ fn one_index_serves_every_line() {
         notified(&memory).len()
     };
     cool(&fixture, &memory, 10);
-    let now = after_hours(BIRTH, 10.0);
+    let now = after_hours(BIRTH_TEMPERATURE, 10.0);
     assert_eq!([n_notified(0.0), n_notified(now - 1e-9)], [0, 0]);
     assert!(0 < n_notified(now + 1e-9));
     assert_eq!(n_notified(1.0), 0, "told once");
 }
 
 #[test]
-fn a_memory_of_the_first_schema_learns_what_is_cold() {
+fn a_memory_of_the_first_schema_gets_cold_nodes() {
     let (fixture, memory) = WarmingFixture::compiled(3);
     fixture.note_all();
     fixture.run("UPDATE heat SET full_at = NULL", []);
@@ -406,7 +406,7 @@ fn a_memory_of_the_first_schema_learns_what_is_cold() {
 }
 
 #[test]
-fn of_an_older_memory_only_those_rows_stay_that_say_something() {
+fn migrations_keep_only_heat_rows_that_differ_from_birth() {
     let (fixture, memory) = WarmingFixture::compiled(10);
     fixture.note_all();
     memory.warm(&[(NodeKey(3), ViewKind::Read)]);
@@ -437,5 +437,5 @@ fn reads_warm_as_the_settings_say() {
     let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();
-    is_near(warmest, BIRTH + 0.15 + 0.01);
+    is_near(warmest, BIRTH_TEMPERATURE + 0.15 + 0.01);
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn texts_that_are_no_time_are_refused() {
         for text in [
             "",
             "2026",

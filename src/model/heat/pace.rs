@@ -20,7 +20,7 @@ pub(crate) struct AttendedTime {
 impl AttendedTime {
     /// Returns the share of this time that is not yet counted, when the clock moved `since_ms` ago.
     /// Servers that are up at the same time share the time, and none counts it twice.
-    pub(crate) fn share_ms(self, since_ms: i64) -> i64 {
+    pub(crate) fn uncounted_ms(self, since_ms: i64) -> i64 {
         let share = since_ms.clamp(0, self.real_ms) as f64 / self.real_ms.max(1) as f64;
         (self.cooling_ms * share) as i64
     }

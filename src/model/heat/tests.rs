@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn a_node_is_cold_before_its_curve_crosses_the_line(
+    fn a_node_is_cold_once_its_curve_crossed_the_threshold(
         temperature in 0.0..=1.0_f64, line in 0.0..=1.0_f64, age_hours in 0_i64..200,
     ) {
         let heat = Heat { temperature, at: 5 * HOUR, pinned: false };
@@ -96,7 +96,7 @@ proptest! {
                 pace.note(now, &rates);
             }
             if let Some(due) = paces[who].due(&rates) {
-                attended += due.share_ms(now - ticked_at);
+                attended += due.uncounted_ms(now - ticked_at);
                 ticked_at = now;
                 paces[who].settle();
             }
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn a_time_jump_counts_little_more_than_a_tick() {
+fn a_jump_of_time_counts_as_about_one_tick() {
     let rates = Rates::default();
     let mut pace = TickPace::new(0);
     pace.note(1000 * HOUR, &rates);
@@ -130,7 +130,7 @@ fn a_time_jump_counts_little_more_than_a_tick() {
 }
 
 #[test]
-fn a_tick_is_due_once_in_an_interval() {
+fn a_tick_is_due_once_an_interval() {
     let rates = Rates { tick_ms: 1000, ..Rates::default() };
     let mut pace = TickPace::new(0);
     assert_eq!(pace.wait_ms(&rates), 1000);
@@ -161,7 +161,7 @@ fn four_reads_reach_full_heat() {
 
 #[test]
 fn a_clock_that_stepped_back_cools_nothing() {
-    assert_eq!(Heat::birth(HOUR).now(0), BIRTH);
+    assert_eq!(Heat::birth(HOUR).now(0), BIRTH_TEMPERATURE);
     assert_eq!(Heat::birth(HOUR).warmed(0.15, 0).at, HOUR);
 }
 

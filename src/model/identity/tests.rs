@@ -44,15 +44,15 @@ fn outline(text: &str) -> Vec<Owned> {
     let mut side: Vec<Owned> = Vec::new();
     let mut path: Vec<usize> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let said = line.trim_start();
-        path.truncate((line.len() - said.len()) / 2);
-        let marks = said.bytes().take_while(|&it| it == b'#').count();
-        let (node_type, level, content) = match said {
-            _ if 0 < marks => (NodeType::Heading, u8::try_from(marks).ok(), said[marks..].trim()),
+        let body = line.trim_start();
+        path.truncate((line.len() - body.len()) / 2);
+        let marks = body.bytes().take_while(|&it| it == b'#').count();
+        let (node_type, level, content) = match body {
+            _ if 0 < marks => (NodeType::Heading, u8::try_from(marks).ok(), body[marks..].trim()),
             "[list]" => (NodeType::List, None, ""),
-            _ if said.starts_with("- ") => (NodeType::List, None, said),
-            _ if said.starts_with("= ") => (NodeType::Code, None, &said[2..]),
-            _ => (NodeType::Text, None, said),
+            _ if body.starts_with("- ") => (NodeType::List, None, body),
+            _ if body.starts_with("= ") => (NodeType::Code, None, &body[2..]),
+            _ => (NodeType::Text, None, body),
         };
         let content = content.replace('/', "\n");
         let label = crate::text::label_of_text(&content);

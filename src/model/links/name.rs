@@ -47,7 +47,7 @@ impl NameKey {
     }
 
     /// Returns the key of the name `self` within the file called `file`.
-    pub(crate) fn inside(self, file: NameKey) -> NameKey {
+    pub(crate) fn qualified_by(self, file: NameKey) -> NameKey {
         let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
         NameKey(xxh64(&[file, own].concat(), 1).cast_signed())
     }

@@ -50,7 +50,8 @@ pub(crate) fn names_needed_by(reference: &Reference) -> Vec<NameKey> {
         let file = last_path_segment(&source);
         let inside = NameKey::of(&as_label(heading.as_ref().unwrap_or(label)));
         names.push(NameKey::of(file));
-        names.extend([file, without_extension(file)].map(|it| inside.inside(NameKey::of(it))));
+        names
+            .extend([file, without_extension(file)].map(|it| inside.qualified_by(NameKey::of(it))));
     } else {
         names.push(NameKey::of(&as_label(label)));
         if let Some(heading) = heading {

@@ -66,15 +66,15 @@ fn nothing_is_due_while_paused() {
 }
 
 #[test]
-fn one_run_may_be_sooner() {
+fn the_next_run_may_be_brought_forward() {
     let mut schedule = Schedule::every(1_000);
     schedule.done(Millis(0), Millis(0));
-    schedule.sooner(200);
+    schedule.shorten_next(200);
     assert_eq!(schedule.sleep_ms(Millis(50)), 150);
     assert!(schedule.is_due(Millis(200)));
     schedule.done(Millis(200), Millis(200));
     assert_eq!(schedule.sleep_ms(Millis(200)), 1_000);
-    schedule.sooner(5_000);
+    schedule.shorten_next(5_000);
     assert_eq!(schedule.sleep_ms(Millis(200)), 1_000, "never later than the interval");
 }
 

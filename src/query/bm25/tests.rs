@@ -31,7 +31,7 @@ fn terms_known_to_the_index_are_present() {
 }
 
 #[test]
-fn nothing_is_worth_nothing() {
+fn no_words_and_no_texts_score_nothing() {
     check(&[("", 0), ("", 0)], &[0, 1]);
     assert_eq!(bm25_scores(&[], &[]), Vec::<f64>::new());
 }

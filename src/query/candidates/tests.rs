@@ -6,14 +6,14 @@ use crate::store::reader::testing::{Sketch, work_of};
 
 /// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
 /// `said`.
-fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
+fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
     let mut sketch = Sketch::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         sketch.node(
             0,
             "text",
-            &format!("Note {nth}.\nIt has common and usual words. {}", said(nth)),
+            &format!("Note {nth}.\nIt has common and usual words. {}", sentence(nth)),
         );
     }
     sketch.done()
@@ -42,7 +42,7 @@ fn nodes_with_more_of_the_words_come_first() {
 }
 
 #[test]
-fn a_common_word_counts_among_what_rarer_ones_find() {
+fn a_common_word_counts_among_matches_of_rarer_ones() {
     let n_notes = COMMON * 2;
     let reader = notes(n_notes, |nth| match nth % 100 {
         0 if nth == 700 => "A rare thing, particular.".to_owned(),
@@ -56,7 +56,7 @@ fn a_common_word_counts_among_what_rarer_ones_find() {
 }
 
 #[test]
-fn common_words_are_found_beside_what_little_rarer_ones_find() {
+fn common_words_fill_up_what_rare_words_find() {
     let reader =
         notes(COMMON * 2, |nth| if nth == 7 { "A pelican.".to_owned() } else { String::new() });
     let found = best(&reader, "pelican common", 50);
@@ -73,7 +73,7 @@ fn common_words_are_found_beside_what_little_rarer_ones_find() {
 }
 
 #[test]
-fn words_that_are_all_common_find_who_has_all_of_them_and_labels_first() {
+fn common_words_alone_find_nodes_with_all_of_them_labels_first() {
     let n_notes = COMMON * 3;
     let mut sketch = Sketch::new();
     for nth in 0..n_notes {
@@ -95,7 +95,7 @@ fn words_that_are_all_common_find_who_has_all_of_them_and_labels_first() {
 }
 
 #[test]
-fn of_many_with_the_same_word_those_with_it_in_the_label_are_weighed() {
+fn nodes_with_the_word_in_their_label_are_candidates_first() {
     let mut sketch = Sketch::new();
     for nth in 0..400 {
         sketch.file(&format!("{nth}.md"));

@@ -58,7 +58,7 @@ fn moved(
             both.push((old.position, new.position, id));
         }
     }
-    both.sort();
+    both.sort_unstable();
     // In the old order: each node that is now after one of its successors, or before one of its
     // predecessors.
     let mut least_behind = vec![i64::MAX; both.len() + 1];

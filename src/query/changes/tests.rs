@@ -184,7 +184,7 @@ fn a_history_is_newest_first_and_outlives_its_node() {
 }
 
 #[test]
-fn the_past_warms_nothing_and_names_unknown_snapshots() {
+fn queries_of_the_past_warm_nothing_and_name_unknown_snapshots() {
     let notes = Notes::new();
     let error = notes.memory.delta(7, None).unwrap_err().to_string();
     assert_eq!(error, "`since_snapshot`: no snapshot 7; there is none yet");

@@ -64,7 +64,7 @@ fn no_more_is_counted_than_asked_for() {
 }
 
 #[test]
-fn so_many_snapshots_are_read_as_are_shown() {
+fn only_shown_snapshots_are_read() {
     let sketch = Sketch::new();
     sketch.run(
         "WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 2000)
@@ -96,7 +96,7 @@ fn a_full_receiver_ends_the_reading() {
 }
 
 #[test]
-fn a_circle_is_no_way_to_walk_for_ever() {
+fn a_cycle_of_parents_ends_the_walk() {
     let mut sketch = Sketch::new();
     sketch.file("a.md");
     let (one, two) = (sketch.node(0, "heading", "one"), sketch.node(1, "text", "two"));

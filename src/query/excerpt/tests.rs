@@ -22,7 +22,7 @@ fn the_words_stand_in_their_context() {
 }
 
 #[test]
-fn without_the_words_it_is_the_beginning() {
+fn a_text_without_the_words_shows_its_beginning() {
     check("Short text.", &["absent"], expect!["Short text."]);
     check("", &["absent"], expect![""]);
     check("日本語テキスト", &["本語"], expect!["日本語テキスト"]);

@@ -49,7 +49,7 @@ fn scripts_without_spaces_have_words_too() {
 }
 
 #[test]
-fn few_sections_teach_nothing() {
+fn few_sections_expand_no_query() {
     let (lease, nothing) = (BagOfWords::of(&[], "The lease of a lock."), BagOfWords::default());
     let texts = vec![vec![&lease]; SECTIONS_MIN - 1];
     assert_eq!(expansion_scores(&texts, &[1.0; SECTIONS_MIN - 1]), None);

@@ -45,7 +45,7 @@ fn neighbours_of_a_good_hit_rank_before_strangers() {
 }
 
 #[test]
-fn a_heading_lends_to_what_it_heads() {
+fn a_heading_passes_relevance_to_its_section() {
     check(
         &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
         expect!["9 0.65, 2 0.15, 3 0.12"],
@@ -61,7 +61,7 @@ fn one_section_does_not_fill_an_answer() {
 }
 
 #[test]
-fn odd_numbers_make_no_odd_scores() {
+fn scores_are_finite_for_any_numbers() {
     let odd = [f64::NAN, f64::INFINITY, -1.0, f64::MAX];
     let candidates: Vec<RankCandidate<'_>> = odd
         .iter()

@@ -8,7 +8,7 @@ fn numbers_are_short() {
 }
 
 #[test]
-fn one_is_no_plural() {
+fn one_is_singular() {
     assert_eq!(render_folded(1, 12, false), "… 1 more node, 12 tok");
     assert_eq!(render_folded(14, 2_100, false), "… 14 more nodes, 2.1k tok");
     assert_eq!(render_folded(10_000, 400_000, true), "… 10k+ more nodes, 400k+ tok");

@@ -19,7 +19,7 @@ fn the_best_hit_is_the_first_line() {
 }
 
 #[test]
-fn every_odd_query_answers() {
+fn every_odd_query_is_answered() {
     let reader = Sketch::of(NOTES);
     for query in [
         "what's up?",

@@ -9,7 +9,7 @@ fn check(old: &str, new: &str, hunks: Expect) {
 }
 
 #[test]
-fn one_line_for_another() {
+fn a_replaced_line_is_one_hunk() {
     check(
         "alpha one",
         "beta two",
@@ -49,7 +49,7 @@ fn three_lines_stand_around_a_change() {
 }
 
 #[test]
-fn equal_texts_differ_in_nothing() {
+fn equal_texts_have_no_hunks() {
     check("", "", expect![""]);
     check("a\nb", "a\nb", expect![""]);
 }

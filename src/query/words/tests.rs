@@ -41,7 +41,7 @@ fn function_words_count_when_nothing_else_is_left() {
 }
 
 #[test]
-fn nothing_to_look_for_is_no_words() {
+fn a_query_of_signs_has_no_words() {
     for query in ["", " ", "\"", "\"\"", "?!", "\0", "((((", "*", "…", "AND ("] {
         let asked = parse_query(query);
         assert_eq!(asked.expression, None, "{query:?}");
@@ -124,7 +124,7 @@ fn scripts_without_spaces_go_through_their_pairs() {
 }
 
 #[test]
-fn a_megabyte_is_read_in_no_time_and_bounded() {
+fn a_query_of_a_megabyte_is_bounded() {
     let words: String = (0..200_000).map(|it| format!("w{it} ")).collect();
     let n_terms = parse_query(&words).terms.len();
     assert_eq!(n_terms, TERMS_MAX);

@@ -24,7 +24,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
     let (tools, hub) = (&server.handler, &server.hub);
     let watch = tools.memory.clock().stopwatch();
     let mut pace = NotifyPace::default();
-    let mut said = String::new();
+    let mut last_error = String::new();
     loop {
         let wait = match hub.has_subscribers_or(|| tools.watch.end()) {
             false => {
@@ -33,7 +33,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
                 SLEEP
             }
             true => {
-                publish_changes(server, &mut said);
+                publish_changes(server, &mut last_error);
                 let resources = &tools.memory.workspace().config.server.resources;
                 let window = |uri: &str| resources.debounce_of(short(uri));
                 let left_ms = pace.turn(hub, Millis(watch.elapsed_ms()), window);
@@ -41,7 +41,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
                 Duration::from_millis(wait_ms.unsigned_abs())
             }
         };
-        if stop.is_set_or_woken(hub.woken(), wait) {
+        if stop.is_set_or_woken(hub.wake_receiver(), wait) {
             return;
         }
     }
@@ -49,18 +49,18 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
 
 /// Marks the resources that changed. A failure is logged once, not at every try, since the log may
 /// be a resource with a subscriber.
-fn publish_changes(server: &Server<MemoryHandler>, said: &mut String) {
+fn publish_changes(server: &Server<MemoryHandler>, last_error: &mut String) {
     let Server { handler: tools, hub, .. } = server;
     match tools.watch.changed_resources(&tools.memory) {
         Ok(changed) => {
-            said.clear();
+            last_error.clear();
             changed.into_iter().for_each(|uri| hub.mark_changed(uri));
         }
         Err(error) => {
             let error = error.to_string();
-            if *said != error {
+            if *last_error != error {
                 log::warn!("changes of the memory are not noticed: {error}");
-                *said = error;
+                *last_error = error;
             }
         }
     }

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{
+    CompileError, CompileRequest, InitialTemperaturesFor, Report, RescanState,
+};
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
@@ -32,7 +34,7 @@ const LOG_FILE: &str = "rescan.jsonl";
 const RETRY_MS: i64 = 1_000;
 
 /// Maximum warnings of one scan that are logged.
-const WARNINGS_SAID_MAX: usize = 100;
+const WARNINGS_LOGGED_MAX: usize = 100;
 
 /// The settings that may change while serving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,9 +60,9 @@ pub(crate) struct Rescanner {
     log: JsonlSink,
     latest: LatestScan,
     /// Warnings of the last scan, which are not repeated while they last.
-    said: BTreeSet<String>,
+    warnings: BTreeSet<String>,
     /// Called when a scan changed the memory.
-    tell: Box<dyn Fn() + Send>,
+    on_change: Box<dyn Fn() + Send>,
 }
 
 impl Rescanner {
@@ -84,15 +86,15 @@ impl Rescanner {
             watch: RescanState::default(),
             log: JsonlSink::new(source, LOG_FILE),
             latest: LatestScan::default(),
-            said: BTreeSet::new(),
-            tell: Box::new(|| ()),
+            warnings: BTreeSet::new(),
+            on_change: Box::new(|| ()),
         }
     }
 
     /// Adds a listener that is called when a scan changed the memory. By then the scan is the
     /// latest.
-    pub(crate) fn with_listener(self, tell: impl Fn() + Send + 'static) -> Rescanner {
-        Rescanner { tell: Box::new(tell), ..self }
+    pub(crate) fn with_listener(self, on_change: impl Fn() + Send + 'static) -> Rescanner {
+        Rescanner { on_change: Box::new(on_change), ..self }
     }
 
     /// Returns a handle on the result of the latest scan.
@@ -122,7 +124,7 @@ impl Rescanner {
         // The setting is about further scans; the first one is the purpose of `--source`.
         let is_on = settings.rescan.enabled || !is_started;
         self.schedule.set(is_on.then(|| millis(settings.rescan.interval)));
-        self.watch.set_settle(millis(settings.rescan.settle));
+        self.watch.set_settle_ms(millis(settings.rescan.settle));
         let began = self.elapsed(memory);
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
@@ -130,17 +132,17 @@ impl Rescanner {
         let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
         let is_held =
             self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
-                self.say([format!("the folder is not scanned: {error}")]);
+                self.log_new_warnings([format!("the folder is not scanned: {error}")]);
                 false
             });
         let has_scanned = is_held && self.scan(memory, &settings, stop);
         let ended = self.elapsed(memory);
         self.schedule.done(began, ended);
         if !has_scanned && !is_started {
-            self.schedule.sooner(RETRY_MS);
+            self.schedule.shorten_next(RETRY_MS);
         }
         if 0 < self.watch.n_unsettled() {
-            self.schedule.sooner(millis(settings.rescan.settle));
+            self.schedule.shorten_next(millis(settings.rescan.settle));
         }
         has_scanned
     }
@@ -162,16 +164,16 @@ impl Rescanner {
             message,
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: memory.clock().stopwatch(),
             progress: &|_, _| !stop.is_set(),
         };
         let watch = &mut self.watch;
         let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
-        let tick = match outcome {
+        let report = match outcome {
             Ok(Ok(report)) => {
                 let took_ms = stopwatch.elapsed_ms();
-                self.tell(&report, took_ms, is_started);
+                self.log_report(&report, took_ms, is_started);
                 ScanReport { run_at, ..ScanReport::from(report) }
             }
             Ok(Err(Error::Compile(CompileError::GivenUp))) => return false,
@@ -182,7 +184,7 @@ impl Rescanner {
             Ok(Err(error)) => self.failed(memory, run_at, &error.to_string()),
             Err(_) => self.failed(memory, run_at, "the scan panicked; please report it"),
         };
-        self.keep(settings, tick);
+        self.publish(settings, report);
         true
     }
 
@@ -193,8 +195,8 @@ impl Rescanner {
         memory.roots().is_ok_and(|roots| roots.iter().any(|it| is_around(&it.path)))
     }
 
-    fn tell(&mut self, report: &Report, took_ms: i64, is_started: bool) {
-        self.say(report.warnings.iter().map(ToString::to_string));
+    fn log_report(&mut self, report: &Report, took_ms: i64, is_started: bool) {
+        self.log_new_warnings(report.warnings.iter().map(ToString::to_string));
         match (is_started, report.snapshot) {
             (true, None) => log::debug!("{report} took_ms={took_ms}"),
             _ => log::info!("{report} took_ms={took_ms}"),
@@ -203,38 +205,42 @@ impl Rescanner {
 
     fn failed(&mut self, memory: &Memory, run_at: i64, error: &str) -> ScanReport {
         let error = memory.workspace().redactor.scrub(error).text.into_owned();
-        self.say([format!("the folder was not scanned: {error}")]);
+        self.log_new_warnings([format!("the folder was not scanned: {error}")]);
         ScanReport { run_at, error, ..ScanReport::default() }
     }
 
     /// Logs the warnings that the last scan did not have.
-    fn say(&mut self, warnings: impl IntoIterator<Item = String>) {
+    fn log_new_warnings(&mut self, warnings: impl IntoIterator<Item = String>) {
         let now: BTreeSet<String> = warnings.into_iter().collect();
-        let mut news = now.difference(&self.said);
-        for warning in news.by_ref().take(WARNINGS_SAID_MAX) {
+        let mut added = now.difference(&self.warnings);
+        for warning in added.by_ref().take(WARNINGS_LOGGED_MAX) {
             log::warn!("{warning}");
         }
-        match news.count() {
+        match added.count() {
             0 => (),
             n_more => log::warn!("… {n_more} more warnings"),
         }
-        self.said = now;
+        self.warnings = now;
     }
 
     /// Publishes the result of a scan, and logs it if configured.
-    fn keep(&mut self, settings: &RescanOptions, tick: ScanReport) {
+    fn publish(&mut self, settings: &RescanOptions, report: ScanReport) {
         if settings.files.enabled {
-            let written = self.log.append(&tick.to_line(), settings.files.max_file_size);
+            let written = self.log.append(&report.to_line(), settings.files.max_file_size);
             let unwritten = written.err().map(|it| format!("the scan was not written down: {it}"));
-            if let Some(warning) = unwritten.filter(|it| self.said.insert(it.clone())) {
+            if let Some(warning) = unwritten.filter(|it| self.warnings.insert(it.clone())) {
                 log::warn!("{warning}");
             }
         }
-        let warnings = self.said.iter().cloned().collect();
-        let is_change = tick.is_change();
-        self.latest.set(RescanStatus { interval: settings.rescan.interval, last: tick, warnings });
+        let warnings = self.warnings.iter().cloned().collect();
+        let is_change = report.is_change();
+        self.latest.set(RescanStatus {
+            interval: settings.rescan.interval,
+            last: report,
+            warnings,
+        });
         if is_change {
-            (self.tell)();
+            (self.on_change)();
         }
     }
 }

@@ -23,7 +23,7 @@ const PENDING_MAX: usize = 1_000;
 /// Records sessions until stopped; then once more, when every session has ended.
 pub(crate) fn run_session_ledger(
     registry: &Registry,
-    rung: &Receiver<()>,
+    ledger_changes: &Receiver<()>,
     history: &SessionHistory,
     interval: Duration,
     clock: &Clock,
@@ -34,7 +34,7 @@ pub(crate) fn run_session_ledger(
     let stopwatch = clock.stopwatch();
     let elapsed = || Millis(stopwatch.elapsed_ms());
     let mut ledger =
-        LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, said: None };
+        LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, last_error: None };
     loop {
         let began = elapsed();
         let which =
@@ -45,7 +45,7 @@ pub(crate) fn run_session_ledger(
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
-        if stop.is_set_or_woken(rung, wait) {
+        if stop.is_set_or_woken(ledger_changes, wait) {
             break;
         }
     }
@@ -61,7 +61,7 @@ struct LedgerWriter<'a> {
     /// Lines since the last compaction.
     n_lines: usize,
     /// The last error, which is not logged again while it lasts.
-    said: Option<String>,
+    last_error: Option<String>,
 }
 
 impl LedgerWriter<'_> {
@@ -79,11 +79,11 @@ impl LedgerWriter<'_> {
             self.n_lines = 0;
             outcome = outcome.and(self.history.compact());
         }
-        let said = outcome.err().map(|it| it.to_string());
-        if let Some(error) = said.as_ref().filter(|it| self.said.as_ref() != Some(it)) {
+        let last_error = outcome.err().map(|it| it.to_string());
+        if let Some(error) = last_error.as_ref().filter(|it| self.last_error.as_ref() != Some(it)) {
             log::warn!("sessions were not written down: {error}");
         }
-        self.said = said;
+        self.last_error = last_error;
     }
 }
 

@@ -70,11 +70,11 @@ pub(super) const PROMPTS: &[Prompt<Get>] = &[
                 text: "Embedded resource content for testing.".to_owned(),
             };
             let words = PromptMessage::user("Please process the embedded resource above.");
-            Ok(vec![said(resource), words])
+            Ok(vec![user_message(resource), words])
         },
     ),
     prompt("test_prompt_with_image", "Shows a picture.", &[], |_, _| {
-        Ok(vec![said(picture()), PromptMessage::user("Please analyze the image above.")])
+        Ok(vec![user_message(picture()), PromptMessage::user("Please analyze the image above.")])
     }),
     prompt("test_input_required_result_prompt", "Asks first.", &[], |_, call| {
         let message = "What context should the prompt use?".to_owned();
@@ -96,6 +96,6 @@ const fn prompt(
     Prompt { name, title: name, description, args, get }
 }
 
-fn said(block: ContentBlock) -> PromptMessage {
+fn user_message(block: ContentBlock) -> PromptMessage {
     PromptMessage { role: Role::User, block }
 }

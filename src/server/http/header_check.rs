@@ -44,11 +44,11 @@ pub(super) fn mirrored_arguments(tools: &[Value]) -> Vec<MirroredArgument> {
 
 /// Returns whether a request is modern by its own metadata or its fields.
 pub(super) fn is_modern(head: &RequestHead, params: &Params) -> bool {
-    RequestMeta::is_in(params) || says_modern(head)
+    RequestMeta::is_in(params) || names_modern_version(head)
 }
 
 /// Returns whether the fields name a modern version.
-pub(super) fn says_modern(head: &RequestHead) -> bool {
+pub(super) fn names_modern_version(head: &RequestHead) -> bool {
     head.all(VERSION_FIELD).filter_map(Version::parse).any(Version::is_modern)
 }
 

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::body_share::BodyShare;
 use super::exchange::Exchange;
-use super::header_check::{check_headers, is_modern, says_modern};
+use super::header_check::{check_headers, is_modern, names_modern_version};
 use super::reply::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedForms;
 use super::session::HttpSession;
-use super::session_lookup::{check_version, visit};
+use super::session_lookup::{check_version, open_session};
 use super::{Endpoint, response_stream, sse};
 use crate::mcp::rpc::{self, Message, Request, RpcError, error_line};
 use crate::mcp::version::RequestMeta;
@@ -60,7 +60,7 @@ pub(super) fn delete<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
 ) -> io::Result<()> {
-    let response = match visit(endpoint, exchange) {
+    let response = match open_session(endpoint, exchange) {
         Err(response) => response,
         Ok(visit) => {
             if let Some(session) = endpoint.sessions.remove(&visit.session.id) {
@@ -90,12 +90,12 @@ fn modern<S: Handler>(
     // Clients of this era are distinguished by their own metadata only.
     let client = RequestMeta::client_in(&request.params).map_or(String::new(), Value::to_string);
     let mut connection = connection(&client);
-    let (lines, told) = bounded(LINES_MAX);
+    let (lines, messages) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
     match step {
         FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
         FrameStep::Reply(line) => {
-            response_stream::say(exchange, wants, status_of(line.code), line, None)
+            response_stream::send_line(exchange, wants, status_of(line.code), line, None)
         }
         FrameStep::Listen(line) => {
             drop(share);
@@ -106,7 +106,7 @@ fn modern<S: Handler>(
             exchange,
             wants,
             job,
-            told,
+            messages,
             response_stream::CallOwner::One(&connection),
         ),
     }
@@ -134,22 +134,22 @@ fn legacy<S: Handler>(
         }
         // The modern era has no notifications to a server.
         Message::Notification(_) | Message::Ignored
-            if !has_session && says_modern(exchange.head) =>
+            if !has_session && names_modern_version(exchange.head) =>
         {
             return Ok(exchange.reply(&HttpResponse::empty(202)));
         }
         _ => (),
     }
-    let visit = visit(endpoint, exchange)?;
+    let visit = open_session(endpoint, exchange)?;
     let session = Arc::clone(&visit.session);
     if matches!(message, Message::Request(_)) {
-        session.is_asked();
+        session.note_request_time();
     }
-    let (lines, told) = bounded(LINES_MAX);
+    let (lines, messages) = bounded(LINES_MAX);
     let step = {
         let mut connection = session.connection();
         let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
-        if connection.took_log_level() {
+        if connection.take_log_level_change() {
             session.wake_stream();
         }
         step
@@ -158,14 +158,14 @@ fn legacy<S: Handler>(
         FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
         FrameStep::Reply(line) | FrameStep::Listen(line) => {
-            response_stream::say(exchange, wants, 200, line, None)
+            response_stream::send_line(exchange, wants, 200, line, None)
         }
         FrameStep::Run(job) => response_stream::run(
             endpoint,
             exchange,
             wants,
             job,
-            told,
+            messages,
             response_stream::CallOwner::Session(&session),
         ),
     };
@@ -194,7 +194,7 @@ fn begin<S: Handler>(
     if !connection.is_open() {
         return Err(HttpResponse::json(400, line.text));
     }
-    let wake = connection.wakes(&endpoint.server);
+    let wake = connection.wake_receiver(&endpoint.server);
     let session = Arc::new(HttpSession::new(id, connection, wake));
     match endpoint.sessions.add(&session, exchange.timed_stream.now_ms()) {
         Ok(gone) => gone.iter().for_each(|it| endpoint.end(it)),
@@ -203,7 +203,7 @@ fn begin<S: Handler>(
             return Err(HttpError::new(503, "too many sessions are in use; try again").into());
         }
     }
-    Ok(response_stream::say(exchange, wants, 200, line, Some(&session.id)))
+    Ok(response_stream::send_line(exchange, wants, 200, line, Some(&session.id)))
 }
 
 /// Returns a connection under a name derived from its identity.

@@ -18,7 +18,7 @@ const EVENTS_MAX: usize = 64;
 const BYTES_MAX: usize = 128 * 1024;
 
 /// The stream of server-initiated messages.
-pub(super) const NEWS: u64 = 0;
+pub(super) const SERVER_STREAM: u64 = 0;
 
 /// The id of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl ReplayBuffer {
         let mut kept = self.lock();
         let kept = &mut *kept;
         let last = match stream {
-            NEWS => &mut kept.news_number,
+            SERVER_STREAM => &mut kept.news_number,
             stream => kept.open.entry(stream).or_insert(0),
         };
         *last += 1;
@@ -101,12 +101,12 @@ impl ReplayBuffer {
         let kept = self.lock();
         let is_later = |id: &EventId| id.stream == last.stream && last.number < id.number;
         let events = kept.events.iter().filter(|(id, _)| is_later(id)).cloned().collect();
-        (events, last.stream == NEWS || kept.open.contains_key(&last.stream))
+        (events, last.stream == SERVER_STREAM || kept.open.contains_key(&last.stream))
     }
 
     /// Returns a channel with a message when an event was added or a stream closed.
-    pub(super) fn wakes(&self) -> Receiver<()> {
-        self.waker.wakes()
+    pub(super) fn wake_receiver(&self) -> Receiver<()> {
+        self.waker.receiver()
     }
 
     fn lock(&self) -> MutexGuard<'_, ReplayEvent> {

@@ -54,7 +54,7 @@ impl HttpResponse {
 
     /// Returns a response with a JSON-RPC error without an id.
     pub(super) fn fault(status: u16, why: impl Into<String>) -> HttpResponse {
-        HttpResponse::json(status, error_line(None, &RpcError::new(RpcError::REQUEST, why)))
+        HttpResponse::json(status, error_line(None, &RpcError::new(RpcError::INVALID_REQUEST, why)))
     }
 
     /// Adds a field.
@@ -132,8 +132,8 @@ fn reason(status: u16) -> &'static str {
 pub(super) fn status_of(code: Option<i32>) -> u16 {
     match code {
         None => 200,
-        Some(RpcError::METHOD) => 404,
-        Some(RpcError::INTERNAL) => 500,
+        Some(RpcError::METHOD_NOT_FOUND) => 404,
+        Some(RpcError::INTERNAL_ERROR) => 500,
         Some(_) => 400,
     }
 }

@@ -44,7 +44,7 @@ impl CallOwner<'_> {
 /// A call that runs on another thread.
 struct RunningCall {
     id: RequestId,
-    told: Receiver<OutgoingLine>,
+    messages: Receiver<OutgoingLine>,
     done: Receiver<Option<OutgoingLine>>,
     over: Option<Option<OutgoingLine>>,
 }
@@ -61,16 +61,16 @@ impl RunningCall {
     /// Returns the next event of the call; its reply comes last.
     fn next(&mut self) -> CallEvent {
         loop {
-            if let Ok(line) = self.told.try_recv() {
+            if let Ok(line) = self.messages.try_recv() {
                 return CallEvent::Line(line);
             }
             if let Some(last) = self.over.take() {
                 return CallEvent::Finished(last);
             }
             select! {
-                recv(self.told) -> line => match line {
+                recv(self.messages) -> line => match line {
                     Ok(line) => return CallEvent::Line(line),
-                    Err(_) => self.told = never(),
+                    Err(_) => self.messages = never(),
                 },
                 recv(self.done) -> last => self.over = Some(last.ok().flatten()),
                 default(Duration::from_millis(GLANCE_MS)) => return CallEvent::Nothing,
@@ -80,7 +80,7 @@ impl RunningCall {
 }
 
 /// Sends a complete answer, with the id of the session that it opens, if any.
-pub(super) fn say(
+pub(super) fn send_line(
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     status: u16,
@@ -108,7 +108,7 @@ pub(super) fn run<S: Handler>(
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     job: Box<Job>,
-    told: Receiver<OutgoingLine>,
+    messages: Receiver<OutgoingLine>,
     of: CallOwner<'_>,
 ) -> io::Result<()> {
     let id = job.id().clone();
@@ -124,7 +124,7 @@ pub(super) fn run<S: Handler>(
         return exchange
             .reply(&HttpError::new(503, "too many calls are running; try again").into());
     }
-    let mut running = RunningCall { id, told, done, over: None };
+    let mut running = RunningCall { id, messages, done, over: None };
     loop {
         match running.next() {
             CallEvent::Line(line) if wants.events => {
@@ -143,7 +143,7 @@ pub(super) fn run<S: Handler>(
                     CallOwner::One(_) => status_of(line.code),
                     CallOwner::Session(_) => 200,
                 };
-                return say(exchange, wants, status, line, None);
+                return send_line(exchange, wants, status, line, None);
             }
             CallEvent::Finished(None) if endpoint.stop.is_set() => {
                 return exchange.reply(&HttpError::new(503, "the server ends").into());
@@ -189,12 +189,12 @@ fn stream<S: Handler>(
     if let (Some(id), true) = (opened, has_retry) {
         out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
     }
-    out.say(first)?;
+    out.send_line(first)?;
     loop {
         match running.next() {
-            CallEvent::Line(line) => out.say(line)?,
+            CallEvent::Line(line) => out.send_line(line)?,
             CallEvent::Finished(last) => {
-                last.map_or(Ok(()), |line| out.say(line))?;
+                last.map_or(Ok(()), |line| out.send_line(line))?;
                 return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), EventStream::end);
             }
             CallEvent::Nothing => {
@@ -227,7 +227,7 @@ struct CallOutput<'e, 'a, 'o> {
 }
 
 impl CallOutput<'_, '_, '_> {
-    fn say(&mut self, line: OutgoingLine) -> io::Result<()> {
+    fn send_line(&mut self, line: OutgoingLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
             (CallOwner::Session(session), Some(opened)) => {
                 Some(session.replay_buffer.add(opened.stream, &line.text).to_string())

@@ -36,12 +36,12 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
     let path = path.split('?').next().unwrap_or_default();
     let (allowed, route) = match (path, head.method.as_str()) {
         (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
-        (HEALTH, "GET" | "HEAD") => (LOOK, Some(Route::Health)),
-        (HEALTH, _) => (LOOK, None),
-        (ENDPOINT, "POST") => (ALL, Some(Route::Post(accepted_forms(head)))),
-        (ENDPOINT, "GET") => (ALL, Some(Route::Get)),
-        (ENDPOINT, "DELETE") => (ALL, Some(Route::Delete)),
-        (ENDPOINT, _) => (ALL, None),
+        (HEALTH, "GET" | "HEAD") => (HEALTH_METHODS, Some(Route::Health)),
+        (HEALTH, _) => (HEALTH_METHODS, None),
+        (ENDPOINT, "POST") => (MCP_METHODS, Some(Route::Post(accepted_forms(head)))),
+        (ENDPOINT, "GET") => (MCP_METHODS, Some(Route::Get)),
+        (ENDPOINT, "DELETE") => (MCP_METHODS, Some(Route::Delete)),
+        (ENDPOINT, _) => (MCP_METHODS, None),
         _ => return Err(HttpResponse::fault(404, "there is nothing here; MCP is at /mcp")),
     };
     let Some(route) = route else {
@@ -67,12 +67,12 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
     Ok(route)
 }
 
-const LOOK: &str = "GET, HEAD, OPTIONS";
-const ALL: &str = "GET, POST, DELETE, OPTIONS";
+const HEALTH_METHODS: &str = "GET, HEAD, OPTIONS";
+const MCP_METHODS: &str = "GET, POST, DELETE, OPTIONS";
 
 /// Returns the answer to a preflight request.
 pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpResponse {
-    let response = HttpResponse::empty(204).with("Allow", ALL);
+    let response = HttpResponse::empty(204).with("Allow", MCP_METHODS);
     if origin.is_none() {
         return response;
     }
@@ -87,7 +87,7 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
         }
     }
     response
-        .with("Access-Control-Allow-Methods", ALL)
+        .with("Access-Control-Allow-Methods", MCP_METHODS)
         .with("Access-Control-Allow-Headers", fields)
         .with("Access-Control-Max-Age", "600")
 }
@@ -104,9 +104,9 @@ fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
 /// Parses `Accept`; a client without it accepts anything.
 fn accepted_forms(head: &RequestHead) -> AcceptedForms {
     let mut wants = AcceptedForms { json: false, events: false };
-    let mut is_said = false;
+    let mut is_given = false;
     for range in head.all("accept").flat_map(|it| it.split(',')) {
-        is_said = true;
+        is_given = true;
         let mut parts = range.split(';').map(str::trim);
         let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
         let is_refused = parts.any(|it| {
@@ -118,5 +118,5 @@ fn accepted_forms(head: &RequestHead) -> AcceptedForms {
         wants.json |= is_json && !is_refused;
         wants.events |= is_events && !is_refused;
     }
-    if is_said { wants } else { AcceptedForms { json: true, events: true } }
+    if is_given { wants } else { AcceptedForms { json: true, events: true } }
 }

@@ -62,7 +62,7 @@ impl HttpSession {
     }
 
     /// Records that the session had a request.
-    pub(super) fn is_asked(&self) {
+    pub(super) fn note_request_time(&self) {
         self.is_unused.store(false, Ordering::Relaxed);
     }
 
@@ -154,7 +154,7 @@ impl HttpSessions {
     }
 
     /// Returns the session of a request.
-    pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
+    pub(super) fn open_session(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
         let open = lock(&self.open);
         let session = open.get(id)?;
         Some(SessionGuard::new(session, now_ms))

@@ -10,7 +10,7 @@ use crate::mcp::rpc::error_line;
 use crate::mcp::version::{Version, unsupported};
 
 /// Returns the session that a request names, or the response that refuses it.
-pub(super) fn visit<S: Handler>(
+pub(super) fn open_session<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,
 ) -> Result<SessionGuard, HttpResponse> {
@@ -22,7 +22,7 @@ pub(super) fn visit<S: Handler>(
     };
     endpoint
         .sessions
-        .visit(id, exchange.timed_stream.now_ms())
+        .open_session(id, exchange.timed_stream.now_ms())
         .ok_or_else(|| HttpResponse::fault(404, "there is no such session; send `initialize`"))
 }
 

@@ -8,15 +8,15 @@ use crossbeam_channel::{Receiver, never, select};
 
 use super::Endpoint;
 use super::exchange::{EventStream, Exchange};
-use super::replay_buffer::{EventId, NEWS};
+use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::reply::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
-use super::session_lookup::visit;
+use super::session_lookup::open_session;
 use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
 
 /// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
-const LOOK: Duration = Duration::from_millis(1000);
+const POLL_INTERVAL: Duration = Duration::from_millis(1000);
 
 /// Streams the events of a session.
 pub(super) fn stream_session<S: Handler>(
@@ -45,7 +45,7 @@ fn relay_events<S: Handler>(
 ) -> io::Result<()> {
     let mut events;
     match last {
-        Some(last) if last.stream != NEWS => {
+        Some(last) if last.stream != SERVER_STREAM => {
             events = exchange.stream(None)?;
             resume(endpoint, &mut events, session, last)?;
         }
@@ -53,7 +53,7 @@ fn relay_events<S: Handler>(
             // Before its client knows that it has the stream: a later stream takes it over.
             let replaced = session.listen();
             events = exchange.stream(None)?;
-            news(endpoint, &mut events, session, last, &replaced)?;
+            relay_server_messages(endpoint, &mut events, session, last, &replaced)?;
         }
     }
     events.end()
@@ -63,7 +63,7 @@ fn begin<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,
 ) -> Result<(SessionGuard, Option<EventId>), HttpResponse> {
-    let visit = visit(endpoint, exchange)?;
+    let visit = open_session(endpoint, exchange)?;
     let last = exchange.head.one("last-event-id")?;
     Ok((visit, last.and_then(EventId::parse)))
 }
@@ -75,7 +75,7 @@ fn resume<S: Handler>(
     session: &HttpSession,
     mut last: EventId,
 ) -> io::Result<()> {
-    let heard = session.replay_buffer.wakes();
+    let wake = session.replay_buffer.wake_receiver();
     loop {
         let (missed, is_open) = session.replay_buffer.after(last);
         for (id, message) in missed {
@@ -86,16 +86,16 @@ fn resume<S: Handler>(
             return Ok(());
         }
         select! {
-            recv(heard) -> _ => (),
+            recv(wake) -> _ => (),
             recv(session.over.over()) -> _ => return Ok(()),
             recv(endpoint.stop.over()) -> _ => return Ok(()),
-            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+            default(POLL_INTERVAL) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
         }
     }
 }
 
 /// Sends notifications as they come, until the session ends or another stream takes over.
-fn news<S: Handler>(
+fn relay_server_messages<S: Handler>(
     endpoint: &Endpoint<S>,
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
@@ -109,14 +109,14 @@ fn news<S: Handler>(
         }
     }
     loop {
-        let news = session.connection().pending_updates(&endpoint.server);
-        for line in news {
-            let id = session.replay_buffer.add(NEWS, &line.text);
+        let updates = session.connection().pending_updates(&endpoint.server);
+        for line in updates {
+            let id = session.replay_buffer.add(SERVER_STREAM, &line.text);
             events.send(Some(&id.to_string()), &line.text)?;
             line.was_written();
         }
         select! {
-            recv(wake) -> rung => if rung.is_err() {
+            recv(wake) -> woken => if woken.is_err() {
                 // The sender is gone.
                 wake = never();
             },
@@ -124,7 +124,7 @@ fn news<S: Handler>(
             recv(session.over.over()) -> _ => return Ok(()),
             recv(endpoint.stop.over()) -> _ => return Ok(()),
             recv(replaced) -> _ => return Ok(()),
-            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+            default(POLL_INTERVAL) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
         }
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn stream_subscriptions<S: Handler>(
         Err(refused) => return exchange.reply(&refused.into()),
     };
     let mut events = exchange.stream(None)?;
-    let wake = connection.wakes(&endpoint.server);
+    let wake = connection.wake_receiver(&endpoint.server);
     events.send(None, &acknowledgement.text)?;
     acknowledgement.was_written();
     loop {
@@ -152,7 +152,7 @@ pub(super) fn stream_subscriptions<S: Handler>(
         select! {
             recv(wake) -> _ => (),
             recv(endpoint.stop.over()) -> _ => break,
-            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+            default(POLL_INTERVAL) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
         }
     }
     for line in connection.end_subscriptions() {

@@ -73,6 +73,6 @@ fn an_observer_may_read_the_buffer() {
 fn a_silent_record_calls_no_observer() {
     let log_buffer = LogBuffer::new(3);
     log_buffer.add_observer(|| panic!("called for a record about those who look"));
-    log_buffer.add_silently(record(1));
+    log_buffer.push_unobserved(record(1));
     assert_eq!(log_buffer.read().records.len(), 1);
 }

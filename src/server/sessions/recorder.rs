@@ -4,7 +4,7 @@
 //! kept. Of a call only the tool, the duration and the sizes of its texts are recorded.
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
+use crate::mcp::{ClientAction, ClientRequestEvent, QUIET_TARGET, ToolCallRecord, Waker};
 use crate::model::clock::Millis;
 use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
 use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
@@ -41,7 +41,7 @@ impl SessionRecorder {
 impl RecordSessions for SessionRecorder {
     fn on_request(
         &self,
-        seen: &RequestSeen<'_>,
+        seen: &ClientRequestEvent<'_>,
         redactor: &Redactor,
         now: Millis,
     ) -> Option<String> {
@@ -81,9 +81,9 @@ impl RecordSessions for SessionRecorder {
 }
 
 /// Converts a request for the registry.
-fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
+fn sight<'a>(seen: &ClientRequestEvent<'a>, redactor: &Redactor) -> RequestInfo<'a> {
     let clean = |text: &str| redactor.scrub(text).text.into_owned();
-    let RequestSeen { connection, client, version, act } = *seen;
+    let ClientRequestEvent { connection, client, version, act } = *seen;
     RequestInfo {
         connection,
         client: SessionClient {

@@ -68,11 +68,11 @@ pub(crate) struct LiveSession {
 
 /// Whether entries that leave the registry are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub(crate) enum LedgerUse {
     /// Sessions that ended wait until they are taken.
-    News,
+    Kept,
     /// Entries are dropped.
-    Nothing,
+    Dropped,
 }
 
 /// The selection of changed sessions.
@@ -91,7 +91,7 @@ pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
 #[derive(Debug)]
 struct RegistryState {
     transport_info: TransportInfo,
-    keeping: Keeping,
+    ledger_use: LedgerUse,
     /// Makes the ids of this process differ from those of all others.
     salt: String,
     n_begun: u64,
@@ -122,11 +122,11 @@ impl Registry {
     pub(crate) fn new(
         transport_info: TransportInfo,
         salt: impl Into<String>,
-        keeping: Keeping,
+        ledger_use: LedgerUse,
     ) -> Registry {
         Registry(Arc::new(Mutex::new(RegistryState {
             transport_info,
-            keeping,
+            ledger_use,
             salt: salt.into(),
             n_begun: 0,
             sessions: Vec::new(),
@@ -162,12 +162,12 @@ impl Registry {
     }
 
     /// Returns the present sessions, the longest-connected first.
-    pub(crate) fn live(&self, now: Millis) -> Vec<LiveSession> {
+    pub(crate) fn live_sessions(&self, now: Millis) -> Vec<LiveSession> {
         let mut state = self.lock();
         state.expire(now);
         let mut live: Vec<LiveSession> =
             state.sessions.iter().map(|it| it.live(&state.transport_info)).collect();
-        live.sort_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
+        live.sort_unstable_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
         live
     }
 
@@ -196,7 +196,7 @@ impl Registry {
     /// Puts back entries that could not be written, for the next time.
     pub(crate) fn put_back(&self, news: Vec<LedgerEntry>) {
         let mut state = self.lock();
-        if state.keeping == Keeping::News {
+        if state.ledger_use == LedgerUse::Kept {
             state.waiting.splice(0..0, news);
         }
     }
@@ -247,11 +247,11 @@ impl RegistryState {
         ends: impl Fn(&RegistryEntry) -> bool,
         at: impl Fn(&RegistryEntry) -> Millis,
     ) -> bool {
-        let RegistryState { transport_info, sessions, waiting, keeping, .. } = self;
+        let RegistryState { transport_info, sessions, waiting, ledger_use, .. } = self;
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
-            if is_over && *keeping == Keeping::News {
+            if is_over && *ledger_use == LedgerUse::Kept {
                 waiting.push(it.entry(transport_info, Some(at(it))));
             }
             !is_over

@@ -39,7 +39,7 @@ fn play(registry: &Registry, script: &str) {
 #[track_caller]
 fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
     play(registry, script);
-    let sessions = registry.live(Millis(now_s * 1000));
+    let sessions = registry.live_sessions(Millis(now_s * 1000));
     let lines = sessions.iter().map(|it| {
         let LiveSession { client_meta, connected_at, last_activity, count_tool_calls, .. } = it;
         format!("{} {connected_at}..{last_activity} {count_tool_calls}\n", client_meta.name)
@@ -48,7 +48,7 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
 }
 
 fn registry(transport_info: TransportInfo) -> Registry {
-    Registry::new(transport_info, "salt", Keeping::News)
+    Registry::new(transport_info, "salt", LedgerUse::Kept)
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn the_longest_silent_session_makes_room() {
     for n in 0..2000 {
         play(&registry, &format!("{n} legacy {n} code\n{n} legacy first desk"));
     }
-    let live = registry.live(Millis(0));
+    let live = registry.live_sessions(Millis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
     assert_eq!(
         registry.take_changed(ChangedSessions::All, Millis(0)).len(),
@@ -150,9 +150,9 @@ fn the_longest_silent_session_makes_room() {
 #[test]
 fn ids_differ_between_processes() {
     let of = |salt: &str| {
-        let registry = Registry::new(TransportInfo::stdio(), salt, Keeping::Nothing);
+        let registry = Registry::new(TransportInfo::stdio(), salt, LedgerUse::Dropped);
         play(&registry, "10 legacy stdio code");
-        registry.live(Millis(0))[0].id.clone()
+        registry.live_sessions(Millis(0))[0].id.clone()
     };
     assert_ne!(of("1-a"), of("1-b"), "begun in the same second");
     assert_eq!(of("1-a").len(), 11);
@@ -162,12 +162,12 @@ fn ids_differ_between_processes() {
 fn the_envelope_has_its_keys_in_their_order() {
     let registry = registry(TransportInfo::stdio());
     play(&registry, "10 legacy stdio code");
-    let live = serde_json::to_string(&registry.live(Millis(0))).unwrap();
+    let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
-    .assert_eq(&live.replace(&registry.live(Millis(0))[0].id, "ID"));
-    let registry = Registry::new(http(), "salt", Keeping::News);
+    .assert_eq(&live.replace(&registry.live_sessions(Millis(0))[0].id, "ID"));
+    let registry = Registry::new(http(), "salt", LedgerUse::Kept);
     play(&registry, "10 legacy a code");
-    let live = serde_json::to_string(&registry.live(Millis(0))).unwrap();
+    let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 

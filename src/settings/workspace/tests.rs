@@ -66,10 +66,10 @@ fn only_a_trusted_folder_turns_protections_off() {
     let folder = Folder::new().file(config::CONFIG_FILE, PERMISSIVE);
     let stranger = folder.load(Trust::Withheld);
     assert!(stranger.redactor.has_secret(NPM));
-    assert_eq!(stranger.oddities().count(), 1);
+    assert_eq!(stranger.skipped().count(), 1);
     let friend = folder.load(Trust::Given);
     assert!(!friend.redactor.has_secret(NPM));
-    assert_eq!(friend.oddities().count(), 0);
+    assert_eq!(friend.skipped().count(), 0);
 }
 
 #[test]

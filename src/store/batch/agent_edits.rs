@@ -104,14 +104,14 @@ impl Batch<'_> {
     pub(crate) fn set_agent_text(
         &mut self,
         old: &NodeRecord,
-        said: &NodeData<'_>,
+        new: &NodeData<'_>,
     ) -> Result<(), StoreError> {
         static SET: Sql = Sql::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
-        let hash = ContentHash::of(said.content);
+        let hash = ContentHash::of(new.content);
         let is_same = hash == old.content_hash
-            && said.label == old.label
-            && said.format == old.format
-            && said.attributes == old.attributes;
+            && new.label == old.label
+            && new.format == old.format
+            && new.attributes == old.attributes;
         if is_same {
             return Ok(());
         }
@@ -122,15 +122,15 @@ impl Batch<'_> {
         }
         self.record(Op::Mod, old, Some(hash), Conflict::No)?;
         self.counts.modified += 1;
-        self.set_text(old, said, hash)?;
-        let format = said.format.as_str();
+        self.set_text(old, new, hash)?;
+        let format = new.format.as_str();
         let own: [&dyn ToSql; 2] = [&old.key.0, &format];
-        let row: Vec<&dyn ToSql> = own.into_iter().chain(said.attributes.params()).collect();
-        self.tx.run(SET.text(), &row[..], "change what a node is")?;
+        let row: Vec<&dyn ToSql> = own.into_iter().chain(new.attributes.params()).collect();
+        self.tx.run(SET.text(), &row[..], "change a node's type and attributes")?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
         }
-        if said.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
+        if new.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
 
     /// Moves a node with all that is below it. A move is a change even among the same siblings; see
@@ -168,9 +168,9 @@ impl Batch<'_> {
         if old.source_hash.is_none()
             && let Some(file) = old.place.file
             && self.is_gone(file)?
-            && let Some(said) = self.last_base_text(old.id)?
+            && let Some(base) = self.last_base_text(old.id)?
         {
-            self.restore_base(&mut old.clone(), said)?;
+            self.restore_base(&mut old.clone(), base)?;
         }
         self.add_tombstone(old.key)?;
         self.take_out(old, Conflict::No)?;
@@ -205,7 +205,7 @@ impl Batch<'_> {
              ORDER BY position DESC
              LIMIT 1";
         let (sql, argument) = family.ask(OF_NODE, OF_FILE);
-        self.tx.find(sql, [argument], |row| row.get(0), "look for the last sibling")
+        self.tx.find(sql, [argument], |row| row.get(0), "find the last sibling")
     }
 }
 

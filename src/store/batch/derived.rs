@@ -49,7 +49,7 @@ impl Batch<'_> {
             }),
             FamilyOf::Nobody => Ok(String::new()),
         };
-        breadcrumb.doing("find out what a node stands under")
+        breadcrumb.doing("read a node's breadcrumb")
     }
 
     /// Moves a node to a place; everything below it moves along.
@@ -86,8 +86,7 @@ impl Batch<'_> {
             };
             Ok((own, row.get::<_, String>(1)?, NodePlace { file, parent, position: 0 }))
         };
-        let (old_file, old_breadcrumb, place) =
-            self.tx.row(OLD, [key.0], read, "read what is above")?;
+        let (old_file, old_breadcrumb, place) = self.tx.row(OLD, [key.0], read, "read a parent")?;
         let breadcrumb = self.breadcrumb_at(place)?;
         if place.file != old_file {
             self.set_file(key, place.file)?;
@@ -107,13 +106,13 @@ impl Batch<'_> {
         const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
         let tx = self.tx;
         let mut open: Vec<DerivedColumns> =
-            tx.rows(SELF, [key.0], DerivedColumns::read, "read what is above")?;
+            tx.rows(SELF, [key.0], DerivedColumns::read, "read a parent")?;
         // While several nodes move, one may be below itself for a moment.
         let mut seen = HashSet::from([key]);
         while let Some(parent) = open.pop() {
             let below = breadcrumb::child_breadcrumb(&parent.breadcrumb, &parent.label);
             let children: Vec<DerivedColumns> =
-                tx.rows(CHILDREN, [parent.key.0], DerivedColumns::read, "read what is below")?;
+                tx.rows(CHILDREN, [parent.key.0], DerivedColumns::read, "read children")?;
             for child in children {
                 if child.file != parent.file {
                     self.set_file(child.key, parent.file)?;
@@ -144,7 +143,7 @@ impl Batch<'_> {
     pub(crate) fn span_start(&self, key: NodeKey) -> Result<usize, StoreError> {
         const START: &str = "SELECT start_byte FROM span WHERE node = ?1";
         let start: Option<i64> =
-            self.tx.find(START, [key.0], |row| row.get(0), "look up where a node stands")?;
+            self.tx.find(START, [key.0], |row| row.get(0), "find a node's place in its file")?;
         Ok(start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0))
     }
 
@@ -179,7 +178,7 @@ impl Batch<'_> {
                AND node.file IS NOT NULL
                AND node.source_hash IS NOT NULL";
         self.has_tombstones = true;
-        self.tx.run(BURY, [key.0], "remember what was forgotten").map(drop)
+        self.tx.run(BURY, [key.0], "add a tombstone").map(drop)
     }
 
     /// Removes a node's tombstone if it is back in its file, to which it belongs again.
@@ -203,7 +202,7 @@ impl Batch<'_> {
              WHERE node_id = (SELECT id FROM node WHERE key = ?1)
                AND file = (SELECT file FROM node WHERE key = ?1)";
         for sql in [CLAIM, PLACE, DROP] {
-            self.tx.run(sql, [key.0], "give a node back to its file")?;
+            self.tx.run(sql, [key.0], "restore a node's base text")?;
         }
         Ok(())
     }

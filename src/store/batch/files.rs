@@ -27,7 +27,7 @@ impl Batch<'_> {
             SELECT id, root, path, size, mtime, content_hash, error, gone
               FROM file
              WHERE id = ?1";
-        let found = self.tx.find(FILE, [row.id.0], FileRow::read, "look at a file's row again")?;
+        let found = self.tx.find(FILE, [row.id.0], FileRow::read, "read a file's row")?;
         Ok(found.as_ref() == Some(row))
     }
 
@@ -109,8 +109,8 @@ impl Batch<'_> {
             let place = self.last_place(Some(into), None)?;
             self.move_to(&node, place)?;
         }
-        self.tx.execute(MOVE, [from.0, into.0]).doing("move what was forgotten of a file")?;
-        self.tx.execute(DROP, [from.0]).doing("move what was forgotten of a file")?;
+        self.tx.execute(MOVE, [from.0, into.0]).doing("move a file's tombstones")?;
+        self.tx.execute(DROP, [from.0]).doing("move a file's tombstones")?;
         // A node that exists needs no tombstone.
         for node in self.file_nodes(into)? {
             self.remove_tombstone(node.key)?;
@@ -136,7 +136,7 @@ impl Batch<'_> {
     /// Returns whether a file was missing at the last compile.
     pub(super) fn is_gone(&self, file: FileId) -> Result<bool, StoreError> {
         const IS_GONE: &str = "SELECT gone FROM file WHERE id = ?1";
-        self.tx.row(IS_GONE, [file.0], |row| row.get(0), "look whether a file is gone")
+        self.tx.row(IS_GONE, [file.0], |row| row.get(0), "check whether a file is gone")
     }
 
     /// Marks a file as gone, and deletes its row unless nodes or tombstones refer to it.
@@ -157,7 +157,7 @@ impl Batch<'_> {
                    SELECT 1 FROM node WHERE node.parent IS NULL AND node.file = file.id)
                AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)";
         const DROP: &str = "DELETE FROM file WHERE id = ?1";
-        let is_idle = self.tx.has(IS_IDLE, [file.0], "look what hangs on a file")?;
+        let is_idle = self.tx.has(IS_IDLE, [file.0], "find a file's nodes")?;
         if !is_idle {
             return Ok(());
         }

@@ -80,7 +80,7 @@ impl Batch<'_> {
     pub(super) fn rebuild_indexes(&mut self) -> Result<(), StoreError> {
         if let Indexing::Later { indexes, .. } = &mut self.indexing {
             for sql in std::mem::take(indexes) {
-                self.tx.execute_batch(&sql).doing("take up an index again")?;
+                self.tx.execute_batch(&sql).doing("resume indexing")?;
             }
         }
         Ok(())
@@ -103,7 +103,7 @@ impl Batch<'_> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
-            self.tx.execute_batch(trigger).doing("take up the index again")?;
+            self.tx.execute_batch(trigger).doing("resume indexing")?;
             self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
         }

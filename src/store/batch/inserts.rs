@@ -13,7 +13,7 @@ use super::{Batch, FamilyOf};
 use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::store::insert::{INSERT, NodeRow};
+use crate::store::node_row::{INSERT, NodeRow};
 use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError};
 
 /// Entries in the caches of former and taken ids.
@@ -93,7 +93,7 @@ impl Batch<'_> {
             statements
                 .span
                 .execute(params![key, edge(span.start), edge(span.end)])
-                .doing("note where a node stands")?;
+                .doing("store a node's place in its file")?;
             if let Some(term) = families.term(new, id, &hash) {
                 self.drift = self.drift.wrapping_add(term);
             }
@@ -218,7 +218,7 @@ impl Batch<'_> {
     pub(super) fn is_id_taken(&self, id: NodeId) -> Result<bool, StoreError> {
         const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
         let id = id.to_string();
-        let is_there = self.tx.has(TAKEN, [&id], "look for an id")?;
+        let is_there = self.tx.has(TAKEN, [&id], "find an id")?;
         Ok(is_there || self.is_forgotten(&id)?)
     }
 
@@ -228,7 +228,7 @@ impl Batch<'_> {
         if !self.has_tombstones {
             return Ok(false);
         }
-        self.tx.has(FORGOTTEN, [id], "look for an id")
+        self.tx.has(FORGOTTEN, [id], "find an id")
     }
 
     /// Prepares a family for the fingerprint before it gets children.

@@ -63,8 +63,8 @@ impl Batch<'_> {
         const FORGET: &str = "DELETE FROM reference WHERE id = ?1";
         let same = links::same_references(self.tx, source, Origin::Manual, reference)?;
         if same.is_empty() {
-            let told = links::same_references(self.tx, source, Origin::Parsed, reference)?;
-            return Ok(if told.is_empty() {
+            let parsed = links::same_references(self.tx, source, Origin::Parsed, reference)?;
+            return Ok(if parsed.is_empty() {
                 UnrelateOutcome::Nothing
             } else {
                 UnrelateOutcome::InText
@@ -72,7 +72,7 @@ impl Batch<'_> {
         }
         let edge = self.edge(source, reference)?;
         for id in same {
-            self.tx.execute(FORGET, [id]).doing("take an edge away")?;
+            self.tx.execute(FORGET, [id]).doing("remove an edge")?;
         }
         Ok(UnrelateOutcome::Removed(edge))
     }

@@ -61,8 +61,7 @@ impl Batch<'_> {
              ORDER BY snapshot DESC, iif(op = 'rem', -seq, seq)
              LIMIT ?3";
         let of = params![hash.to_string(), node_type.as_str(), n_max];
-        let ids: Vec<String> =
-            self.tx.rows(FORMER, of, |row| row.get(0), "look into the history")?;
+        let ids: Vec<String> = self.tx.rows(FORMER, of, |row| row.get(0), "search the history")?;
         let mut seen = HashSet::new();
         Ok(ids.iter().filter_map(|it| NodeId::parse(it)).filter(|it| seen.insert(*it)).collect())
     }
@@ -84,7 +83,7 @@ impl Batch<'_> {
                AND compile_root <> ''
              ORDER BY snapshot DESC, seq DESC";
         let id = id.to_string();
-        let doing = "look into the history";
+        let doing = "search the history";
         let forgotten: Option<String> = self.tx.find(FORGOTTEN, [&id], |row| row.get(0), doing)?;
         if let Some(hash) = forgotten {
             return Ok(ContentHash::parse(&hash));
@@ -101,11 +100,15 @@ impl Batch<'_> {
     pub(crate) fn restore_base(
         &self,
         node: &mut NodeRecord,
-        said: ContentHash,
+        base_hash: ContentHash,
     ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
-        self.tx.run(GIVE, params![node.key.0, said.to_string()], "give a node back to its file")?;
-        node.source_hash = Some(said);
+        self.tx.run(
+            GIVE,
+            params![node.key.0, base_hash.to_string()],
+            "restore a node's base text",
+        )?;
+        node.source_hash = Some(base_hash);
         Ok(())
     }
 
@@ -278,7 +281,11 @@ impl Batch<'_> {
             ON CONFLICT (node) DO UPDATE SET start_byte = ?2, end_byte = ?3";
         let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
         self.tx
-            .run(SET, params![key.0, edge(span.start), edge(span.end)], "note where a node stands")
+            .run(
+                SET,
+                params![key.0, edge(span.start), edge(span.end)],
+                "store a node's place in its file",
+            )
             .map(drop)
     }
 }

@@ -15,7 +15,7 @@ impl Batch<'_> {
               FROM tombstone
              WHERE file = ?1
              ORDER BY start_byte, node_id";
-        let mut query = self.tx.prepare_cached(TOMBSTONES).doing("read what was forgotten")?;
+        let mut query = self.tx.prepare_cached(TOMBSTONES).doing("read tombstones")?;
         let rows = query.query_map([file.0], |row| {
             let (id, parent): (String, Option<String>) = (row.get(0)?, row.get(1)?);
             let (node_type, hash): (String, String) = (row.get(2)?, row.get(4)?);
@@ -32,11 +32,9 @@ impl Batch<'_> {
                 span: edge(start)..edge(end),
             }))
         });
-        let rows = rows.doing("read what was forgotten")?;
+        let rows = rows.doing("read tombstones")?;
         // A row that cannot be parsed is skipped.
-        rows.filter_map(Result::transpose)
-            .collect::<Result<_, _>>()
-            .doing("read what was forgotten")
+        rows.filter_map(Result::transpose).collect::<Result<_, _>>().doing("read tombstones")
     }
 
     /// Records the place of a forgotten block after a compile of its file.
@@ -54,13 +52,13 @@ impl Batch<'_> {
                 set.execute(params![it.id.to_string(), parent, start, end, file.0])
             })
             .map(drop)
-            .doing("note where a forgotten block stands")
+            .doing("store a tombstone's place")
     }
 
     /// Deletes the tombstone of a block that changed or left its file.
     pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";
-        self.tx.run(DROP, params![id.to_string(), file.0], "let go of what was forgotten").map(drop)
+        self.tx.run(DROP, params![id.to_string(), file.0], "drop a tombstone").map(drop)
     }
 }
 

@@ -79,7 +79,7 @@ impl Batch<'_> {
             let row = params![links::name(label), label, parent.map(|it| it.0)];
             it.query_row(row, |row| row.get(0)).optional()
         });
-        Ok(found.doing("look for a bucket")?.map(NodeKey))
+        Ok(found.doing("find a bucket")?.map(NodeKey))
     }
 
     /// Returns the typed node of that UUID.

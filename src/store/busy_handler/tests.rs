@@ -13,7 +13,7 @@ fn rivals(longest: Duration) -> (tempfile::TempDir, Connection, Connection) {
 }
 
 #[test]
-fn a_rival_that_goes_on_is_an_error_in_the_end() {
+fn a_lock_held_for_too_long_is_an_error() {
     let (_folder, one, two) = rivals(Duration::from_millis(2));
     one.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..2 {
@@ -23,7 +23,7 @@ fn a_rival_that_goes_on_is_an_error_in_the_end() {
 }
 
 #[test]
-fn a_rival_that_ends_is_waited_for() {
+fn a_lock_released_in_time_is_waited_for() {
     let (_folder, one, two) = rivals(LONG);
     one.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::thread::scope(|scope| {

@@ -32,7 +32,7 @@ fn copied(path: &Path) -> i32 {
 }
 
 #[test]
-fn a_long_log_waits_for_whoever_copies_it() {
+fn a_long_log_waits_for_the_checkpoint_thread() {
     let (_dir, path, writer) = memory();
     assert!(!write(&writer, LONG_PAGES / 2));
     assert!(write(&writer, LONG_PAGES));
@@ -44,7 +44,7 @@ fn a_long_log_waits_for_whoever_copies_it() {
 }
 
 #[test]
-fn a_very_long_log_waits_for_nobody() {
+fn a_very_long_log_is_checkpointed_by_the_writer() {
     let (_dir, path, writer) = memory();
     assert!(write(&writer, TOO_LONG_PAGES + PAGES));
     assert!(TOO_LONG_PAGES <= copied(&path));

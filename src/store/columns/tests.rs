@@ -12,7 +12,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportLines, export, import, salvage};
-use crate::memory::compile::{CompileRequest, Seeding, compile};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
 use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
@@ -183,7 +183,7 @@ fn check_schema(memory: &Memory) {
 }
 
 #[test]
-fn the_table_is_that_of_the_schema() {
+fn the_list_of_columns_is_that_of_the_schema() {
     check_schema(&Memory::of_this_build());
     check_schema(&Memory::new(columns_with(MOOD)));
 }
@@ -275,7 +275,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             message: "m",
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };

@@ -21,7 +21,7 @@ fn names(dir: &tempfile::TempDir) -> Vec<String> {
 }
 
 #[test]
-fn what_nobody_has_open_is_left_as_it_was() {
+fn files_of_an_unopened_database_stay_unchanged() {
     let (dir, path) = memory();
     check(&path).unwrap();
     assert_eq!(names(&dir), ["memory.db"]);
@@ -35,7 +35,7 @@ fn what_nobody_has_open_is_left_as_it_was() {
 }
 
 #[test]
-fn what_somebody_has_open_needs_its_log_and_its_index() {
+fn an_open_database_needs_its_log_and_index() {
     for endings in [&["-wal"] as &[&str], &["-shm"], &["-wal", "-shm"]] {
         let (dir, path) = memory();
         let writer = Writer::open(&path, IfMissing::Refuse).unwrap();

@@ -34,19 +34,19 @@ fn each_change_of_a_name_is_told_apart() {
 #[test]
 fn a_database_has_one_name_in_the_folder_of_its_log() {
     let alone = LinkCounts { n_names: 1, is_mounted: Some(false), is_on_device_of_folder: true };
-    let said = |links| judge(Path::new("m.db"), links).map_err(|it| it.to_string());
+    let judged = |links| judge(Path::new("m.db"), links).map_err(|it| it.to_string());
     let linked = "`m.db` has 2 names (hard links), and what is written under one is lost to the \
                   others; remove the others, or use a copy";
     let mounted = "`m.db` is mounted without its folder, so its log would stay behind; mount the \
                    folder instead";
-    assert_eq!(said(alone), Ok(()));
-    assert_eq!(said(LinkCounts { n_names: 2, ..alone }), Err(linked.to_owned()));
-    assert_eq!(said(LinkCounts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
+    assert_eq!(judged(alone), Ok(()));
+    assert_eq!(judged(LinkCounts { n_names: 2, ..alone }), Err(linked.to_owned()));
+    assert_eq!(judged(LinkCounts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
     // The device counts only where the system does not tell of mounts.
     let elsewhere = LinkCounts { is_on_device_of_folder: false, ..alone };
-    assert_eq!(said(elsewhere), Ok(()));
-    assert_eq!(said(LinkCounts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
-    assert_eq!(said(LinkCounts { is_mounted: None, ..alone }), Ok(()));
+    assert_eq!(judged(elsewhere), Ok(()));
+    assert_eq!(judged(LinkCounts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
+    assert_eq!(judged(LinkCounts { is_mounted: None, ..alone }), Ok(()));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_log_that_was_unlinked_is_put_back_whole() {
 }
 
 #[test]
-fn a_name_that_others_took_is_left_to_them() {
+fn a_name_that_another_file_has_is_left_alone() {
     for ending in ["", "-wal", "-shm"] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn without_a_row_the_columns_are_those_of_an_untouched_node() {
+fn a_node_without_a_heat_row_has_its_birth_temperature() {
     const COLUMNS: &str = concat!(
         "SELECT ",
         heat_columns!(),

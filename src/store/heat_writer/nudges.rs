@@ -36,7 +36,7 @@ pub(crate) struct ColdNode {
 }
 
 /// Cold nodes offered to a client. Dropping the offer gives them back.
-pub(crate) struct ColdOffer {
+pub(crate) struct ColdNodeOffer {
     heat_writer: Arc<HeatWriter>,
     leases: Leases,
     nodes: Vec<ColdNode>,
@@ -75,7 +75,7 @@ impl HeatWriter {
         self: &Arc<HeatWriter>,
         rates: &Rates,
         now: Millis,
-    ) -> Result<Option<ColdOffer>, StoreError> {
+    ) -> Result<Option<ColdNodeOffer>, StoreError> {
         let mut state = self.lock_checked()?;
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
             return Ok(None);
@@ -98,12 +98,13 @@ impl HeatWriter {
         state.cold.is_armed = false;
         state.cold.is_offered = true;
         drop(state);
-        let offer = ColdOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
+        let offer =
+            ColdNodeOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
         Ok((!offer.nodes.is_empty()).then_some(offer))
     }
 }
 
-impl ColdOffer {
+impl ColdNodeOffer {
     /// Returns the nodes, at least one.
     pub(crate) fn nodes(&self) -> &[ColdNode] {
         &self.nodes
@@ -124,7 +125,7 @@ impl ColdOffer {
     }
 }
 
-impl Drop for ColdOffer {
+impl Drop for ColdNodeOffer {
     fn drop(&mut self) {
         let mut state = self.heat_writer.lock();
         state.cold.is_offered = false;
@@ -272,5 +273,5 @@ fn candidates(
     // Skips nodes notified this recently. A later time was written by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
     let before = cold_before(rates.line(), attended);
-    conn.rows(COLD, params![before, since, now.0, n_max], read, "look for cold nodes")
+    conn.rows(COLD, params![before, since, now.0, n_max], read, "find cold nodes")
 }

@@ -105,7 +105,7 @@ fn a_held_lease_is_not_written() {
 }
 
 #[test]
-fn a_busy_database_is_an_answer() {
+fn a_busy_database_grants_no_lease() {
     let Rivals { _dir, path, ann, .. } = &rivals();
     let busy = Connection::open(path).unwrap();
     busy.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::names::{file_names, names_now};
 use super::{LinkRows, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, names_needed_by};
-use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
+use crate::store::{FileId, NodeKey, Prepared, StoreError};
 
 /// Returns the faults, a line each, and the number of references checked.
 pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
@@ -23,29 +23,29 @@ pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize)
 /// Checks that the rows have the references of each text, and that each node has its name.
 fn texts(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content, id, name FROM node";
-    let mut query = conn.prepare(NODES).doing("read all texts")?;
-    let mut rows = query.query([]).doing("read all texts")?;
-    while let Some(row) = rows.next().doing("read all texts")? {
-        let (key, mut told, label) = read_text(row).doing("read all texts")?;
-        let id: String = row.get(4).doing("read all texts")?;
-        if name(&label) != row.get(5).doing("read all texts")? {
+    let read = |row: &Row<'_>| {
+        Ok((read_text(row)?, row.get::<_, String>(4)?, row.get::<_, Option<i64>>(5)?))
+    };
+    conn.each(NODES, [], read, "read all texts", |((key, mut found, label), id, name_key)| {
+        if name(&label) != name_key {
             faults.push(format!("node `{id}` is not found by its label"));
         }
-        let mut noted = noted(conn, key)?;
+        let mut stored = stored(conn, key)?;
         // A link of an imported database keeps its weight until its text changes.
-        told.iter_mut().chain(&mut noted).for_each(|it| it.weight = 0.0);
+        found.iter_mut().chain(&mut stored).for_each(|it| it.weight = 0.0);
         let order = |a: &Reference, b: &Reference| format!("{a:?}").cmp(&format!("{b:?}"));
-        told.sort_by(order);
-        noted.sort_by(order);
-        if told != noted {
-            let (told, noted) = (told.len(), noted.len());
-            faults.push(format!("node `{id}` has {told} references, and other {noted} are noted"));
+        found.sort_unstable_by(order);
+        stored.sort_unstable_by(order);
+        if found != stored {
+            let (found, stored) = (found.len(), stored.len());
+            faults
+                .push(format!("node `{id}` has {found} references, and other {stored} are noted"));
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-fn noted(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreError> {
+fn stored(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreError> {
     const NOTED: &str = concat!(
         "SELECT ",
         reference_columns!(),
@@ -57,7 +57,7 @@ fn noted(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreErro
 /// Checks that every file is found by its names.
 fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id, path FROM file";
-    let read = |row: &rusqlite::Row<'_>| Ok((FileId(row.get(0)?), row.get(1)?));
+    let read = |row: &Row<'_>| Ok((FileId(row.get(0)?), row.get(1)?));
     let files: Vec<(FileId, String)> = conn.rows(FILES, [], read, "list the files")?;
     for (file, path) in files {
         if file_names(conn, file)? != names_now(conn, file)? {
@@ -71,12 +71,9 @@ fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
 fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreError> {
     const ALL: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
     let mut resolver = Resolver::new(LinkRows { conn });
-    let mut query = conn.prepare(ALL).doing("read references")?;
-    let mut rows = query.query([]).doing("read references")?;
     let mut n = 0;
-    while let Some(row) = rows.next().doing("read references")? {
-        let reference = read_reference(row).doing("read references")?;
-        let id: i64 = row.get(7).doing("read references")?;
+    let read = |row: &Row<'_>| Ok((read_reference(row)?, row.get(7)?));
+    let check = |(reference, id): (Reference, i64)| {
         n += 1;
         if compare_target(conn, &mut resolver, id)?.is_none_or(|(was, is)| was != is) {
             faults.push(format!("the reference to `{}` points elsewhere", reference.label));
@@ -85,6 +82,8 @@ fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreEr
         {
             faults.push(format!("the reference to `{}` waits for others", reference.label));
         }
-    }
+        Ok::<_, StoreError>(())
+    };
+    conn.each(ALL, [], read, "read references", check)?;
     Ok(n)
 }

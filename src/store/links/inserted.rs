@@ -77,7 +77,7 @@ fn of_nodes(wanting: &mut WaitingRefs<'_>, newest: i64) -> Result<(), StoreError
                         Some((file, NameKey::of(without_extension(last_path_segment(&path)))));
                 }
                 if let Some((_, file)) = file_name {
-                    wanting.add(name.inside(file))?;
+                    wanting.add(name.qualified_by(file))?;
                 }
             }
         }

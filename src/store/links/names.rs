@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::model::links::name::fold_name;
 use crate::model::links::resolve::{last_path_segment, without_extension};
@@ -54,17 +54,15 @@ pub(crate) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<Stri
     let file_name = fold_name(last_path_segment(&path));
     names.insert(fold_name(without_extension(&file_name)));
     names.insert(file_name);
-    let mut query = conn.prepare_cached(FRONT).doing("read front matter")?;
-    let mut rows = query.query([file.0]).doing("read front matter")?;
-    while let Some(row) = rows.next().doing("read front matter")? {
-        let top: String = row.get(0).doing("read front matter")?;
-        let part: Option<String> = row.get(1).doing("read front matter")?;
-        let key_path: Option<String> = row.get(2).doing("read front matter")?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let rows: Vec<(String, Option<String>, Option<String>)> =
+        conn.rows(FRONT, [file.0], read, "read front matter")?;
+    for (top, part, key_path) in rows {
         let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_name_field));
-        let told = title::front_matter_names(&top)
+        let front_names = title::front_matter_names(&top)
             .into_iter()
             .chain(title::front_matter_names(&part.unwrap_or_default()));
-        names.extend(told.map(|it| fold_name(&it)).filter(|it| !it.is_empty()));
+        names.extend(front_names.map(|it| fold_name(&it)).filter(|it| !it.is_empty()));
     }
     Ok(names)
 }

@@ -12,13 +12,10 @@ pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
     // Everything is new.
     let mut dirty_refs = DirtyRefs::since(NewestKeys::default());
-    let mut query = conn.prepare(NODES).doing("read all texts")?;
-    let mut rows = query.query([]).doing("read all texts")?;
-    while let Some(row) = rows.next().doing("read all texts")? {
-        let (key, references, label) = read_text(row).doing("read all texts")?;
+    conn.each(NODES, [], read_text, "read all texts", |(key, references, label)| {
         dirty_refs.add_references(conn, key, &references)?;
-        conn.run(NAME, params![key.0, name(&label)], "name a node")?;
-    }
+        conn.run(NAME, params![key.0, name(&label)], "name a node").map(drop)
+    })?;
     dirty_refs.settle(conn)
 }
 

@@ -25,7 +25,7 @@ impl WaitingRefs<'_> {
         }
         let of = [name.0, self.newest];
         let found: Vec<i64> =
-            self.conn.rows(WANTING, of, |row| row.get(0), "look who wants a name")?;
+            self.conn.rows(WANTING, of, |row| row.get(0), "find references to a name")?;
         self.found.extend(found);
         Ok(())
     }

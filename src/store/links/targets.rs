@@ -19,7 +19,7 @@ impl LinkIndex for LinkRows<'_> {
 
     fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
         const NODE: &str = "SELECT key FROM node WHERE id = ?1";
-        self.conn.find(NODE, [id], |row| row.get(0).map(NodeKey), "look for an id")
+        self.conn.find(NODE, [id], |row| row.get(0).map(NodeKey), "find an id")
     }
 
     fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
@@ -30,7 +30,7 @@ impl LinkIndex for LinkRows<'_> {
               LEFT JOIN file ON file.id = node.file
              WHERE node.name = ?1
              ORDER BY path, node.key";
-        self.ordered(self.conn.rows(LABELLED, [name.0], read_place, "look for a label")?)
+        self.ordered(self.conn.rows(LABELLED, [name.0], read_place, "find a label")?)
     }
 
     fn labelled_in(
@@ -47,7 +47,7 @@ impl LinkIndex for LinkRows<'_> {
         let (root, inner) = path.split_once('/').unwrap_or_default();
         let root: Option<i64> = root.parse().ok();
         let of = params![name.0, root, path, inner];
-        self.ordered(self.conn.rows(IN_FILE, of, read_place, "look into a file")?)
+        self.ordered(self.conn.rows(IN_FILE, of, read_place, "find a label in a file")?)
     }
 
     fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
@@ -64,7 +64,7 @@ impl LinkIndex for LinkRows<'_> {
              WHERE file_name.name = ?1
                AND first IS NOT NULL
              ORDER BY path";
-        self.conn.rows(FILES, [key], read_place, "look for a file")
+        self.conn.rows(FILES, [key], read_place, "find a file")
     }
 }
 

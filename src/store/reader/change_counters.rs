@@ -25,7 +25,7 @@ pub(crate) struct ChangeCounters {
 impl Reader {
     /// Returns the numbers.
     pub(crate) fn change_counters(&self) -> Result<ChangeCounters, StoreError> {
-        const PULSE: &str = "
+        const COUNTERS: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
                    ifnull((SELECT min(id) FROM snapshot), 0),
                    memory.attended, pulse.edges, pulse.files, pulse.heats
@@ -40,7 +40,7 @@ impl Reader {
                 heats: row.get(5)?,
             })
         };
-        self.conn.row(PULSE, [], read, "look what changed")
+        self.conn.row(COUNTERS, [], read, "read the change counters")
     }
 
     /// Returns whether a snapshot after `snapshot` changed a node of a file.
@@ -51,7 +51,7 @@ impl Reader {
               LEFT JOIN node ON node.id = diff.node_id
              WHERE snapshot > ?1
                AND (old_path IS NOT NULL OR node.file IS NOT NULL)";
-        self.conn.has(CHANGES, [snapshot], "look for changes of files")
+        self.conn.has(CHANGES, [snapshot], "find changes of files")
     }
 
     /// Returns whether there is a node that cools.
@@ -61,6 +61,6 @@ impl Reader {
               FROM node
               LEFT JOIN heat ON heat.node = node.key
              WHERE NOT ifnull(heat.pinned, 0)";
-        self.conn.has(COOLING, [], "look for nodes that cool")
+        self.conn.has(COOLING, [], "find nodes that cool")
     }
 }

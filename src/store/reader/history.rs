@@ -105,6 +105,6 @@ impl Reader {
         const CONFLICT: &str = "
             SELECT 1 FROM diff
              WHERE node_id = ?1 AND ?2 < snapshot AND snapshot <= ?3 AND conflict = 1";
-        self.conn.has(CONFLICT, params![node_id, range.from, range.to], "look for conflicts")
+        self.conn.has(CONFLICT, params![node_id, range.from, range.to], "find conflicts")
     }
 }

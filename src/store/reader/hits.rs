@@ -160,7 +160,7 @@ impl Reader {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
             Ok((read_found(row)?, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
-        self.all(FOUND, [list(keys)], read).doing("read what matches")
+        self.all(FOUND, [list(keys)], read).doing("read matches")
     }
 
     /// Returns the text that follows each node: a heading's first child, another node's next
@@ -193,7 +193,7 @@ impl Reader {
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
-        let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
+        let rows = self.all(BEHIND, params, read).doing("read following texts")?;
         Ok(rows.into_iter().collect())
     }
 }

@@ -143,8 +143,8 @@ impl Reader {
              ORDER BY wanted.key";
         let read = |row: &Row<'_>| {
             let text = row.get_ref(1)?.as_str()?.to_lowercase();
-            let is_said = words.iter().all(|it| text.contains(it));
-            Ok(if is_said { Some(NodeKey(row.get(0)?)) } else { None })
+            let has_all_words = words.iter().all(|it| text.contains(it));
+            Ok(if has_all_words { Some(NodeKey(row.get(0)?)) } else { None })
         };
         let rows = self.all(TEXTS, [list(keys)], read).doing("search typed nodes")?;
         Ok(rows.into_iter().flatten().collect())

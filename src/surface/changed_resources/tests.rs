@@ -67,44 +67,44 @@ impl WatchedMemory {
     }
 
     #[track_caller]
-    fn changes(&self, what: &str) {
+    fn check_changes(&self, what: &str) {
         assert_eq!(self.changed(), what);
         assert_eq!(self.changed(), "", "nothing happened since");
     }
 }
 
 #[test]
-fn a_compile_changes_what_it_changes_and_another_of_the_same_nothing() {
+fn a_compile_changes_resources_and_a_second_one_none() {
     let fixture = WatchedMemory::new();
     fixture.watch.begin(&fixture.watching).unwrap();
-    fixture.changes("");
+    fixture.check_changes("");
     fixture.compile();
-    fixture.changes(ALL);
+    fixture.check_changes(ALL);
     fixture.compile();
-    fixture.changes("");
+    fixture.check_changes("");
     fs::remove_file(fixture.notes().join("sea.md")).unwrap();
     fs::write(fixture.notes().join("sky.md"), "# Sky\n").unwrap();
     fixture.compile();
-    fixture.changes(ALL);
+    fixture.check_changes(ALL);
 }
 
 #[test]
-fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
+fn an_agent_edit_changes_files_only_within_one() {
     let fixture = WatchedMemory::compiled();
     let parent = fixture.id("deep");
     let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
     write(None).unwrap();
-    fixture.changes("graph snapshots tree");
+    fixture.check_changes("graph snapshots tree");
     write(Some(parent.as_str())).unwrap();
-    fixture.changes(ALL);
+    fixture.check_changes(ALL);
     fixture.writing.forget(&parent, ForgetMode::Cascade).unwrap();
-    fixture.changes(ALL);
+    fixture.check_changes(ALL);
     fixture.writing.rollback(1, false).unwrap();
-    fixture.changes(ALL);
+    fixture.check_changes(ALL);
 }
 
 #[test]
-fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
+fn a_manual_edge_changes_the_graph_once() {
     let fixture = WatchedMemory::compiled();
     let (sea, sky) = (fixture.id("deep"), fixture.id("high"));
     let ask = |weight| RelateRequest {
@@ -115,28 +115,28 @@ fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
         weight,
     };
     fixture.writing.relate(&ask(1.0)).unwrap();
-    fixture.changes("graph");
+    fixture.check_changes("graph");
     fixture.writing.relate(&ask(1.0)).unwrap();
-    fixture.changes("");
+    fixture.check_changes("");
     fixture.writing.relate(&ask(2.0)).unwrap();
-    fixture.changes("graph");
+    fixture.check_changes("graph");
     fixture.writing.unrelate(&ask(2.0)).unwrap();
-    fixture.changes("graph");
+    fixture.check_changes("graph");
 }
 
 #[test]
-fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
+fn reading_pinning_and_cooling_change_the_temperatures_alone() {
     let fixture = WatchedMemory::compiled();
     let id = fixture.id("deep");
-    fixture.changes("");
+    fixture.check_changes("");
     fixture.writing.fetch(&id, None).unwrap();
-    fixture.changes("temperature");
+    fixture.check_changes("temperature");
     fixture.writing.pin(&id, None).unwrap();
-    fixture.changes("temperature");
+    fixture.check_changes("temperature");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    fixture.changes("temperature");
+    fixture.check_changes("temperature");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
-    fixture.changes("");
+    fixture.check_changes("");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_clock_that_cools_nothing_changes_nothing() {
     let fixture = WatchedMemory::new();
     fixture.watch.begin(&fixture.watching).unwrap();
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    fixture.changes("");
+    fixture.check_changes("");
 }
 
 #[test]
@@ -153,8 +153,8 @@ fn a_new_watcher_sees_later_changes_only() {
     fixture.watch.end();
     fixture.writing.write("Unseen.", None, WriteMode::Append).unwrap();
     fixture.watch.begin(&fixture.watching).unwrap();
-    fixture.changes("");
+    fixture.check_changes("");
     fixture.writing.write("Seen.", None, WriteMode::Append).unwrap();
     fixture.watch.begin(&fixture.watching).unwrap();
-    fixture.changes("graph snapshots tree");
+    fixture.check_changes("graph snapshots tree");
 }

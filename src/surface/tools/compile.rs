@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::{Args, Call, HandlerError, Reply};
 use crate::memory::Answer;
-use crate::memory::compile::{CompileRequest, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor};
 use crate::surface::MemoryHandler;
 
 /// Progress reports of one compile.
@@ -27,7 +27,7 @@ pub(super) fn compile(
         message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
         n_threads: tools.n_threads,
         workspace: &|root| tools.memory.workspace_of(root),
-        seeding: Seeding::AtBirth,
+        temperatures_for: InitialTemperaturesFor::NewNodes,
         stopwatch: tools.memory.clock().stopwatch(),
         progress: &|n_done, n_files| {
             // A client needs to see progress, not every step.

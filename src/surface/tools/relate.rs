@@ -14,7 +14,7 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let text = match &edge {
         ManualEdge::Resolved(id) => format!("edge created (resolved): {} -> {id}", request.source),
         ManualEdge::Pending(ids) => {
-            let name = to_one_line(request.name());
+            let name = to_one_line(request.target_name());
             let text = format!("edge created (pending): {} -> \"{name}\"", request.source);
             match ids.is_empty() {
                 true => text,
@@ -31,7 +31,11 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let text = match &edge {
         ManualEdge::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
         ManualEdge::Pending(_) => {
-            format!("edge removed: {} -> \"{}\"", request.source, to_one_line(request.name()))
+            format!(
+                "edge removed: {} -> \"{}\"",
+                request.source,
+                to_one_line(request.target_name())
+            )
         }
     };
     Ok(Answer::plain(text, memory.output(), || facts(&request, &edge, false)))
@@ -53,7 +57,7 @@ fn facts(request: &RelateRequest<'_>, edge: &ManualEdge, is_there: bool) -> Valu
     match edge {
         ManualEdge::Resolved(id) => facts["target"] = json!(id),
         ManualEdge::Pending(ids) => {
-            facts["name"] = json!(to_one_line(request.name()));
+            facts["name"] = json!(to_one_line(request.target_name()));
             if !ids.is_empty() {
                 facts["candidates"] = json!(ids);
             }

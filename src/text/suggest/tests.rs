@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -6,5 +8,22 @@ fn a_typo_gets_a_suggestion_and_an_unknown_name_none() {
     assert_eq!(suggest("intervall", names), Some("interval"));
     assert_eq!(suggest("Enable", names), Some("enabled"));
     assert_eq!(suggest("frequency", names), None);
+    assert_eq!(suggest("Set_Tle", names), Some("settle"));
     assert_eq!(suggest("", names), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn swapped_and_dropped_letters_are_one_edit(word in "[a-zäöü]{2,8}", at in 0..7usize) {
+        let letters: Vec<char> = word.chars().collect();
+        let at = at % (letters.len() - 1);
+        let (mut swapped, mut dropped) = (letters.clone(), letters.clone());
+        swapped.swap(at, at + 1);
+        dropped.remove(at);
+        prop_assert!(distance(&letters, &swapped) <= 1);
+        prop_assert_eq!(distance(&letters, &dropped), 1);
+        prop_assert_eq!(distance(&letters, &letters), 0);
+    }
 }

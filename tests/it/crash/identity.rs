@@ -20,8 +20,8 @@ impl Acknowledged {
         let reply = client.call("MemoryWrite", json!({"payload": text}));
         match reply.is_error {
             true => {
-                let is_said = reply.text.contains("deleted or replaced");
-                assert!(is_said && reply.text.contains("start again"), "{}", reply.text);
+                let is_explained = reply.text.contains("deleted or replaced");
+                assert!(is_explained && reply.text.contains("start again"), "{}", reply.text);
             }
             false => self.0.push(text),
         }
@@ -86,8 +86,8 @@ fn what_is_acknowledged_around_the_loss_of_a_name_is_kept() {
             fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
         }
         // No other server starts beside it until it has ended.
-        let said = refused(&folder, "m.db");
-        assert!(said.contains("another process") && said.contains("was deleted"), "{said}");
+        let error = refused(&folder, "m.db");
+        assert!(error.contains("another process") && error.contains("was deleted"), "{error}");
         match how {
             End::Kill => {
                 for nth in 0..WRITES {

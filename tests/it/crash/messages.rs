@@ -54,18 +54,18 @@ fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
         });
         let n_blocks = n_bytes / 512 * nth / 16;
         let ran = Ran::of(&folder, &mut limited(&folder, n_blocks, args));
-        let said = format!("{n_blocks} blocks: {}", ran.transcript());
-        let is_unchanged = said.contains("nothing was changed");
-        assert_eq!(is_done(&folder), !is_unchanged, "{said}");
+        let shown = format!("{n_blocks} blocks: {}", ran.transcript());
+        let is_unchanged = shown.contains("nothing was changed");
+        assert_eq!(is_done(&folder), !is_unchanged, "{shown}");
         match ran.code {
             Some(2) => {
-                assert!(is_unchanged, "{said}");
+                assert!(is_unchanged, "{shown}");
                 seen[0] += 1;
             }
             Some(1) => {
                 assert!(
-                    said.contains("left in the file") && said.contains("run this again"),
-                    "{said}"
+                    shown.contains("left in the file") && shown.contains("run this again"),
+                    "{shown}"
                 );
                 seen[1] += 1;
             }
@@ -74,7 +74,7 @@ fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
         folder.assert_healthy("m.db");
         // Again, with room.
         folder.ok(args);
-        assert!(is_done(&folder) && !is_in_the_bytes(&folder, secret), "{said}");
+        assert!(is_done(&folder) && !is_in_the_bytes(&folder, secret), "{shown}");
     }
     assert!(seen.iter().all(|it| 0 < *it), "{seen:?}");
 }

@@ -81,7 +81,7 @@ fn a_person_is_asked_over_a_stream_and_answers_by_a_request() {
         "arguments": {"node_id": id, "mode": "cascade"},
     });
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": forget});
-    for (action, said) in [
+    for (action, expected) in [
         ("decline", "the user said no; nothing was changed"),
         ("cancel", "the user was asked and did not answer; nothing was changed"),
     ] {
@@ -94,7 +94,7 @@ fn a_person_is_asked_over_a_stream_and_answers_by_a_request() {
         assert_eq!(up.send("POST", "/mcp", "", &reply.to_string()).status, 202);
         let over = events.next().unwrap();
         assert_eq!(over["id"], 7);
-        assert_eq!(over["result"]["content"][0]["text"], said);
+        assert_eq!(over["result"]["content"][0]["text"], expected);
         assert_eq!(events.next(), None);
     }
     // In the modern era the question is the result, and the answer a retry.
@@ -108,8 +108,8 @@ fn a_person_is_asked_over_a_stream_and_answers_by_a_request() {
     forget["inputResponses"] =
         json!({"confirm": {"action": "accept", "content": {"confirm": true}}});
     let done = up.post(&fields, "tools/call", &forget).json()["result"].clone();
-    let said = format!("forgot node {id} (mode=cascade, 21 affected)");
-    assert_eq!(done["content"][0]["text"], said);
+    let expected = format!("forgot node {id} (mode=cascade, 21 affected)");
+    assert_eq!(done["content"][0]["text"], expected);
     up.end();
 }
 

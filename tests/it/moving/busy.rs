@@ -27,7 +27,7 @@ fn while_writing(folder: &Folder, body: impl FnOnce()) -> usize {
 }
 
 #[test]
-fn what_is_copied_or_looked_at_is_one_state() {
+fn copies_and_examinations_are_of_one_state() {
     let folder = memory();
     let n_writes = while_writing(&folder, || {
         for nth in 0..8 {

@@ -45,37 +45,29 @@ fn an_export_is_written_into_a_device() {
         eprintln!("skipped: this user cannot make a device");
         return;
     }
-    folder.check(
-        "backup null --force --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ backup null --force --db m.db
         ! remindb: `null` is no regular file, and no other is replaced; name another
         = 2
-    "#]],
-    );
+    "#]]);
     folder.ok(["export", "null", "--force", "--db", "m.db"]);
     let kind = fs::symlink_metadata(folder.path("null")).unwrap().file_type();
     assert!(kind.is_char_device());
 }
 
 #[test]
-fn what_is_no_regular_file_becomes_no_backup() {
+fn only_regular_files_are_replaced_by_backups() {
     let folder = beside_a_pipe();
     symlink("pipe", folder.path("to-pipe")).unwrap();
     symlink("nothing", folder.path("to-nothing")).unwrap();
-    folder.check(
-        "backup pipe --force --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ backup pipe --force --db m.db
         ! remindb: `pipe` is no regular file, and no other is replaced; name another
         = 2
-    "#]],
-    );
-    folder.check(
-        "backup to-pipe --force --db m.db",
-        expect![[r#"
+        $ backup to-pipe --force --db m.db
         ! remindb: `to-pipe` is no regular file, and no other is replaced; name another
         = 2
-    "#]],
-    );
+    "#]]);
     for command in ["backup", "export"] {
         let ran = folder.run([command, "to-nothing", "--force", "--db", "m.db"]);
         assert_eq!(
@@ -86,13 +78,11 @@ fn what_is_no_regular_file_becomes_no_backup() {
     }
     assert!(is_pipe(&folder) && !folder.path("nothing").exists());
     // Without --force, nothing at all is changed.
-    folder.check(
-        "export pipe --db m.db",
-        expect![[r#"
+    folder.check_session(expect![[r#"
+        $ export pipe --db m.db
         ! remindb: `pipe` exists; name another file, or move it away
         = 2
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

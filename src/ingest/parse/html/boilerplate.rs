@@ -80,8 +80,8 @@ fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
     // Open sections and open boilerplate, innermost last.
     let mut sections: Vec<DomId> = Vec::new();
     let mut inside: Option<DomId> = None;
-    let mut tour = dom.tour(ROOT);
-    while let Some(visit) = tour.next() {
+    let mut visits = dom.walk(ROOT);
+    while let Some(visit) = visits.next() {
         let id = match visit {
             Visit::Start(id) => id,
             Visit::End(id) => {
@@ -94,7 +94,7 @@ fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
         if matches!(name, "script" | "style") {
             out.n_scripts += 1;
             out.first_script.get_or_insert(dom.span(id).start);
-            tour.pass_over(id);
+            visits.skip_inside(id);
             continue;
         }
         if inside.is_none()

@@ -1,8 +1,8 @@
 //! Preformatted text: its bytes, and the language that its author gave.
 
 use super::dom::{Dom, DomId, Visit};
-use super::feed::{CODE, LINK};
-use super::flat::is_block;
+use super::inline::is_block;
+use super::tag_filter::{CODE, LINK};
 
 /// Classes that are a bare language name.
 #[rustfmt::skip]
@@ -19,7 +19,7 @@ pub(super) fn code(dom: &Dom, pre: DomId) -> Option<String> {
     // A block inside the code starts and ends a line.
     let is_line = |name: &str| is_block(name) && !matches!(name, "td" | "th");
     let mut is_line_due = false;
-    for visit in dom.tour(pre) {
+    for visit in dom.walk(pre) {
         let id = match visit {
             Visit::Start(id) => id,
             Visit::End(id) => {
@@ -76,7 +76,7 @@ fn is_line_number(dom: &Dom, link: DomId, text: &str) -> bool {
 
 /// Returns the language of a `pre`, from its own classes, its code's, or those around it.
 pub(super) fn language(dom: &Dom, pre: DomId) -> Option<String> {
-    let inner = dom.inside(pre).take(2).filter(|&id| dom.html_name(id) == CODE);
+    let inner = dom.descendants(pre).take(2).filter(|&id| dom.html_name(id) == CODE);
     let outer = [Some(pre), dom.parent(pre), dom.parent(pre).and_then(|it| dom.parent(it))];
     for id in inner.chain(outer[..1].iter().flatten().copied()) {
         if let Some(language) = dom.attribute(id, "data-lang").or_else(|| of_class(dom, id)) {

@@ -57,15 +57,15 @@ pub(super) enum Visit {
 
 /// Iterates over the starts and ends of all nodes inside another.
 #[derive(Debug)]
-pub(super) struct Tour<'d> {
+pub(super) struct DomWalk<'d> {
     dom: &'d Dom,
     top: DomId,
     due: Option<Visit>,
 }
 
-impl Tour<'_> {
+impl DomWalk<'_> {
     /// Skips the inside and the end of a node that has just started.
-    pub(super) fn pass_over(&mut self, id: DomId) {
+    pub(super) fn skip_inside(&mut self, id: DomId) {
         self.due = self.after(id);
     }
 
@@ -75,7 +75,7 @@ impl Tour<'_> {
     }
 }
 
-impl Iterator for Tour<'_> {
+impl Iterator for DomWalk<'_> {
     type Item = Visit;
 
     fn next(&mut self) -> Option<Visit> {
@@ -196,18 +196,18 @@ impl Dom {
     }
 
     /// Returns the nodes inside `top`, in document order.
-    pub(super) fn inside(&self, top: DomId) -> impl Iterator<Item = DomId> {
+    pub(super) fn descendants(&self, top: DomId) -> impl Iterator<Item = DomId> {
         std::iter::successors(self.first_child(top), move |&id| self.next(id, top))
     }
 
     /// Returns all text inside `top`, unchanged.
     pub(super) fn inner_text(&self, top: DomId) -> String {
-        self.inside(top).filter_map(|id| self.text(id)).collect()
+        self.descendants(top).filter_map(|id| self.text(id)).collect()
     }
 
     /// Iterates over the nodes inside `top`.
-    pub(super) fn tour(&self, top: DomId) -> Tour<'_> {
-        Tour { dom: self, top, due: self.first_child(top).map(Visit::Start) }
+    pub(super) fn walk(&self, top: DomId) -> DomWalk<'_> {
+        DomWalk { dom: self, top, due: self.first_child(top).map(Visit::Start) }
     }
 
     /// Returns the markup of `top`: attributes quoted, special characters escaped.
@@ -227,7 +227,7 @@ impl Dom {
     }
 
     fn push_inner_markup(&self, top: DomId, out: &mut String) {
-        for visit in self.tour(top) {
+        for visit in self.walk(top) {
             match visit {
                 Visit::Start(id) => self.open_tag(id, out),
                 Visit::End(id) => self.close_tag(id, out),
@@ -286,8 +286,8 @@ impl Dom {
     }
 }
 
-/// Restores the author's names of elements. The names that [`super::feed`] gives to links and code
-/// are upper case.
+/// Restores the author's names of elements. The names that [`super::tag_filter`] gives to links
+/// and code are upper case.
 trait AuthorsName {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }

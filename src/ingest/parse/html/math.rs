@@ -1,7 +1,7 @@
 //! Formulas: from elements to LaTeX, or to their markup where LaTeX has no counterpart.
 
 use super::dom::{Dom, DomData, DomId};
-use crate::ingest::parse::mathml::{self, Author, Element, Formula, TEXT};
+use crate::ingest::parse::mathml::{self, Element, Formula, TEXT, TexOrigin};
 use crate::model::tree::Format;
 use crate::text::tokens;
 
@@ -16,7 +16,7 @@ pub(super) struct RenderedFormula {
 pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
     match mathml::to_latex(&formula(dom, id)) {
-        Some((content, author)) if author == Author::Annotation || saves(&markup, &content) => {
+        Some((content, author)) if author == TexOrigin::Annotation || saves(&markup, &content) => {
             Some(RenderedFormula { content, format: Format::Latex })
         }
         _ => {
@@ -48,7 +48,7 @@ fn on_one_line(tex: &str) -> String {
 fn formula(dom: &Dom, top: DomId) -> Formula {
     let mut elements: Vec<Element> = Vec::new();
     let mut path: Vec<(DomId, usize)> = Vec::new();
-    for id in std::iter::once(top).chain(dom.inside(top)) {
+    for id in std::iter::once(top).chain(dom.descendants(top)) {
         let parent = if id == top { None } else { dom.parent(id) };
         while path.last().is_some_and(|&(open, _)| Some(open) != parent) {
             path.pop();

@@ -1,7 +1,7 @@
 //! HTML tables: rows by line break, cells by tab; spanned rows and columns leave empty cells.
 
 use super::dom::{Dom, DomId};
-use super::flat;
+use super::inline;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
 
 /// Maximum columns that one cell spans, and columns in which a cell continues below.
@@ -60,7 +60,7 @@ pub(super) fn read(dom: &Dom, table: DomId) -> HtmlTable {
                 dom.after(id, table)
             }
             "caption" => {
-                let (caption, apart) = flat::line(dom, id, InlineRun::new(LineBreaks::OneLine));
+                let (caption, apart) = inline::line(dom, id, InlineRun::new(LineBreaks::OneLine));
                 reader.out.captions.extend(Some(caption).filter(|it| !it.markdown.is_empty()));
                 reader.out.apart.extend(apart);
                 dom.after(id, table)
@@ -97,7 +97,7 @@ impl TableReader<'_> {
                     column += 1;
                     plains.push(String::new());
                 }
-                let (cell, apart) = flat::line(dom, id, InlineRun::new(LineBreaks::OneLine));
+                let (cell, apart) = inline::line(dom, id, InlineRun::new(LineBreaks::OneLine));
                 while n_tabs < column {
                     n_tabs += 1;
                     line.push('\t');

@@ -6,9 +6,9 @@ mod list;
 use std::ops::Range;
 
 use super::dom::{Dom, DomId, ROOT, Visit};
-use super::feed::{CODE, LINK};
-use super::flat::{self, Descent};
+use super::inline::{self, ChildVisit};
 use super::run::{InlineRun, LineBreaks, RenderedRun, SoleNode};
+use super::tag_filter::{CODE, LINK};
 use super::{NODES_MAX, table};
 use crate::ingest::parse::container::{Container, ContainerKind, NESTING_MAX};
 use crate::ingest::parse::outline::Outline;
@@ -58,10 +58,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
 
     /// Reads the document.
     pub(super) fn run(mut self) -> Vec<Warning> {
-        let mut tour = self.dom.tour(ROOT);
-        while let Some(visit) = tour.next() {
+        let mut visits = self.dom.walk(ROOT);
+        while let Some(visit) = visits.next() {
             match visit {
-                Visit::Start(id) if self.enter(id) == Descent::Over => tour.pass_over(id),
+                Visit::Start(id) if self.enter(id) == ChildVisit::Over => visits.skip_inside(id),
                 Visit::Start(_) => (),
                 Visit::End(id) => self.leave(id),
             }
@@ -88,7 +88,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             let node = Node {
                 parent: self.outline.parent(),
                 span: start..self.source.len(),
-                label: label::visible(&content),
+                label: label::of_markdown(&content),
                 content,
                 ..Node::default()
             };
@@ -97,70 +97,70 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         warnings
     }
 
-    fn enter(&mut self, id: DomId) -> Descent {
+    fn enter(&mut self, id: DomId) -> ChildVisit {
         let dom = self.dom;
         let name = dom.html_name(id);
         if dom.is_skipped(id) {
-            return Descent::Over;
+            return ChildVisit::Over;
         }
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.heading(id, name.as_bytes()[1] - b'0');
-                Descent::Over
+                ChildVisit::Over
             }
             "pre" | "listing" | "xmp" | "plaintext" => {
                 self.flush();
                 self.apart(id);
-                Descent::Over
+                ChildVisit::Over
             }
             "table" => {
                 self.flush();
                 if table::is_layout(dom, id) {
-                    return Descent::Into;
+                    return ChildVisit::Into;
                 }
                 self.apart(id);
-                Descent::Over
+                ChildVisit::Over
             }
             "blockquote" | "ul" | "ol" | "menu" | "dir" | "dl" | "li" | "dt" | "dd" => {
                 self.flush();
                 self.open_frame(id);
-                Descent::Into
+                ChildVisit::Into
             }
             "p" => {
                 self.flush();
                 self.n_paragraphs += 1;
-                Descent::Into
+                ChildVisit::Into
             }
             "video" | "audio" | "iframe" | "embed" | "object" => {
                 self.media(id);
-                Descent::Into
+                ChildVisit::Into
             }
             LINK => {
                 if dom.attribute(id, "href").is_some() {
                     self.links.push((id, false));
                 }
-                flat::enter(dom, id, &mut self.run)
+                inline::enter(dom, id, &mut self.run)
             }
             CODE => {
                 self.n_codes += 1;
-                flat::enter(dom, id, &mut self.run)
+                inline::enter(dom, id, &mut self.run)
             }
-            name if flat::is_block(name) => {
+            name if inline::is_block(name) => {
                 self.flush();
-                Descent::Into
+                ChildVisit::Into
             }
             _ if self.is_drawing(id) || self.is_display_math(id) => {
                 self.flush();
                 self.drawing(id);
-                Descent::Over
+                ChildVisit::Over
             }
-            _ => flat::enter(dom, id, &mut self.run),
+            _ => inline::enter(dom, id, &mut self.run),
         }
     }
 
     fn leave(&mut self, id: DomId) {
         let name = self.dom.html_name(id);
-        if flat::is_block(name) || flat::is_apart(name) {
+        if inline::is_block(name) || inline::is_apart(name) {
             self.flush();
         }
         match name {
@@ -169,14 +169,14 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
                 if self.links.last().is_some_and(|&(link, _)| link == id) {
                     self.links.pop();
                 }
-                flat::leave(self.dom, id, &mut self.run);
+                inline::leave(self.dom, id, &mut self.run);
             }
             CODE => {
                 self.n_codes = self.n_codes.saturating_sub(1);
-                flat::leave(self.dom, id, &mut self.run);
+                inline::leave(self.dom, id, &mut self.run);
             }
             "video" | "audio" | "iframe" | "object" => self.flush(),
-            _ => flat::leave(self.dom, id, &mut self.run),
+            _ => inline::leave(self.dom, id, &mut self.run),
         }
         if self.lists.last().is_some_and(|(list, _)| *list == id) {
             self.lists.pop();
@@ -244,7 +244,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
         self.add(Node {
             span: rendered.span,
-            label: label::shown(&rendered.plain, &rendered.markdown),
+            label: label::of_rendered(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             ..Node::default()
         });
@@ -264,7 +264,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
     fn next_run(&self, flow: LineBreaks) -> InlineRun {
         let link = self.links.last().filter(|(_, is_used)| !is_used);
         let href = link.and_then(|&(id, _)| self.dom.attribute(id, "href"));
-        flat::run_within(flow, href, 0 < self.n_codes)
+        inline::run_within(flow, href, 0 < self.n_codes)
     }
 
     fn sole(&mut self, sole: SoleNode, span: Range<usize>) {
@@ -319,7 +319,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
     fn heading(&mut self, id: DomId, level: u8) {
         self.flush();
         let run = self.next_run(LineBreaks::OneLine);
-        let (rendered, apart) = flat::line(self.dom, id, run);
+        let (rendered, apart) = inline::line(self.dom, id, run);
         let span = self.dom.span(id);
         if rendered.markdown.is_empty() {
             self.all_apart(apart);
@@ -336,7 +336,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         let node = Node {
             node_type: NodeType::Heading,
             level: Some(level),
-            label: label::shown(&rendered.plain, &rendered.markdown),
+            label: label::of_rendered(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             span,
             ..Node::default()

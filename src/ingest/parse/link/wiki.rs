@@ -6,7 +6,7 @@ use super::{Reference, ReferenceForm, WEIGHT_DEFAULT, weight};
 const ID_CHARS: usize = 11;
 
 /// Parses the reference whose `[[` is at `at`; returns its end, too.
-pub(super) fn at(text: &str, at: usize) -> Option<(usize, Reference)> {
+pub(super) fn parse_at(text: &str, at: usize) -> Option<(usize, Reference)> {
     let (end, inner) = bracketed(text, at)?;
     Some((end, parse(inner)?))
 }
@@ -22,7 +22,7 @@ pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
 /// Parses the text between the brackets.
 pub(super) fn parse(inner: &str) -> Option<Reference> {
     let WikilinkParts { target, mut alias, parameters } = split(inner);
-    let mut reference = named(target)?;
+    let mut reference = of_target(target)?;
     for segment in parameters {
         let Some((key, value)) = segment.split_once('=') else { continue };
         let (value, late_alias) = split_alias(value);
@@ -35,13 +35,13 @@ pub(super) fn parse(inner: &str) -> Option<Reference> {
             _ => (),
         }
     }
-    reference.alias = alias.map(|it| plain(it.text)).filter(|alias| !alias.is_empty());
+    reference.alias = alias.map(|it| strip_marks(it.text)).filter(|alias| !alias.is_empty());
     Some(reference)
 }
 
 /// Returns the reference that a target makes.
-pub(super) fn named(target: &str) -> Option<Reference> {
-    let name = plain(target);
+pub(super) fn of_target(target: &str) -> Option<Reference> {
+    let name = strip_marks(target);
     if name.is_empty() {
         return None;
     }
@@ -58,9 +58,9 @@ pub(super) fn named(target: &str) -> Option<Reference> {
 }
 
 /// Returns `inner` as a label shows it, without parameters; `None` if it is no reference.
-pub(super) fn shown(inner: &str) -> Option<String> {
+pub(super) fn without_parameters(inner: &str) -> Option<String> {
     let WikilinkParts { target, mut alias, parameters } = split(inner);
-    if plain(target).is_empty() {
+    if strip_marks(target).is_empty() {
         return None;
     }
     for (_, value) in parameters.filter_map(|it| it.split_once('=')) {
@@ -78,7 +78,7 @@ pub(super) fn shown(inner: &str) -> Option<String> {
 
 /// Returns the bytes before the first parameter of a reference that was cut off; `None` if it has
 /// none.
-pub(super) fn torn(inner: &str) -> Option<usize> {
+pub(super) fn cut_parameters_start(inner: &str) -> Option<usize> {
     let is_open = inner.ends_with('…') && !inner.contains(['[', ']']);
     let mut at = inner.split(';').next()?.len();
     is_open.then_some(())?;
@@ -155,7 +155,7 @@ fn is_id(name: &str) -> bool {
 }
 
 /// Returns `text` on one line, without escapes and without paired marks of emphasis and code.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn strip_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(at) = rest.next() {

@@ -92,7 +92,7 @@ impl<'a> MarkdownTable<'a> {
     pub(super) fn finish(self) -> (Node, usize) {
         let node = Node {
             node_type: NodeType::Table,
-            label: label::table(&self.columns, self.n_rows),
+            label: label::of_table(&self.columns, self.n_rows),
             content: self.content,
             ..Node::default()
         };

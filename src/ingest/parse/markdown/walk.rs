@@ -368,7 +368,7 @@ impl<'a> MarkdownWalk<'a, '_> {
         }
         let node = Node {
             span: self.in_file(&range),
-            label: label::markup(&content),
+            label: label::of_markup(&content),
             content,
             ..Node::default()
         };
@@ -399,7 +399,7 @@ fn attributes(tail: &str) -> &str {
 
 fn paragraph_label(rendered: &RenderedInline) -> String {
     let plain = text::fold_and_truncate(&rendered.plain, text::LABEL_CHARS_MAX);
-    if plain.is_empty() { label::markup(&rendered.markdown) } else { plain }
+    if plain.is_empty() { label::of_markup(&rendered.markdown) } else { plain }
 }
 
 /// Returns the marker of an item: `-` for a bullet, a number with its delimiter otherwise.

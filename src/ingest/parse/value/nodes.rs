@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::plain::{self, MoveOut, MovedValue, PrintRequest};
+use super::printer::{self, MoveOut, MovedValue, PrintRequest};
 use super::{ValueArena, ValueKind, path};
 use crate::ingest::parse::label;
 use crate::ingest::parse::parts::{self, CutAt, PART_TOKENS_MAX};
@@ -177,7 +177,7 @@ impl ValueNodes {
                 (self.add_text(node, &value.text), Vec::new())
             }
             ValueKind::Text | ValueKind::Bare => {
-                let content = plain::lines(data, due.subject(0), MoveOut::Large).content;
+                let content = printer::lines(data, due.subject(0), MoveOut::Large).content;
                 let label = or_kind(text::label_of_text(&content), "value");
                 let node = Node { node_type: NodeType::Kv, label, ..node };
                 (self.add_text(node, &content), Vec::new())
@@ -194,10 +194,10 @@ impl ValueNodes {
         node: Node,
         moves: MoveOut,
     ) -> (usize, Vec<MovedValue>) {
-        let mut lines = plain::lines(data, subject, moves);
+        let mut lines = printer::lines(data, subject, moves);
         for next in [MoveOut::Large, MoveOut::Most] {
             if moves < next && PART_TOKENS_MAX < size(&lines.content) {
-                lines = plain::lines(data, subject, next);
+                lines = printer::lines(data, subject, next);
             }
         }
         let label = map_label(data, subject.index, &lines, node.key_path.is_some());
@@ -226,13 +226,13 @@ impl ValueNodes {
             true => MoveOut::Most,
             false => MoveOut::Large,
         };
-        let mut lines = plain::lines(data, subject, moves);
+        let mut lines = printer::lines(data, subject, moves);
         let max = if is_nested { LIST_TOKENS_MAX } else { PART_TOKENS_MAX };
         if moves == MoveOut::Large && max < size(&lines.content) {
-            lines = plain::lines(data, subject, MoveOut::Most);
+            lines = printer::lines(data, subject, MoveOut::Most);
         }
         let first = data.children(index).find(|&it| data.values[it].kind != ValueKind::Comment);
-        let first = first.map(|it| plain::preview(data, it)).unwrap_or_default();
+        let first = first.map(|it| printer::preview(data, it)).unwrap_or_default();
         let label = label::titled(&format!("{}-item list", value.n), &first);
         let node = Node { label, ..node };
         (self.add_text(node, &lines.content), lines.moved)
@@ -321,7 +321,7 @@ fn or_kind(label: String, kind: &str) -> String {
 fn map_label(
     data: &ValueArena<'_>,
     index: usize,
-    lines: &plain::ValueText,
+    lines: &printer::ValueText,
     has_path: bool,
 ) -> String {
     let value = &data.values[index];
@@ -329,7 +329,7 @@ fn map_label(
         return or_kind(text::label_of_text(&lines.content), "{}");
     }
     if has_path && value.key.is_none() {
-        return or_kind(plain::preview(data, index), "map");
+        return or_kind(printer::preview(data, index), "map");
     }
     let keys_of = |is_shown: &dyn Fn(usize) -> bool| {
         let mut keys = String::new();

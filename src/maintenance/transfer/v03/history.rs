@@ -80,7 +80,7 @@ impl HistoryImport<'_, '_, '_> {
             self.cleaner.scrub(&mut message);
             let at = rows::millis(row, 4)?.unwrap_or(0);
             let snapshot = params![id, parent, message, rows::word(row, 3)?, at];
-            self.to.run(ADD, snapshot, "take over a snapshot")?;
+            self.to.run(ADD, snapshot, "import a snapshot")?;
             known.insert(id);
         }
         Ok(known)
@@ -172,7 +172,7 @@ impl HistoryImport<'_, '_, '_> {
             of_old(format.as_str()),
             tokens,
         ];
-        self.to.run(ADD, change, "take over a change").map(|_| true)
+        self.to.run(ADD, change, "import a change").map(|_| true)
     }
 
     fn type_of(&self, row: &Row<'_>, node: &str) -> Result<NodeType, StoreError> {

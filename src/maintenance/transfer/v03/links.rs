@@ -164,9 +164,9 @@ fn weigh(
     const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
     let target = target.map(|it| it.key);
     let found: Option<i64> =
-        to.find(FIND, params![source.key, target, name], |row| row.get(0), "look for a link")?;
+        to.find(FIND, params![source.key, target, name], |row| row.get(0), "find a link")?;
     if let Some(row) = found {
-        to.run(WEIGH, params![row, weight], "weigh a link")?;
+        to.run(WEIGH, params![row, weight], "set the weight of a link")?;
     }
     Ok(found)
 }

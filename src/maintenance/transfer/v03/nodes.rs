@@ -17,7 +17,7 @@ use crate::model::kinds::Kind;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LANG, LEVEL};
-use crate::store::insert::{INSERT, NodeRow};
+use crate::store::node_row::{INSERT, NodeRow};
 use crate::store::{
     Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError,
 };
@@ -87,18 +87,18 @@ pub(super) fn import_nodes(
             ("pinned", "0"),
         ],
     )?;
-    let said = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
-    let said = format!(
+    let base_text = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
+    let base_text = format!(
         "SELECT diffs.new_content
            FROM diffs
            JOIN snapshots ON snapshots.id = diffs.snapshot_id
-          WHERE diffs.node_id = ?1 AND diffs.op <> 'rem' AND {said} <> ''
+          WHERE diffs.node_id = ?1 AND diffs.op <> 'rem' AND {base_text} <> ''
           ORDER BY diffs.id DESC
           LIMIT 1"
     );
     let one = format!("SELECT {list} FROM nodes WHERE rowid = ?1");
     let mut one = from.prepare(&one).doing("read an old node")?;
-    let mut said = from.prepare(&said).doing("read an old node")?;
+    let mut base_text = from.prepare(&base_text).doing("read an old node")?;
     let mut nodes = OldNodes::with_capacity(placed.len());
     let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
     let n_all = placed.len() as u64;
@@ -108,7 +108,7 @@ pub(super) fn import_nodes(
         let mut found = one.query([node.row]).doing("read an old node")?;
         let Some(row) = found.next().doing("read an old node")? else { continue };
         // The file's last text, which may lie below an agent's.
-        let said = said
+        let base_text = base_text
             .query_row([&node.old_id], |row| Ok(rows::text(row, 0)))
             .optional()
             .doing("read an old node")?
@@ -122,7 +122,8 @@ pub(super) fn import_nodes(
         let key = |idx: usize| NodeKey(i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1);
         let parent = node.parent.map(key);
         let place = NodePlace { file: None, parent, position: node.position };
-        let (taken, breadcrumb) = taking.node(row, &node.old_id, (key(idx), place), above, said)?;
+        let (taken, breadcrumb) =
+            taking.node(row, &node.old_id, (key(idx), place), above, base_text)?;
         breadcrumbs[idx] = Some(breadcrumb);
         nodes.insert(node.old_id.clone(), taken);
         progress(nth as u64, n_all);
@@ -146,7 +147,7 @@ impl NodeImport<'_, '_, '_> {
         old_id: &str,
         (key, place): (NodeKey, NodePlace),
         above: Option<String>,
-        said: Option<String>,
+        base_text: Option<String>,
     ) -> Result<(ImportedNode, String), StoreError> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let noted = NodeType::parse(&rows::word(row, 1)?);
@@ -166,8 +167,8 @@ impl NodeImport<'_, '_, '_> {
             self.cleaner.scrub(text);
         }
         let hash = ContentHash::of(&content);
-        let said = said.map(|said| modern(node_type, &label, said).1);
-        let source = file.as_ref().map(|_| self.source_hash(hash, said).to_string());
+        let base_text = base_text.map(|base_text| modern(node_type, &label, base_text).1);
+        let source = file.as_ref().map(|_| self.source_hash(hash, base_text).to_string());
         let label = text::truncate_chars(&text::fold_whitespace(&label), text::LABEL_CHARS_MAX);
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
@@ -200,10 +201,10 @@ impl NodeImport<'_, '_, '_> {
     }
 
     /// Returns the hash of the base text: the node's own unless `said` differs.
-    fn source_hash(&mut self, hash: ContentHash, said: Option<String>) -> ContentHash {
-        let Some(mut said) = said else { return hash };
-        self.cleaner.scrub(&mut said);
-        let source = ContentHash::of(&said);
+    fn source_hash(&mut self, hash: ContentHash, base_text: Option<String>) -> ContentHash {
+        let Some(mut base_text) = base_text else { return hash };
+        self.cleaner.scrub(&mut base_text);
+        let source = ContentHash::of(&base_text);
         if source != hash {
             self.notes.add("nodes whose text an agent changed keep it until their file changes");
         }
@@ -215,14 +216,14 @@ impl NodeImport<'_, '_, '_> {
             INSERT INTO heat (node, temperature, at, pinned, access_count, accessed_at)
             VALUES (?1, ?2, 0, ?3, ?4, ?5)";
         let noted = rows::real(row, 6)?.filter(|it| it.is_finite());
-        let temperature = noted.unwrap_or(heat::BIRTH).clamp(0.0, 1.0);
+        let temperature = noted.unwrap_or(heat::BIRTH_TEMPERATURE).clamp(0.0, 1.0);
         if noted != Some(temperature) {
             self.notes.add("temperatures outside of 0 to 1 were brought back into it");
         }
         let n_reads = rows::whole(row, 7)?.unwrap_or(0).max(0);
         let is_pinned = rows::whole(row, 9)?.unwrap_or(0) != 0;
         let heat = params![key, temperature, is_pinned, n_reads, rows::millis(row, 8)?];
-        self.to.run(ADD, heat, "take over a temperature").map(drop)
+        self.to.run(ADD, heat, "import a temperature").map(drop)
     }
 
     /// Returns the old id if it is valid here, else the birth id.

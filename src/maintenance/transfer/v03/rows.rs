@@ -27,7 +27,7 @@ pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveErr
 /// Returns whether the table exists.
 pub(super) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
     const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    conn.has(TABLE, [table], "look for a table")
+    conn.has(TABLE, [table], "find a table")
 }
 
 /// Returns `columns` for a query of `table`, missing ones as their `DEFAULT`.

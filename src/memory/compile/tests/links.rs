@@ -242,7 +242,7 @@ fn a_memory_without_references_is_read_once() {
 }
 
 #[test]
-fn many_references_to_one_name_take_no_square_of_their_number() {
+fn references_to_one_name_cost_linear_work() {
     let notes = Notes::new();
     for nth in 0..40 {
         notes.write(&format!("{nth}/a.md"), &"[[Setup]] [x](a.md)\n\n# Setup\n\n".repeat(25));

@@ -55,7 +55,7 @@ fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
     notes.remove("old.md").remove("gone.md").write("new.md", text);
     let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
     let request = request(&path, &clock);
-    let late = planner::make(&notes.writer, &request, None).unwrap();
+    let late = planner::make_plan(&notes.writer, &request, None).unwrap();
     notes.check_compile("0 added, 1 modified, 1 removed (2 ops)");
     let nodes = notes.nodes();
     let report = carry_out(&notes.writer, &request, late, LATER).unwrap();

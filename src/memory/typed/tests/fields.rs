@@ -72,7 +72,7 @@ fn arguments_of_store_are_checked() {
             "`task_metadata` belongs to tasks, and the type is core",
         ),
     ] {
-        world.refuses("store_memory", args, "INVALID_INPUT", message);
+        world.assert_refused("store_memory", args, "INVALID_INPUT", message);
     }
     for (metadata, message) in [
         (json!("x"), "`task_metadata` must be an object"),
@@ -106,7 +106,7 @@ fn arguments_of_store_are_checked() {
         ),
     ] {
         let args = json!({"type": "task", "content": "x", "task_metadata": metadata});
-        world.refuses("store_memory", args, "INVALID_INPUT", message);
+        world.assert_refused("store_memory", args, "INVALID_INPUT", message);
     }
     assert_eq!(world.n_snapshots(), 0);
 }
@@ -159,10 +159,10 @@ fn store_with_an_id_updates() {
     let id = first["id"].as_str().unwrap();
     let message = format!("`type` cannot change: memory `{id}` is a core, not a task");
     let args = json!({"type": "task", "content": "y", "id": id});
-    world.refuses("store_memory", args, "INVALID_INPUT", &message);
+    world.assert_refused("store_memory", args, "INVALID_INPUT", &message);
     let message = format!("no memory has the id `{NOBODY}`");
     let args = json!({"type": "task", "content": "y", "id": NOBODY});
-    world.refuses("store_memory", args, "NOT_FOUND", &message);
+    world.assert_refused("store_memory", args, "NOT_FOUND", &message);
 }
 
 #[test]
@@ -228,14 +228,24 @@ fn arguments_of_update_and_delete_are_checked() {
         ),
         (json!({"id": "x", "content": "y"}), "`id` must be a UUID"),
     ] {
-        world.refuses("update_memory", args, "INVALID_INPUT", message);
+        world.assert_refused("update_memory", args, "INVALID_INPUT", message);
     }
     let message = format!("no memory has the id `{NOBODY}`");
-    world.refuses("update_memory", json!({"id": NOBODY, "content": "x"}), "NOT_FOUND", &message);
-    world.refuses("delete_memory", json!({"id": NOBODY}), "NOT_FOUND", &message);
-    world.refuses("delete_memory", json!({}), "INVALID_INPUT", "`id` is missing");
+    world.assert_refused(
+        "update_memory",
+        json!({"id": NOBODY, "content": "x"}),
+        "NOT_FOUND",
+        &message,
+    );
+    world.assert_refused("delete_memory", json!({"id": NOBODY}), "NOT_FOUND", &message);
+    world.assert_refused("delete_memory", json!({}), "INVALID_INPUT", "`id` is missing");
     let args = json!({"id": id, "permanent": 1});
-    world.refuses("delete_memory", args, "INVALID_INPUT", "`permanent` must be true or false");
+    world.assert_refused(
+        "delete_memory",
+        args,
+        "INVALID_INPUT",
+        "`permanent` must be true or false",
+    );
 }
 
 #[test]
@@ -314,7 +324,7 @@ fn arguments_of_queries_are_checked() {
         (json!({"tags": "x"}), "`tags` must be a list of texts".to_owned()),
         (json!({"query": "x"}), "`query` is no argument; known are type, tags, search, importance, category, archived, limit, offset, sort_by, sort_order".to_owned()),
     ] {
-        world.refuses("query_memories", args, "INVALID_INPUT", &message);
+        world.assert_refused("query_memories", args, "INVALID_INPUT", &message);
     }
 }
 

@@ -13,7 +13,7 @@ fn each_tick_wakes_listeners_and_none_while_frozen() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
     let (memory, waker, watch) = (memory(&dir, &clock), Waker::default(), clock.stopwatch());
-    let wakes = waker.wakes();
+    let wakes = waker.receiver();
     let mut pace = TickPace::new(0);
     let mut minutes = |n: i64| {
         let mut n_woken = 0;
@@ -46,13 +46,16 @@ fn the_time_until_shutdown_is_counted() {
 }
 
 #[test]
-fn the_thread_ends_when_stopped() {
+fn a_stopped_thread_ends_and_counts_no_time_that_did_not_pass() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = memory(&dir, &Clock::System);
-    let stop = Stop::default();
+    let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
+    let (stop, waker) = (Stop::default(), Waker::default());
+    let wakes = waker.receiver();
     std::thread::scope(|scope| {
-        let heat = scope.spawn(|| run_heat_ticks(&memory, &Waker::default(), &stop));
+        let heat = scope.spawn(|| run_heat_ticks(&memory, &waker, &stop));
         stop.set();
         heat.join().unwrap();
     });
+    assert_eq!(memory.read(|reader| reader.attended()).unwrap(), 0);
+    assert_eq!(wakes.try_recv(), Err(TryRecvError::Empty));
 }

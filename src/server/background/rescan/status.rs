@@ -28,7 +28,7 @@ impl LatestScan {
 pub(crate) struct RescanStatus {
     pub(crate) interval: Duration,
     pub(crate) last: ScanReport,
-    /// The oddities of the folder, by path.
+    /// The skipped paths and lines of the folder, by path.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -260,8 +260,12 @@ fn a_file_dated_in_the_future_settles() {
         let mut fixture = RescanFixture::new();
         fixture.write("a.md", &note("a", "dog")).after(0);
         fixture.write_ago("a.md", &note("a", "cat"), -ahead_ms);
-        let said: Vec<String> = (0..4).map(|_| fixture.tick()).collect();
-        assert_eq!(said.iter().filter(|it| it.contains("\"modified\":1")).count(), 1, "{said:?}");
+        let reports: Vec<String> = (0..4).map(|_| fixture.tick()).collect();
+        assert_eq!(
+            reports.iter().filter(|it| it.contains("\"modified\":1")).count(),
+            1,
+            "{reports:?}"
+        );
         fixture.check_tree(expect![[r#"
             [heading] a
               [text] Of a the quick brown fox jumps over the lazy cat, again and again."#]]);

@@ -2,7 +2,9 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::server::sessions::{ClientHistory, Keeping, RequestInfo, SessionClient, TransportInfo};
+use crate::server::sessions::{
+    ClientHistory, LedgerUse, RequestInfo, SessionClient, TransportInfo,
+};
 
 const INTERVAL: Duration = Duration::from_secs(30);
 
@@ -15,7 +17,7 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
-        let registry = Registry::new(TransportInfo::stdio(), "salt", Keeping::News);
+        let registry = Registry::new(TransportInfo::stdio(), "salt", LedgerUse::Kept);
         let clock = Clock::manual(Millis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
@@ -59,7 +61,7 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =
-        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, said: None };
+        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, last_error: None };
     it.saw("a", false);
     for _ in 0..3 {
         ledger.write(it.registry.take_changed(ChangedSessions::All, it.clock.now()));
@@ -81,16 +83,16 @@ fn unwritable_entries_wait() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =
-        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, said: None };
+        LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, last_error: None };
     std::fs::write(it.home.path().join(".remindb"), "in the way").unwrap();
     for n in 0..PENDING_MAX + 5 {
         it.saw("a", true);
         ledger.write(it.registry.take_changed(ChangedSessions::All, Millis(n as i64)));
     }
     assert_eq!(ledger.pending.len(), PENDING_MAX);
-    assert!(ledger.said.is_some());
+    assert!(ledger.last_error.is_some());
     std::fs::remove_file(it.home.path().join(".remindb")).unwrap();
     ledger.write(Vec::new());
     assert_eq!(it.past()[0].tool_calls, PENDING_MAX as u64 + 5);
-    assert!(ledger.said.is_none());
+    assert!(ledger.last_error.is_none());
 }

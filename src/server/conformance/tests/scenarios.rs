@@ -39,31 +39,31 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         assert!(first.iter().all(|it| it["name"].as_str().unwrap().chars().all(is_plain)));
     }),
     row("tools-call-simple-text", BOTH, |peer| {
-        let said = peer.call("test_simple_text");
-        assert_eq!(text_of(&said), "This is a simple text response for testing.");
+        let result = peer.call("test_simple_text");
+        assert_eq!(text_of(&result), "This is a simple text response for testing.");
     }),
     row("tools-call-image", BOTH, |peer| {
-        let said = peer.call("test_image_content");
-        assert_eq!(said["content"][0]["type"], "image");
-        assert_eq!(said["content"][0]["mimeType"], "image/png");
+        let result = peer.call("test_image_content");
+        assert_eq!(result["content"][0]["type"], "image");
+        assert_eq!(result["content"][0]["mimeType"], "image/png");
     }),
     row("tools-call-audio", BOTH, |peer| {
-        let said = peer.call("test_audio_content");
-        assert_eq!(said["content"][0]["type"], "audio");
-        assert_eq!(said["content"][0]["mimeType"], "audio/wav");
+        let result = peer.call("test_audio_content");
+        assert_eq!(result["content"][0]["type"], "audio");
+        assert_eq!(result["content"][0]["mimeType"], "audio/wav");
     }),
     row("tools-call-embedded-resource", BOTH, |peer| {
-        let said = peer.call("test_embedded_resource");
+        let result = peer.call("test_embedded_resource");
         let resource = json!({
             "uri": "test://embedded-resource",
             "mimeType": "text/plain",
             "text": "This is an embedded resource content.",
         });
-        assert_eq!(said["content"], json!([{"type": "resource", "resource": resource}]));
+        assert_eq!(result["content"], json!([{"type": "resource", "resource": resource}]));
     }),
     row("tools-call-mixed-content", BOTH, |peer| {
-        let said = peer.call("test_multiple_content_types");
-        assert_eq!(kinds_of(&said["content"]), ["text", "image", "resource"]);
+        let result = peer.call("test_multiple_content_types");
+        assert_eq!(kinds_of(&result["content"]), ["text", "image", "resource"]);
     }),
     row("tools-call-with-logging", OLD, |peer| {
         peer.result("logging/setLevel", json!({"level": "debug"}));
@@ -74,9 +74,9 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         assert!(peer.told.iter().all(|it| it["method"] == "notifications/message"));
     }),
     row("tools-call-error", BOTH, |peer| {
-        let said = peer.call("test_error_handling");
-        assert_eq!(said["isError"], true);
-        assert_eq!(text_of(&said), "This tool intentionally returns an error for testing");
+        let result = peer.call("test_error_handling");
+        assert_eq!(result["isError"], true);
+        assert_eq!(text_of(&result), "This tool intentionally returns an error for testing");
     }),
     row("tools-call-with-progress", BOTH, |peer| {
         let meta = json!({"progressToken": "progress-test-1"});
@@ -91,26 +91,26 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     row("tools-call-sampling", OLD, |peer| {
         let arguments = json!({"prompt": "Say something."});
         let asked = json!({"name": "test_sampling", "arguments": arguments});
-        let said = peer.result("tools/call", asked);
-        assert_eq!(text_of(&said), "LLM response: The capital of France is Paris.");
+        let result = peer.result("tools/call", asked);
+        assert_eq!(text_of(&result), "LLM response: The capital of France is Paris.");
         let content = &peer.asked[0]["params"]["messages"][0]["content"];
         assert_eq!(content["text"], "Say something.");
     }),
     row("tools-call-elicitation", OLD, |peer| {
         let arguments = json!({"message": "Who are you?"});
         let asked = json!({"name": "test_elicitation", "arguments": arguments});
-        let said = peer.result("tools/call", asked);
-        assert!(text_of(&said).starts_with("User response: action=accept, content={"));
+        let result = peer.result("tools/call", asked);
+        assert!(text_of(&result).starts_with("User response: action=accept, content={"));
         assert_eq!(peer.asked[0]["params"]["message"], "Who are you?");
         let schema = &peer.asked[0]["params"]["requestedSchema"];
         assert_eq!(schema["required"], json!(["username", "email"]));
     }),
     row("elicitation-sep1034-defaults", OLD, |peer| {
-        let said = peer.call("test_elicitation_sep1034_defaults");
+        let result = peer.call("test_elicitation_sep1034_defaults");
         let taken =
             r#"{"name":"John Doe","age":30,"score":95.5,"status":"active","verified":true}"#;
         let wanted = format!("Elicitation completed: action=accept, content={taken}");
-        assert_eq!(text_of(&said), wanted);
+        assert_eq!(text_of(&result), wanted);
     }),
     row("elicitation-sep1330-enums", OLD, required::choices),
     row("resources-list", BOTH, |peer| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::Failure;
-use crate::server::sessions::{Keeping, TransportInfo};
+use crate::server::sessions::{LedgerUse, TransportInfo};
 use crate::settings::config::LogFileSettings;
 
 #[test]
@@ -12,7 +12,7 @@ fn only_the_log_of_its_session_has_an_internal_error() {
     let dir = tempfile::tempdir().unwrap();
     let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
     let sessions = SessionRecorder {
-        registry: Registry::new(TransportInfo::stdio(), "test", Keeping::Nothing),
+        registry: Registry::new(TransportInfo::stdio(), "test", LedgerUse::Dropped),
         waker: Waker::default(),
         history: SessionHistory::disabled(),
         logs: SessionLogs::new(Some(dir.path()), &settings),

@@ -277,11 +277,11 @@ fn process_facts_are_shown_beside_the_database() {
         "remindb://sessions/logs/s",
         "remindb://sessions/logs/t",
     ] {
-        let said = match fixture.try_read(uri) {
+        let outcome = match fixture.try_read(uri) {
             Ok(text) => text.replace(fixture.folder.to_str().unwrap(), "/w"),
             Err(error) => format!("{error:?}"),
         };
-        table += &format!("{uri} {said}\n");
+        table += &format!("{uri} {outcome}\n");
     }
     expect![[r#"
         remindb://rescan ["Rescan"]

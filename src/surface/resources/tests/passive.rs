@@ -37,7 +37,7 @@ fn bytes(fixture: &ResourceFixture) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn read_all(n_reads: usize) {
+fn check_reading_all(n_reads: usize) {
     let fixture =
         ResourceFixture::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
     fixture.memory.attend(3_600_000).unwrap();
@@ -55,7 +55,7 @@ fn read_all(n_reads: usize) {
 
 #[test]
 fn reading_everything_leaves_every_byte() {
-    read_all(5);
+    check_reading_all(5);
 }
 
 /// Runs writes, one after another, that change everything that can change.
@@ -75,7 +75,7 @@ fn write(fixture: &ResourceFixture, n_writes: usize) {
 }
 
 /// Checks that three documents of one state agree.
-fn agree(fixture: &ResourceFixture) {
+fn assert_documents_agree(fixture: &ResourceFixture) {
     let lines = fixture.view.thresholds();
     let (mut tree, mut warm, mut overview, mut graph) = Default::default();
     fixture
@@ -122,7 +122,7 @@ fn agree(fixture: &ResourceFixture) {
 }
 
 /// Compares a memory that is read while it is written with an unread twin.
-fn beside_a_writer(n_writes: usize, n_reads: usize) {
+fn check_beside_a_writer(n_writes: usize, n_reads: usize) {
     let notes: &[(&str, &str)] = &[("a.md", "# One\n\nSee [[Note 3]].\n")];
     let (watched, twin) = (ResourceFixture::of(notes), ResourceFixture::of(notes));
     let uris = uris(&watched);
@@ -137,7 +137,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
                     let read = watched.try_read(uri);
                     assert_eq!(read.is_ok(), is_there, "{uri} {read:?}");
                     if n % 40 == 0 {
-                        agree(&watched);
+                        assert_documents_agree(&watched);
                     }
                     n += 1;
                 }
@@ -147,7 +147,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
         is_done.store(true, Ordering::Relaxed);
     });
     write(&twin, n_writes);
-    agree(&watched);
+    assert_documents_agree(&watched);
     for uri in uris.iter().filter(|it| !it.contains("nobody")) {
         let name = |fixture: &ResourceFixture| fixture.shown(uri);
         assert_eq!(name(&watched), name(&twin), "{uri}");
@@ -156,12 +156,12 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
 
 #[test]
 fn a_watched_memory_is_what_it_would_be_unwatched() {
-    beside_a_writer(12, 120);
+    check_beside_a_writer(12, 120);
 }
 
 #[test]
 #[ignore = "minutes; `make watch`"]
 fn ten_thousand_reads_beside_a_busy_writer_change_nothing() {
-    beside_a_writer(400, 10_000);
-    read_all(1_000);
+    check_beside_a_writer(400, 10_000);
+    check_reading_all(1_000);
 }

@@ -2,7 +2,7 @@
 
 use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
-use crate::ingest::parse::html::{NODES_MAX, code, flat, math, table};
+use crate::ingest::parse::html::{NODES_MAX, code, inline, math, table};
 use crate::ingest::parse::label;
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
@@ -44,7 +44,7 @@ impl HtmlWalk<'_, '_> {
         let node = Node {
             node_type: NodeType::Code,
             span: self.dom.span(id),
-            label: label::code(lang.as_deref().unwrap_or(""), &content),
+            label: label::of_code(lang.as_deref().unwrap_or(""), &content),
             lang,
             content,
             ..Node::default()
@@ -64,7 +64,7 @@ impl HtmlWalk<'_, '_> {
                 parent,
                 Node {
                     span: caption.span.clone(),
-                    label: label::shown(&caption.plain, &caption.markdown),
+                    label: label::of_rendered(&caption.plain, &caption.markdown),
                     content: caption.markdown.clone(),
                     ..Node::default()
                 },
@@ -75,7 +75,7 @@ impl HtmlWalk<'_, '_> {
         }
         let node = Node {
             node_type: NodeType::Table,
-            label: label::table(&read.columns, read.n_rows),
+            label: label::of_table(&read.columns, read.n_rows),
             content: read.content.clone(),
             span,
             ..Node::default()
@@ -94,7 +94,7 @@ impl HtmlWalk<'_, '_> {
 
     pub(super) fn media(&mut self, id: DomId) {
         self.flush();
-        let Some((content, address)) = flat::media(self.dom, id) else { return };
+        let Some((content, address)) = inline::media(self.dom, id) else { return };
         let (title, format) = match self.dom.html_name(id) {
             "video" => ("Video", Format::Video),
             "audio" => ("Audio", Format::Audio),
@@ -151,7 +151,8 @@ impl HtmlWalk<'_, '_> {
             Format::Svg => "Drawing",
             _ => "Canvas",
         };
-        let texts: Vec<&str> = self.dom.inside(id).filter_map(|it| self.dom.text(it)).collect();
+        let texts: Vec<&str> =
+            self.dom.descendants(id).filter_map(|it| self.dom.text(it)).collect();
         let words = text::fold_whitespace(&texts.join(" "));
         let line = match format {
             Format::Latex => label::first_line(&content),

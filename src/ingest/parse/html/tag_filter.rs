@@ -1,4 +1,4 @@
-//! Feeds the HTML parser: text to a document, in time and space linear in the text.
+//! The tag filter in front of the HTML parser: text to a document, in time and space linear in it.
 //!
 //! The standard's tree construction is linear but for three things, which are removed before it
 //! sees them:

@@ -25,7 +25,7 @@ impl Notes {
     }
 
     #[track_caller]
-    fn say(&self, label: &str, words: &str) -> &Notes {
+    fn overlay(&self, label: &str, words: &str) -> &Notes {
         let id = self.id(label);
         self.agent(|batch| {
             let old = find(batch, &id);
@@ -92,7 +92,7 @@ impl Notes {
     }
 
     #[track_caller]
-    fn looks(&self, outline: expect_test::Expect) -> &Notes {
+    fn check_outline(&self, outline: expect_test::Expect) -> &Notes {
         outline.assert_eq(&self.outline());
         self
     }
@@ -154,9 +154,9 @@ fn book() -> Notes {
 #[test]
 fn an_agents_text_survives_a_recompile() {
     let notes = book();
-    notes.say("First words, quite a few of them.", "The agent knows better.");
+    notes.overlay("First words, quite a few of them.", "The agent knows better.");
     notes.edit("a.md", "Third words", "Other words");
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = Book (a)
             * The agent knows better. (a / Book)
@@ -170,7 +170,7 @@ fn an_agents_text_survives_a_recompile() {
 #[test]
 fn a_changed_block_wins_and_names_the_conflict() {
     let notes = book();
-    notes.say("First words, quite a few of them.", "The agent knows better.");
+    notes.overlay("First words, quite a few of them.", "The agent knows better.");
     let id = notes.id("The agent knows better.");
     notes.edit("a.md", "First words, quite", "First words, and quite");
     assert_eq!(notes.id("First words, and quite a few of them."), id);
@@ -184,7 +184,7 @@ fn a_changed_block_wins_and_names_the_conflict() {
 #[test]
 fn an_overlaid_block_that_leaves_the_file_is_a_conflict_too() {
     let notes = book();
-    notes.say("Third words, again others.", "The agent knows better.");
+    notes.overlay("Third words, again others.", "The agent knows better.");
     notes.edit("a.md", "Third words, again others.\n", "");
     assert_eq!(conflicts(&notes), ["rem The agent knows better."]);
 }
@@ -193,8 +193,8 @@ fn an_overlaid_block_that_leaves_the_file_is_a_conflict_too() {
 fn a_heading_that_an_agent_renamed_is_found_by_what_the_file_called_it() {
     let notes = book();
     let id = notes.id("Part");
-    notes.say("Part", "The part about words");
-    notes.looks(expect_test::expect![[r#"
+    notes.overlay("Part", "The part about words");
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = Book (a)
             = First words, quite a few of them. (a / Book)
@@ -227,7 +227,7 @@ fn an_agents_node_moves_up_when_its_parent_goes() {
     notes.add_below("Second words, and many more.", "A note.");
     notes.add_below("A note.", "A note to the note.");
     notes.edit("a.md", "## Part\n\nSecond words, and many more.", "");
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = Book (a)
             = First words, quite a few of them. (a / Book)
@@ -247,14 +247,14 @@ fn an_agents_node_outlives_its_file() {
     for _ in 0..2 {
         assert_eq!(notes.compile().snapshot, None);
     }
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           + A note. (a)
         b.md:
           = Other (b)
     "#]]);
     notes.write("a.md", BOOK).check_compile("5 added, 0 modified, 0 removed (5 ops)");
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = Book (a)
             = First words, quite a few of them. (a / Book)
@@ -288,7 +288,7 @@ fn an_agents_node_goes_along_with_a_section_that_moves() {
     notes.write("a.md", &format!("# A\n\n{section}\nGone soon.\n")).write("b.md", "# B").compile();
     notes.add_below("Ana", "A note.");
     notes.write("a.md", "# A\n").write("b.md", &format!("# B\n\n{section}")).compile();
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = A (a)
         b.md:
@@ -313,13 +313,13 @@ fn a_forgotten_block_stays_forgotten_until_it_changes() {
 }
 
 #[test]
-fn below_a_forgotten_heading_life_goes_on() {
+fn nodes_below_a_forgotten_heading_follow_their_file() {
     let notes = book();
     let id = notes.id("Third words, again others.");
     notes.forget("Part");
     notes.edit("a.md", "Third words, again others.", "Third words, and again others.");
     assert_eq!(notes.id("Third words, and again others."), id);
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         a.md:
           = Book (a)
             = First words, quite a few of them. (a / Book)
@@ -450,7 +450,7 @@ fn a_node_that_an_agent_moves_to_another_file_does_not_come_twice() {
               + Second words, and many more. (b / Other / Part)
               + Third words, again others. (b / Other / Part)
     "#]];
-    notes.looks(moved);
+    notes.check_outline(moved);
     notes.write("b.md", "# Other\n\nwords").compile();
     notes.edit("a.md", "First words", "Other words");
     assert_eq!(notes.outline().matches("Part (").count(), 1);
@@ -529,7 +529,7 @@ fn agent_nodes_of_a_deleted_file_follow_its_folder() {
     notes.check_compile("0 added, 2 modified, 0 removed (2 ops)");
     notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
     notes.write("sub/a.md", "# A\n\nwords").check_compile("1 added, 0 modified, 0 removed (1 ops)");
-    notes.looks(expect_test::expect![[r#"
+    notes.check_outline(expect_test::expect![[r#"
         sub/a.md:
           = A (a)
           + A note. (a)

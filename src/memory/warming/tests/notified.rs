@@ -57,7 +57,7 @@ fn every_cold_node_is_notified_once_across_restarts() {
 }
 
 #[test]
-fn two_servers_do_not_tell_of_the_same_node() {
+fn two_servers_do_not_notify_of_the_same_node() {
     let (fixture, memory) = WarmingFixture::compiled(3);
     let rival = fixture.open();
     cool(&fixture, &memory, 40);
@@ -105,7 +105,7 @@ fn a_notification_during_a_foreign_write_is_noted_later() {
 }
 
 #[test]
-fn only_warming_above_the_line_arms_a_node_again() {
+fn only_warming_above_the_threshold_rearms_a_node() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let warm = |attention| {
         let key = fixture.number("SELECT max(key) FROM node");

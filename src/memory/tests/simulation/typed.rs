@@ -70,8 +70,8 @@ impl Simulation {
         let fields = self.fields(&format!("00000000-0000-4000-8000-{nth:012x}"));
         let month = format!("2026-0{}", 1 + self.dice.below(2));
         let bucket = [MEMORIES_ROOT, kind.folder, &month];
-        let told = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
-        self.tell(told.clone());
+        let entry = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
+        self.log_last(entry.clone());
         let label = text::label_of_text(&content);
         let data = NodeData {
             node_type: kind.node_type,
@@ -99,7 +99,7 @@ impl Simulation {
         };
         self.model.state.push(&id, node);
         self.finish(commit.snapshot, "store");
-        format!("{told} as {id}")
+        format!("{entry} as {id}")
     }
 
     fn bucket(&self, seat: &Seat, label: &str) -> Option<String> {
@@ -132,8 +132,8 @@ impl Simulation {
         };
         let content = if self.dice.one_in(2) { self.payload() } else { old.content.clone() };
         let label = text::label_of_text(&content);
-        let told = format!("change {id} to {fields} {content:?}");
-        self.tell(told.clone());
+        let entry = format!("change {id} to {fields} {content:?}");
+        self.log_last(entry.clone());
         let change = |batch: &mut Batch<'_>| {
             let node = batch.find(NodeId::parse(id).unwrap())?.unwrap();
             let data = NodeData {
@@ -151,7 +151,7 @@ impl Simulation {
         let node = self.model.state.nodes.get_mut(id).unwrap();
         *node = Node { label, content, fields: Some(fields), ..old };
         self.finish(snapshot, "change");
-        told
+        entry
     }
 
     /// What is looked up is what there is.

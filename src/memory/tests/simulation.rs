@@ -13,7 +13,7 @@ use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
-use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
@@ -88,10 +88,10 @@ impl Simulation {
         self.log.push("…".to_owned());
         let node = self.node();
         if self.dice.one_in(5) {
-            let said = self.typed();
-            return self.end_step(nth, said);
+            let entry = self.typed();
+            return self.end_step(nth, entry);
         }
-        let said = match (self.dice.below(100), node) {
+        let entry = match (self.dice.below(100), node) {
             (0..25, _) => self.edit_and_compile(),
             (25..28, _) => self.compile("again"),
             (28..42, node) => self.append(node),
@@ -115,20 +115,20 @@ impl Simulation {
                 _ => self.redact(),
             },
         };
-        self.end_step(nth, said);
+        self.end_step(nth, entry);
     }
 
-    fn end_step(&mut self, nth: usize, said: String) {
-        self.tell(said);
+    fn end_step(&mut self, nth: usize, entry: String) {
+        self.log_last(entry);
         self.check();
         if nth.is_multiple_of(10) {
             self.check_health();
         }
     }
 
-    fn tell(&mut self, said: String) {
+    fn log_last(&mut self, entry: String) {
         self.log.pop();
-        self.log.push(said);
+        self.log.push(entry);
     }
 
     /// Writes a note, compiles all of them and checks.
@@ -163,7 +163,7 @@ impl Simulation {
         let one = if self.dice.one_in(8) { self.dice.pick(&files) } else { None };
         let root = self.notes.root().to_owned();
         let path = one.as_ref().map_or(root.clone(), |it| root.join(it));
-        self.tell(format!("compile {}: {how}", one.as_deref().unwrap_or("all")));
+        self.log_last(format!("compile {}: {how}", one.as_deref().unwrap_or("all")));
         // A first compile of one file would make it its own root.
         let path = if self.compiled.is_empty() { root } else { path };
         let one = one.filter(|_| path.is_file());
@@ -189,9 +189,9 @@ impl Simulation {
         let seen = seen::read_state(&self.db());
         compiled::check(&self.model, &seen, &changed);
         self.model.state = seen.state;
-        self.model.said = seen.said;
-        for (id, block) in self.model.said.values().flatten() {
-            self.model.ever_said.entry(id.clone()).or_default().insert(block.clone());
+        self.model.base_blocks = seen.base_blocks;
+        for (id, block) in self.model.base_blocks.values().flatten() {
+            self.model.former_blocks.entry(id.clone()).or_default().insert(block.clone());
         }
         self.finish(report.snapshot, "compile");
         if self.dice.one_in(4) {
@@ -209,7 +209,7 @@ impl Simulation {
             message: "compile",
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
-            seeding: Seeding::AtBirth,
+            temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: self.clock.stopwatch(),
             progress: &|_, _| true,
         };
@@ -233,21 +233,21 @@ impl Simulation {
     fn append(&mut self, anchor: Option<String>) -> String {
         let anchor = anchor.filter(|_| !self.dice.one_in(5));
         let payload = self.payload();
-        let told = format!("append {payload:?} to {anchor:?}");
-        self.tell(told.clone());
+        let entry = format!("append {payload:?} to {anchor:?}");
+        self.log_last(entry.clone());
         let tree = parse(Syntax::Markdown, &payload).tree;
         let seat = anchor.clone().map_or(Seat::Nobody, Seat::Node);
         let answer = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
         let ids = ids(&answer);
         if answer.structured["snapshot"].is_null() {
             self.stands_there(&tree, &ids, &seat);
-            return format!("{told}, which is there");
+            return format!("{entry}, which is there");
         }
         assert_eq!(ids.len(), tree.nodes.len());
         for (id, node) in ids.iter().zip(&tree.nodes) {
             let is_here = self.model.state.nodes.contains_key(id);
-            let is_said = self.model.said.values().any(|it| it.contains_key(id));
-            assert!(!is_here && !is_said, "{id} is not new");
+            let is_in_base = self.model.base_blocks.values().any(|it| it.contains_key(id));
+            assert!(!is_here && !is_in_base, "{id} is not new");
             for it in self.model.snapshots.iter().filter_map(|it| it.state.nodes.get(id)) {
                 assert_eq!(it.node_type, node.node_type.as_str(), "{id} was something else");
             }
@@ -257,7 +257,7 @@ impl Simulation {
         let again = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
         assert_eq!(self::ids(&again), ids, "the same again");
         assert!(again.structured["snapshot"].is_null(), "the same again");
-        format!("{told} as {ids:?}")
+        format!("{entry} as {ids:?}")
     }
 
     /// Checks that a repeated write left the equal nodes in place.
@@ -288,8 +288,8 @@ impl Simulation {
     }
 
     pub(super) fn replace_by(&mut self, id: &str, payload: &str) -> String {
-        let told = format!("replace {id} by {payload:?}");
-        self.tell(told.clone());
+        let entry = format!("replace {id} by {payload:?}");
+        self.log_last(entry.clone());
         let tree = parse(Syntax::Markdown, payload).tree;
         let first = &tree.nodes[0];
         let outcome = self.memory().write(payload, Some(id), WriteMode::Replace);
@@ -305,7 +305,7 @@ impl Simulation {
             false if old.node_type == "heading" && whole.contains('\n') => {
                 let error = outcome.unwrap_err();
                 assert!(matches!(error, Error::BadArgument(_)), "{error}");
-                return format!("{told}, which is refused");
+                return format!("{entry}, which is refused");
             }
             false => {
                 let format = "plain".to_owned();
@@ -316,13 +316,13 @@ impl Simulation {
             self.model.state.nodes.insert(id.to_owned(), new);
         }
         self.finish(snapshot(&outcome.unwrap()), &format!("write:{id}"));
-        told
+        entry
     }
 
     fn summarize(&mut self, id: &str) -> String {
         let summary = self.payload();
-        let told = format!("summarize {id} as {summary:?}");
-        self.tell(told.clone());
+        let entry = format!("summarize {id} as {summary:?}");
+        self.log_last(entry.clone());
         let answer = self.memory().summarize(id, &summary, None).unwrap();
         let node = self.model.state.nodes.get_mut(id).unwrap();
         if node.content != summary {
@@ -334,21 +334,21 @@ impl Simulation {
         let attended = self.model.attended;
         self.model.heat.get_mut(id).unwrap().set(0.5, attended);
         self.finish(snapshot(&answer), &format!("summarize:{id}"));
-        told
+        entry
     }
 
     fn forget(&mut self, id: &str) -> String {
         let modes = [ForgetMode::Strict, ForgetMode::Cascade, ForgetMode::Reparent];
         let mode = modes[self.dice.below(3)];
-        let told = format!("forget {id} ({})", mode.as_str());
-        self.tell(told.clone());
+        let entry = format!("forget {id} ({})", mode.as_str());
+        self.log_last(entry.clone());
         let outcome = self.memory().forget(id, mode);
         let children = self.model.state.below(id).to_vec();
         match mode {
             ForgetMode::Strict if !children.is_empty() => {
                 let error = outcome.unwrap_err();
                 assert!(matches!(error, Error::BadArgument(_)), "{error}");
-                return format!("{told}, which is refused");
+                return format!("{entry}, which is refused");
             }
             ForgetMode::Strict => self.model.state.take_out(id, &[]),
             ForgetMode::Cascade => {
@@ -359,7 +359,7 @@ impl Simulation {
             ForgetMode::Reparent => self.model.state.take_out(id, &children),
         }
         self.finish(snapshot(&outcome.unwrap()), &format!("forget:{}:{id}", mode.as_str()));
-        told
+        entry
     }
 
     fn pin(&mut self, id: &str) -> String {
@@ -370,9 +370,9 @@ impl Simulation {
         *heat = Heat { temperature: now, at: attended, pinned: self.dice.below(3) < 2 };
         if heat.pinned {
             heat.set(temperature.unwrap_or(now), attended);
-            let told = format!("pin {id} at {temperature:?}");
+            let entry = format!("pin {id} at {temperature:?}");
             self.memory().pin(id, temperature).unwrap();
-            return told;
+            return entry;
         }
         self.memory().unpin(id).unwrap();
         format!("unpin {id}")
@@ -388,20 +388,20 @@ impl Simulation {
             target_source: None,
             weight,
         };
-        let told = format!("relate {id} to {target}");
-        self.tell(told.clone());
+        let entry = format!("relate {id} to {target}");
+        self.log_last(entry.clone());
         let edge = (id.to_owned(), target.clone());
         if self.model.edges.contains_key(&edge) && self.dice.one_in(3) {
             self.memory().unrelate(&ask).unwrap();
             self.model.edges.remove(&edge);
-            return format!("{told} no more");
+            return format!("{entry} no more");
         }
         match self.memory().relate(&ask) {
             Ok(_) => drop(self.model.edges.insert(edge, weight)),
             // A reference from a node to itself is refused.
             Err(error) => assert!(id == target, "{error}"),
         }
-        told
+        entry
     }
 
     fn fetch(&mut self, id: &str) -> String {
@@ -435,20 +435,20 @@ impl Simulation {
 
     pub(super) fn rollback_to(&mut self, target: i64, after: LaterSnapshots) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
-        let told = format!("rollback to {target} ({after:?})");
-        self.tell(told.clone());
+        let entry = format!("rollback to {target} ({after:?})");
+        self.log_last(entry.clone());
         let rolled = self.memory().rollback_to(target, after).unwrap().structured;
         let at = ids.iter().position(|it| *it == target).unwrap();
         self.model.state = self.model.snapshots[at].state.clone();
         if after == LaterSnapshots::Keep || at + 1 == ids.len() {
             assert_eq!(rolled["was_head"], at + 1 == ids.len());
             self.finish(rolled["snapshot"].as_i64(), &format!("rollback to {target}"));
-            return told;
+            return entry;
         }
-        assert_eq!(rolled["dropped"], ids.len() - at - 1, "{told}");
+        assert_eq!(rolled["dropped"], ids.len() - at - 1, "{entry}");
         let before = self.model.snapshots.last().unwrap().state.clone();
         let is_same = before == self.model.state;
-        assert!(!rolled["snapshot"].is_null() || is_same, "{told} made no snapshot");
+        assert!(!rolled["snapshot"].is_null() || is_same, "{entry} made no snapshot");
         let dropped = self.model.snapshots.split_off(at + 1);
         self.model.forget_files(|_, blocks| {
             blocks.keys().all(|id| dropped.iter().any(|it| it.state.nodes.contains_key(id)))
@@ -465,7 +465,7 @@ impl Simulation {
             self.model.head = id;
         }
         self.model.follow();
-        told
+        entry
     }
 
     fn collect(&mut self) -> String {
@@ -501,8 +501,8 @@ impl Simulation {
         let (is, shall) = (seen.state.outline(), self.model.state.outline());
         assert_eq!(is, shall, "the tree");
         assert_eq!(seen.state, self.model.state, "the tree");
-        self.adopt_said(&seen);
-        self.check_said(&seen);
+        self.adopt_base_blocks(&seen);
+        self.check_base_blocks(&seen);
         assert_eq!(seen.fingerprint, self.model.state.fingerprint(), "the fingerprint");
         self.check_snapshots(&seen);
         self.check_heat(&seen);
@@ -518,8 +518,8 @@ impl Simulation {
 
     /// Updates the known blocks of deleted files. Blocks of a node that a rollback restored are
     /// known again when the node goes, in case the file returns.
-    fn adopt_said(&mut self, seen: &Seen) {
-        for (file, blocks) in &seen.said {
+    fn adopt_base_blocks(&mut self, seen: &Seen) {
+        for (file, blocks) in &seen.base_blocks {
             if self.compiled.keys().any(|it| name(it) == *file) {
                 continue;
             }
@@ -528,8 +528,8 @@ impl Simulation {
                 let is_there =
                     state.nodes.contains_key(id) && state.file_of(id) == Some(file.as_str());
                 if !is_there && self.model.had_text(id, block) {
-                    let said = self.model.said.entry(file.clone()).or_default();
-                    said.insert(id.clone(), block.clone());
+                    let blocks_there = self.model.base_blocks.entry(file.clone()).or_default();
+                    blocks_there.insert(id.clone(), block.clone());
                 }
             }
         }
@@ -537,12 +537,16 @@ impl Simulation {
 
     /// Checks that otherwise only compiles change the blocks of files.
     #[track_caller]
-    fn check_said(&self, seen: &Seen) {
+    fn check_base_blocks(&self, seen: &Seen) {
         let full = |of: &BTreeMap<String, BTreeMap<String, _>>| {
             let of = of.iter().filter(|(_, it)| !it.is_empty());
             of.map(|(file, it)| (file.clone(), it.clone())).collect::<BTreeMap<_, _>>()
         };
-        assert_eq!(full(&seen.said), full(&self.model.said), "what files say, of which nodes");
+        assert_eq!(
+            full(&seen.base_blocks),
+            full(&self.model.base_blocks),
+            "what files say, of which nodes"
+        );
     }
 
     #[track_caller]

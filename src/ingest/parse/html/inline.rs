@@ -1,9 +1,9 @@
 //! Inline content, and the blocks that have only one line: headings and cells.
 
 use super::dom::{Dom, DomId, Visit};
-use super::feed::{BOUNDARY, CODE, LINK};
 use super::math;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
+use super::tag_filter::{BOUNDARY, CODE, LINK};
 use crate::text::fold_whitespace;
 
 /// Elements that start and end a line of their own.
@@ -29,52 +29,52 @@ pub(super) fn is_apart(name: &str) -> bool {
 
 /// Whether the parser visits the inside of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Descent {
+pub(super) enum ChildVisit {
     Into,
     Over,
 }
 
 /// Handles the start of an inline element.
-pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> Descent {
+pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> ChildVisit {
     if let Some(text) = dom.text(id) {
         add_text(dom, id, text, run);
-        return Descent::Over;
+        return ChildVisit::Over;
     }
     let attribute = |name| dom.attribute(id, name);
     match (dom.html_name(id), dom.foreign_root(id)) {
         (_, "math") => {
             add_formula(dom, id, run);
-            Descent::Over
+            ChildVisit::Over
         }
         (_, "svg") => {
             add_drawing(dom, id, run);
-            Descent::Over
+            ChildVisit::Over
         }
         ("br", _) => {
             run.line_break();
-            Descent::Over
+            ChildVisit::Over
         }
         (CODE, _) => {
             run.start_code();
-            Descent::Into
+            ChildVisit::Into
         }
         (LINK, _) => {
             if let Some(href) = attribute("href") {
                 run.open_link(href);
             }
-            Descent::Into
+            ChildVisit::Into
         }
         ("img" | "image", _) => {
             add_image(dom, id, run);
-            Descent::Over
+            ChildVisit::Over
         }
         ("input", _) => {
             add_input(dom, id, run);
-            Descent::Over
+            ChildVisit::Over
         }
         ("button" | "textarea" | "meter" | "output" | "progress", _) => {
             run.space();
-            Descent::Into
+            ChildVisit::Into
         }
         (name @ ("option" | "optgroup"), _) => {
             run.new_line();
@@ -82,25 +82,25 @@ pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> Descent {
                 run.text(attribute("label").unwrap_or(""));
                 run.new_line();
             }
-            Descent::Into
+            ChildVisit::Into
         }
         ("q", _) => {
             run.text("\"");
-            Descent::Into
+            ChildVisit::Into
         }
         ("sup", _) if is_exponent(dom, id) && run.can_be_raised() => {
             run.text("^");
-            Descent::Into
+            ChildVisit::Into
         }
         ("knowledge", _) => {
             add_knowledge(dom, id, run);
-            Descent::Over
+            ChildVisit::Over
         }
         ("video" | "audio" | "iframe" | "embed" | "object", _) => {
             add_media(dom, id, run);
-            Descent::Into
+            ChildVisit::Into
         }
-        _ => Descent::Into,
+        _ => ChildVisit::Into,
     }
 }
 
@@ -150,7 +150,7 @@ fn add_media(dom: &Dom, id: DomId, run: &mut InlineRun) {
 
 /// Adds the text of a drawing.
 fn add_drawing(dom: &Dom, id: DomId, run: &mut InlineRun) {
-    for inside in dom.inside(id) {
+    for inside in dom.descendants(id) {
         if let Some(text) = dom.text(inside)
             && !text.trim().is_empty()
             && dom.parent(inside).is_none_or(|it| !is_styling(dom, it))
@@ -221,7 +221,7 @@ pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
     let name = if dom.html_name(id) == "object" { "data" } else { "src" };
     let own = dom.attribute(id, name);
     let inner = || {
-        let mut sources = dom.inside(id).filter(|&it| dom.html_name(it) == "source");
+        let mut sources = dom.descendants(id).filter(|&it| dom.html_name(it) == "source");
         sources.find_map(|it| dom.attribute(it, "src"))
     };
     let address = super::run::destination(own.or_else(inner)?)?;
@@ -238,8 +238,8 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
     let mut numbers: Vec<(DomId, super::walk::HtmlList)> = Vec::new();
     let is_heading = matches!(dom.html_name(top).as_bytes(), [b'h', b'1'..=b'6']);
     let is_anchor = |id| is_heading && dom.html_name(id) == LINK && is_fragment(dom, id);
-    let mut tour = dom.tour(top);
-    while let Some(visit) = tour.next() {
+    let mut visits = dom.walk(top);
+    while let Some(visit) = visits.next() {
         let id = match visit {
             Visit::Start(id) => id,
             Visit::End(id) => {
@@ -254,16 +254,16 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
         };
         let name = dom.html_name(id);
         let step = if dom.is_skipped(id) {
-            Descent::Over
+            ChildVisit::Over
         } else if is_apart(name) {
             run.space();
             apart.push(id);
-            Descent::Over
+            ChildVisit::Over
         } else if is_anchor(id) {
             // A heading's link to itself adds nothing, and often has only a mark for its text.
             match dom.inner_text(id).contains(char::is_alphanumeric) {
-                true => Descent::Into,
-                false => Descent::Over,
+                true => ChildVisit::Into,
+                false => ChildVisit::Over,
             }
         } else if is_block(name) {
             run.space();
@@ -276,15 +276,15 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
                 run.mark(&marker, &marker);
                 run.space();
             }
-            Descent::Into
+            ChildVisit::Into
         } else {
             enter(dom, id, &mut run)
         };
-        if step == Descent::Over {
+        if step == ChildVisit::Over {
             if is_block(name) || is_apart(name) {
                 run.space();
             }
-            tour.pass_over(id);
+            visits.skip_inside(id);
         }
     }
     (run.finish(), apart)

@@ -1,4 +1,4 @@
-//! Names of assigned values: their start, their words, and the class of their values.
+//! Key names: where the name of an assigned value begins, its words, and the class of its values.
 
 /// Maximum bytes of a name.
 pub(super) const NAME_BYTES_MAX: usize = 80;
