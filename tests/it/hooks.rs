@@ -180,12 +180,12 @@ fn a_session_leaves_one_note_for_the_next() {
     let text = next["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     let note = text.split("Last sessions:\n").nth(1).unwrap().split("\nIt holds").next().unwrap();
     // The first line has an id and the day.
-    let (_, note) = note.split_once('\n').unwrap();
+    let note: Vec<&str> = note.lines().skip(1).map(str::trim_start).collect();
     expect![[r#"
-          asked: Mend the valve. password=«redacted:env_secret_assignment»
-          answered: It is mended.
-          ran: `make «redacted:env_secret_assignment»` ok"#]]
-    .assert_eq(note);
+        asked: Mend the valve. password=«redacted:env_secret_assignment»
+        answered: It is mended.
+        ran: `make «redacted:env_secret_assignment»` ok"#]]
+    .assert_eq(&note.join("\n"));
     // The note was written and updated, by a snapshot each.
     let conn = folder.database("memory.db");
     let count = "SELECT count(*) FROM snapshot";
