@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use super::session_note::{LOG_ROOT, is_session_note};
 use super::typed::TypedMemory;
-use crate::model::heat::BIRTH;
+use crate::model::heat::BIRTH_TEMPERATURE;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::{Facet, NodeHead, Reader, SnapshotRange, UsedNode};
@@ -208,7 +208,7 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
         .used_nodes(TEMPERATURES_MAX)?
         .into_iter()
         .map(|it| (it, it.heat.now(attended)))
-        .filter(|(it, temperature)| it.heat.pinned || BIRTH <= *temperature)
+        .filter(|(it, temperature)| it.heat.pinned || BIRTH_TEMPERATURE <= *temperature)
         .collect();
     used.sort_by(|(a, a_now), (b, b_now)| {
         b.heat.pinned.cmp(&a.heat.pinned).then(b_now.total_cmp(a_now)).then(a.key.cmp(&b.key))

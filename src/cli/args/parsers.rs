@@ -323,7 +323,7 @@ fn hook_flags(parser: &mut Parser, args: &mut HookArgs) -> Result<Option<Command
         match arg {
             Long("client") => args.client = Some(parser.value()?.string()?),
             Long("db") => args.db = Some(parser.value()?.into()),
-            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
+            Long("budget") => args.budget = Some(parse_number("budget", &parser.value()?)?),
             Value(name) => match HookEvent::named(&name.to_string_lossy()) {
                 Some(event) => args.event = Some(event),
                 None => args.problem = Some(format!("no event `{}`", name.to_string_lossy())),
