@@ -4,13 +4,16 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod archive;
 mod args;
 mod backup;
+mod backups;
 mod bench;
 mod color;
 mod compile;
 mod completion;
 mod doctor;
+mod environment;
 mod export;
 mod gc;
 mod hook;
@@ -26,6 +29,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod view_query;
 
 use std::env;
 use std::ffi::OsString;
@@ -40,8 +44,12 @@ use args::{COMMANDS, Command, CommandSpec};
 use color::ColorMode;
 
 use crate::ingest::scan::Gitignore;
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Clock;
-use crate::settings::workspace::{Trust, WorkspaceOptions};
+use crate::settings::config::Trust;
+use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::store::IfMissing;
 
 /// The default database.
 const DEFAULT_DB: &str = "memory.db";
@@ -61,6 +69,12 @@ enum CommandError {
     Because(String),
     /// The reader of stdout is gone, which is no error.
     BrokenPipe,
+}
+
+impl From<MemoryError> for CommandError {
+    fn from(error: MemoryError) -> CommandError {
+        CommandError::Because(error.message)
+    }
 }
 
 impl<E: std::error::Error> From<E> for CommandError {
@@ -154,6 +168,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Import(args) => import::run(args, context),
         Command::Salvage(args) => salvage::run(args, context),
         Command::Redact(args) => redact::run(args, context),
+        Command::Archive(args) => archive::run(args, context),
+        Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
@@ -193,13 +209,35 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Returns the database: as named, else by the environment, else `fallback`.
 fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
-    let from_environment = || variable("REMINDB_DB").map(PathBuf::from);
-    named.or_else(from_environment).unwrap_or_else(fallback)
+    let file = || variable("REMINDB_DB").map(PathBuf::from);
+    let folder = || Some(PathBuf::from(variable("MEMORY_DIR")?).join(DEFAULT_DB));
+    named.or_else(file).or_else(folder).unwrap_or_else(fallback)
+}
+
+/// Makes the folder that the environment names for a new database, where that is the one to use.
+fn make_memory_dir(named: Option<&Path>) -> Result<(), CommandError> {
+    let Some(folder) = variable("MEMORY_DIR") else { return Ok(()) };
+    if named.is_some() || variable("REMINDB_DB").is_some() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        let folder = Path::new(&folder).display();
+        CommandError::Because(format!("cannot make `{folder}`, which MEMORY_DIR names: {error}"))
+    })
 }
 
 /// Returns the database of a command that reads.
 fn known_database(named: Option<PathBuf>) -> PathBuf {
     database(named, || PathBuf::from(DEFAULT_DB))
+}
+
+/// Opens the memory of a command outside of a folder, with the settings of its user.
+fn open_memory(named: Option<PathBuf>, context: &Context<'_>) -> Result<Memory, CommandError> {
+    let settings = environment::memory_settings()?;
+    let live = LiveWorkspace::without_folder(options(false, false)?)?;
+    let db = known_database(named);
+    let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
+    Ok(memory.with_workspace(live).with_memory_settings(settings))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.
@@ -228,6 +266,7 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
     Ok(WorkspaceOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+        user: environment::user_config()?,
     })
 }
 

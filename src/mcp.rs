@@ -62,7 +62,7 @@ pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use registry::{Effect, Prompt, Resource, ResourceFormat, Tool};
+pub(crate) use registry::{Effect, NamedResource, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{
     Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
 };
@@ -79,9 +79,11 @@ pub(crate) fn log_target_of(request: &crate::mcp::rpc::Request) -> &'static str 
 /// How long, in ms, and where a client may keep a result.
 type Cache = (u64, &'static str);
 
-/// The cache rule of a list that never changes while the server runs and is equal for everybody.
+/// The cache rule of any other list: it never changes while the server runs, and is equal for
+/// everybody.
 const LIST_CACHE: Cache = (5 * 60 * 1000, "public");
-/// The cache rule of contents, which change at any time and are private.
+/// The cache rule of contents and of the list of resources, which change at any time and are
+/// private.
 const READ_CACHE: Cache = (0, "private");
 
 /// The server's description of itself.
@@ -125,6 +127,12 @@ pub(crate) trait Handler: Send + Sync + 'static {
         call: &Call,
     ) -> Result<Vec<PromptMessage>, HandlerError>;
 
+    /// Returns the resources that there are now beside those of the table; a template of the table
+    /// reads each.
+    fn more_resources(&self) -> Vec<NamedResource> {
+        Vec::new()
+    }
+
     /// Returns completions for an argument of a prompt or a variable of a template, likeliest
     /// first.
     fn complete(&self, _asked: &CompletionRequest<'_>) -> Vec<String> {
@@ -153,6 +161,8 @@ pub(crate) enum HandlerError {
     BadArgument(String),
     /// The named thing does not exist.
     NotFound(String),
+    /// No resource has the URI, although a template matches it.
+    UnknownUri,
     /// The file or the system refused; the text names a remedy and is logged as well.
     Unavailable(String),
     /// An invariant is broken; the text is logged and the client learns only that.
@@ -207,6 +217,7 @@ impl HandlerError {
         match self {
             HandlerError::BadArgument(_) => "bad_argument",
             HandlerError::NotFound(_) => "not_found",
+            HandlerError::UnknownUri => "unknown_uri",
             HandlerError::Unavailable(_) => "unavailable",
             HandlerError::Internal(_) => "internal",
             HandlerError::Cancelled => "cancelled",
@@ -319,9 +330,9 @@ impl<S: Handler> Server<S> {
             |is_template| self.resources.iter().filter(move |it| it.is_template() == is_template);
         match method {
             Method::ListResources => {
-                pagination::list("resources", resources(false), rows_max, params, |it| {
-                    it.json(version)
-                })
+                let mut rows: Vec<Value> = resources(false).map(|it| it.json(version)).collect();
+                rows.extend(self.handler.more_resources().iter().map(|it| it.json(version)));
+                pagination::list("resources", rows.iter(), rows_max, params, Value::clone)
             }
             Method::ListTemplates => {
                 let rows = resources(true);

@@ -28,6 +28,7 @@ use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
+use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
 use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
@@ -48,8 +49,8 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
-    /// Limits on the number of typed memories.
-    memory_limits: typed::MemoryLimits,
+    /// Settings of typed memories that count before those of the workspace.
+    memory_settings: MemorySettings,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -88,10 +89,10 @@ impl Memory {
         Memory { output: Output::Structured, ..self }
     }
 
-    /// Returns this memory with other limits of typed memories.
-    #[cfg(test)]
-    pub(crate) fn with_memory_limits(self, memory_limits: typed::MemoryLimits) -> Memory {
-        Memory { memory_limits, ..self }
+    /// Returns this memory with settings of typed memories that count before those of its folder.
+    #[must_use]
+    pub(crate) fn with_memory_settings(self, memory_settings: MemorySettings) -> Memory {
+        Memory { memory_settings, ..self }
     }
 
     /// Returns this memory with the settings of a folder.
@@ -111,14 +112,14 @@ impl Memory {
         let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
         let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        let (output, memory_limits) = (Output::default(), typed::MemoryLimits::default());
+        let (output, memory_settings) = (Output::default(), MemorySettings::default());
         Ok(Memory {
             clock,
             live,
             workspace,
             rates,
             output,
-            memory_limits,
+            memory_settings,
             readers,
             heat_writer,
             writer,
@@ -285,6 +286,11 @@ impl Memory {
     /// that needs several of them keeps one value, so that they agree.
     pub(crate) fn workspace(&self) -> Arc<Workspace> {
         Arc::clone(&self.workspace.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the settings of typed memories that count now.
+    pub(crate) fn memory_settings(&self) -> MemorySettings {
+        self.memory_settings.or(self.workspace().config.memory)
     }
 
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.

@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, Notice,
-    PromptMessage, Reply, ServerInfo, ToolCallRecord,
+    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
+    Notice, PromptMessage, Reply, ServerInfo, ToolCallRecord,
 };
 use crate::memory::typed::MemoryError;
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -137,6 +137,10 @@ impl Handler for MemoryHandler {
         prompts::messages(*get, args)
     }
 
+    fn more_resources(&self) -> Vec<NamedResource> {
+        resources::custom_views(&self.view)
+    }
+
     fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
         resources::complete_variable(&self.view, asked)
     }
@@ -195,6 +199,7 @@ impl From<Error> for HandlerError {
         match error {
             Error::BadArgument(why) => HandlerError::BadArgument(why),
             Error::NotFound(why) => HandlerError::NotFound(why),
+            Error::UnknownUri(_) => HandlerError::UnknownUri,
             Error::Unavailable(why) => HandlerError::Unavailable(why),
             Error::Compile(error) => HandlerError::BadArgument(error.to_string()),
             Error::Store(error) if error.is_outside() => {

@@ -2,6 +2,7 @@
 
 mod client;
 mod command;
+mod memory_parsers;
 mod parsers;
 mod values;
 
@@ -16,9 +17,9 @@ pub(crate) use client::{CLIENTS, Client, Scope};
 #[cfg(feature = "desktop")]
 pub(crate) use command::SetupArgs;
 pub(crate) use command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, HookArgs,
-    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs,
-    SearchArgs, ServeArgs, Shell,
+    ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs,
+    HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs,
+    SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
 };
 use values::suggestion;
 
@@ -41,6 +42,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("search", include_str!("help/search.txt"), parsers::search),
     CommandSpec::new("bench", include_str!("help/bench.txt"), parsers::bench),
     CommandSpec::new("doctor", include_str!("help/doctor.txt"), parsers::doctor),
+    CommandSpec::new("archive", include_str!("help/archive.txt"), memory_parsers::archive),
+    CommandSpec::new("view-query", include_str!("help/view-query.txt"), memory_parsers::view_query),
     CommandSpec::new("gc", include_str!("help/gc.txt"), parsers::gc),
     CommandSpec::new("redact", include_str!("help/redact.txt"), parsers::redact),
     CommandSpec::new("backup", include_str!("help/backup.txt"), parsers::backup),

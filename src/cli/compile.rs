@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::args::CompileArgs;
 use super::progress::ProgressLine;
 use super::{
-    CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, n_threads, options,
+    CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, make_memory_dir,
+    n_threads, options,
 };
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, check_new_root, compile};
 use crate::settings::workspace::Workspace;
@@ -17,11 +18,12 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = absolute(&args.path)?;
+    make_memory_dir(args.db.as_deref())?;
     let db = database(args.db, || default_db(&path));
     let options = options(args.is_trusted, args.is_gitignore)?;
     if !db.exists() {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
-        Workspace::load(&check_new_root(&path)?, options)?;
+        Workspace::load(&check_new_root(&path)?, options.clone())?;
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     let writer = Writer::open(&db, IfMissing::Create)?;
@@ -30,7 +32,7 @@ pub(super) fn run(
         path: &path,
         message: &message,
         n_threads: n_threads(),
-        workspace: &|root| Workspace::load(root, options).map(Arc::new),
+        workspace: &|root| Workspace::load(root, options.clone()).map(Arc::new),
         temperatures_for: if args.is_reseeding {
             InitialTemperaturesFor::AllNodes
         } else {

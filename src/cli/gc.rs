@@ -3,14 +3,17 @@
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
+use super::backups::{BackupWish, SafetyCopy};
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::maintenance::transfer::Removal;
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-    let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;
+    let db = known_database(args.db);
+    let writer = Writer::open(&db, IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),
         (None, Some(ms)) => {
@@ -20,7 +23,14 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
         (None, None) => KeepRule::All,
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };
+    let is_harmless = mode == GcMode::DryRun || keep == KeepRule::All;
+    let wish = if is_harmless { BackupWish::Never } else { args.backup };
+    let copy = SafetyCopy::make(&db, Removal::Gc, wish, context)?;
     let done = writer.collect(keep, mode)?;
+    match done.n_snapshots {
+        0 => copy.drop_unneeded(),
+        _ => copy.keep(&db, "what was forgotten", context),
+    }
     if args.is_json {
         context.say(format_args!("{:#}\n", as_json(&done, mode)))?;
     } else {

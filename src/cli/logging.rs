@@ -42,13 +42,15 @@ pub(super) fn start(
         LogLevel::Warn => LevelFilter::Warn,
         LogLevel::Error => LevelFilter::Error,
     };
-    let sink: Box<dyn Write + Send> = match (&settings.output_path, folder) {
-        (Some(path), Some(folder)) => Box::new(open(path, folder).map_err(|why| {
+    // A full path, which only trusted settings may have, needs no folder.
+    let below = |path: &str| folder.or(Path::new(path).is_absolute().then_some(Path::new("/")));
+    let file = settings.output_path.as_deref().and_then(|path| Some((path, below(path)?)));
+    let sink: Box<dyn Write + Send> = match file {
+        Some((path, folder)) => Box::new(open(path, folder).map_err(|why| {
             let key = "server.logging.output_path";
-            let file = crate::settings::config::CONFIG_FILE;
-            CommandError::Because(format!("`{key}` in {file} is `{path}`: {why}"))
+            CommandError::Because(format!("`{key}` in the settings is `{path}`: {why}"))
         })?),
-        _ => Box::new(io::stderr()),
+        None => Box::new(io::stderr()),
     };
     // A line is one write, also where others write to the same file.
     let sink: Box<dyn Write + Send> = Box::new(io::LineWriter::new(sink));

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::args::RedactArgs;
+use super::backups::{BackupWish, SafetyCopy};
 use super::{CommandError, CommandOutcome, Context, absolute, known_database, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
+use crate::maintenance::transfer::Removal;
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
 
 pub(super) fn run(
@@ -24,7 +26,13 @@ pub(super) fn run(
         Some(source) => redactor_of(&folder(&source)?, options, context)?,
         None => Redactor::builtin(),
     };
+    let wish = if args.is_dry_run { BackupWish::Never } else { args.backup };
+    let copy = SafetyCopy::make(&db, Removal::Redact, wish, context)?;
     let done = redaction::redact(&db, &redactor, mode)?;
+    match done.n_secrets() {
+        0 => copy.drop_unneeded(),
+        _ => copy.keep(&db, "the secrets: delete it when you have looked at the rest", context),
+    }
     if args.is_json {
         context.say(format_args!("{:#}\n", to_json(&done, mode)))?;
     } else {

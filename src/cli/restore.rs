@@ -1,6 +1,8 @@
 //! `remindb restore`: replaces the memory by a backup, and keeps the former file beside it.
 
 use super::args::RestoreArgs;
+use super::backups::prune;
+use super::environment::memory_settings_of_user;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
@@ -10,6 +12,7 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db);
+    let settings = memory_settings_of_user()?;
     let stamp = context.clock.now().stamp();
     let progress = ProgressLine::new(context, "restoring", "pages");
     let restored = transfer::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
@@ -24,6 +27,9 @@ pub(super) fn run(
             "remindb: warning: what was there is damaged ({damage}) and was moved aside; \
              restart the servers that have it open"
         );
+    }
+    if safety.is_some() && settings.backup != Some(false) {
+        prune(&db, settings.n_backups(), context);
     }
     if let Some(safety) = safety {
         context.say(format_args!("kept what was there: {}\n", safety.display()))?;

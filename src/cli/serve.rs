@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::ServeArgs;
+use super::environment::{log_level, memory_settings};
 use super::listen::HttpOptions;
 use super::{
-    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
-    options, variable,
+    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging,
+    make_memory_dir, n_threads, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -24,7 +25,7 @@ use crate::server::process_status::ProcessStatus;
 use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
 use crate::server::{Background, Interrupts, Stop, stdio};
-use crate::settings::config;
+use crate::settings::config::{self, LogSettings};
 use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
@@ -44,7 +45,11 @@ pub(super) fn run(
     let allowed = listen::resolve_allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
+    let log_buffer = logging::start(
+        &LogSettings { level: log_level()?.unwrap_or(log_settings.level), ..log_settings.clone() },
+        source.as_deref(),
+        args.is_verbose,
+    )?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not to the log: the settings of that folder decide where that goes and how quiet it is.
@@ -107,7 +112,7 @@ fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspa
     let options = options(args.is_trusted, args.is_gitignore)?;
     Ok(match source {
         Some(source) => LiveWorkspace::start(source, options)?,
-        None => LiveWorkspace::without_folder(options),
+        None => LiveWorkspace::without_folder(options)?,
     })
 }
 
@@ -117,10 +122,11 @@ fn open_memory(
     live: LiveWorkspace,
     context: &Context<'_>,
 ) -> Result<Memory, CommandError> {
+    make_memory_dir(args.db.as_deref())?;
     let database = known_database(args.db);
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
-    let memory = memory.with_workspace(live);
+    let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }

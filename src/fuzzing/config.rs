@@ -1,6 +1,6 @@
 //! Configuration files of any content: parsed or refused without a panic, and safe once restricted.
 
-use crate::settings::config::{self, Config};
+use crate::settings::config::{self, Config, Trust, UserConfig};
 use crate::settings::initial_temperatures::InitialTemperatures;
 
 /// Panics when parsing `data` as a configuration or as temperatures violates an invariant.
@@ -9,8 +9,15 @@ pub fn config(data: &[u8]) {
     match Config::parse(&text) {
         Ok(mut config) => {
             assert!(config.redactor().is_ok());
+            let completed = UserConfig::default().complete(&text, Trust::Withheld);
+            let mut restricted = config.clone();
+            let expected = restricted.restrict();
+            assert_eq!(completed, Ok((restricted, expected)));
+            // A person's file of the same text gives each setting that a folder leaves out.
+            let user = UserConfig::parse("x", &text).map(|it| it.complete("", Trust::Withheld));
+            assert_eq!(user, Ok(Ok((config.clone(), Vec::new()))));
             let undone = config.restrict();
-            assert!(undone.len() <= 4 && config.untrusted().is_empty());
+            assert!(undone.len() <= 5 && config.untrusted().is_empty());
             if let Some(path) = &config.server.logging.output_path {
                 assert!(config::confined_path(path).is_some());
             }

@@ -113,6 +113,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("content_hashes", texts::examine),
     ("fields", typed::fields),
     ("facets", typed::facets),
+    ("custom_views", typed::custom_views),
     ("references", references),
 ];
 

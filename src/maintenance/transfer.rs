@@ -9,6 +9,7 @@ mod backup;
 mod export;
 mod import;
 mod restore;
+mod safety;
 mod salvage;
 mod scrub;
 mod tables;
@@ -23,6 +24,7 @@ pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
 pub(crate) use import::{ImportLines, ImportReport, import};
 pub(crate) use restore::{RestoreReport, restore};
+pub(crate) use safety::{Removal, backup_before, prune_backups};
 pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{OldImport, import_old};
 

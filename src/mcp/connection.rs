@@ -14,7 +14,7 @@ use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
     Call, Capabilities, ClientAction, ClientInfo, ClientRequestEvent, Event, Handler, Job,
-    LIST_CACHE, Method, Outbox, OutgoingLine, Server, Severity, Version,
+    LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -216,10 +216,10 @@ impl Connection {
             Method::Ping => (Map::new(), None),
             Method::SetLevel => (self.set_level(&params)?, None),
             Method::Discover => (discover(server), Some(LIST_CACHE)),
-            Method::ListTools
-            | Method::ListResources
-            | Method::ListTemplates
-            | Method::ListPrompts => (server.list(method, version, &params)?, Some(LIST_CACHE)),
+            Method::ListTools | Method::ListTemplates | Method::ListPrompts => {
+                (server.list(method, version, &params)?, Some(LIST_CACHE))
+            }
+            Method::ListResources => (server.list(method, version, &params)?, Some(READ_CACHE)),
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
                 let task = JobTask::read(server, method, version, &mut params)?;
                 let request_context = self.request_context(server, &task, meta, params)?;

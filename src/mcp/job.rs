@@ -303,6 +303,7 @@ impl<S: Handler> Server<S> {
                 }
                 error_json(&body)
             }
+            Err(HandlerError::UnknownUri) => error_json("no resource has that URI"),
             Err(HandlerError::Cancelled) => error_json("cancelled"),
             Err(HandlerError::Open) => return Err(JobError::InputRequired),
             Err(HandlerError::Needs(capability)) if version.is_modern() => {
@@ -347,6 +348,7 @@ impl<S: Handler> Server<S> {
                 Ok(line.into())
             }
             Err(HandlerError::NotFound(why)) => Err(version.resource_error(uri, &why).into()),
+            Err(HandlerError::UnknownUri) => Err(version.unknown_uri_error(uri).into()),
             Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
             Err(why) => {
                 Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
@@ -389,6 +391,9 @@ fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
         HandlerError::BadArgument(text)
         | HandlerError::NotFound(text)
         | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::INVALID_PARAMS, text),
+        HandlerError::UnknownUri => {
+            RpcError::new(RpcError::INVALID_PARAMS, "no resource has that URI")
+        }
         HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL_ERROR, "cancelled"),
         HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
         HandlerError::Needs(capability) => {

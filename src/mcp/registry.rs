@@ -56,6 +56,21 @@ pub(crate) struct Resource<R: 'static> {
     pub(crate) read: R,
 }
 
+/// A resource that comes and goes while the server runs, and is read by a template of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedResource {
+    /// Its URI, which the template matches.
+    pub(crate) uri: String,
+    /// Its name for programs.
+    pub(crate) name: String,
+    /// Its name for people.
+    pub(crate) title: String,
+    /// Its content.
+    pub(crate) description: String,
+    /// The format that the handler writes.
+    pub(crate) form: ResourceFormat,
+}
+
 /// The format of a resource.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,14 +169,31 @@ impl<R> Resource<R> {
 
     pub(super) fn json(&self, version: Version) -> Value {
         let key = if self.is_template() { "uriTemplate" } else { "uri" };
-        let mut json = json!({key: self.uri, "name": self.name});
-        if Version::V2025_06_18 <= version {
-            json["title"] = self.title.into();
-        }
-        json["description"] = self.description.into();
-        json["mimeType"] = self.form.mime().into();
-        json
+        let Resource { uri, name, title, description, .. } = self;
+        resource_json(version, (key, uri), [name, title, description], self.form)
     }
+}
+
+impl NamedResource {
+    pub(super) fn json(&self, version: Version) -> Value {
+        let NamedResource { uri, name, title, description, form } = self;
+        resource_json(version, ("uri", uri), [name, title, description], *form)
+    }
+}
+
+fn resource_json(
+    version: Version,
+    (key, uri): (&str, &str),
+    [name, title, description]: [&str; 3],
+    form: ResourceFormat,
+) -> Value {
+    let mut json = json!({key: uri, "name": name});
+    if Version::V2025_06_18 <= version {
+        json["title"] = title.into();
+    }
+    json["description"] = description.into();
+    json["mimeType"] = form.mime().into();
+    json
 }
 
 impl<P> Prompt<P> {

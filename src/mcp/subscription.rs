@@ -11,6 +11,7 @@
 //! In the legacy era a connection subscribes to resources one by one; in the modern era a request
 //! that stays open names several, and its notifications carry its id.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -30,6 +31,9 @@ const LISTENS_MAX: usize = 32;
 /// Refused resources of one request that are explained.
 const REFUSALS_MAX: usize = 16;
 
+/// The URI of a resource that can be subscribed to; few are not known from the start.
+type SubscribedUri = Cow<'static, str>;
+
 /// Connects the source of changes with the subscribed connections.
 #[derive(Debug)]
 pub(crate) struct SubscriptionHub {
@@ -41,9 +45,9 @@ pub(crate) struct SubscriptionHub {
 #[derive(Debug, Default)]
 struct HubState {
     /// The mailboxes subscribed to each resource; some may be dropped.
-    listeners: BTreeMap<&'static str, Vec<Weak<Mailbox>>>,
+    listeners: BTreeMap<SubscribedUri, Vec<Weak<Mailbox>>>,
     /// Changed resources that were not taken yet.
-    touched: BTreeSet<&'static str>,
+    touched: BTreeSet<SubscribedUri>,
 }
 
 impl Default for SubscriptionHub {
@@ -56,9 +60,11 @@ impl Default for SubscriptionHub {
 impl SubscriptionHub {
     /// Marks a resource as changed. It is quick on any thread, and does nothing without
     /// subscribers.
-    pub(crate) fn mark_changed(&self, uri: &'static str) {
+    pub(crate) fn mark_changed(&self, uri: &str) {
         let mut state = self.lock();
-        if state.listeners.contains_key(uri) && state.touched.insert(uri) {
+        let Some((uri, _)) = state.listeners.get_key_value(uri) else { return };
+        let uri = uri.clone();
+        if state.touched.insert(uri) {
             drop(state);
             self.wake();
         }
@@ -76,7 +82,7 @@ impl SubscriptionHub {
     }
 
     /// Takes the resources that changed since the last call.
-    pub(crate) fn take_changed(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn take_changed(&self) -> BTreeSet<SubscribedUri> {
         std::mem::take(&mut self.lock().touched)
     }
 
@@ -95,7 +101,7 @@ impl SubscriptionHub {
     }
 
     /// Notifies all subscribers of a resource.
-    pub(crate) fn publish(&self, uri: &'static str) {
+    pub(crate) fn publish(&self, uri: &str) {
         let mut state = self.lock();
         if let Some(mailboxes) = state.listeners.get_mut(uri) {
             mailboxes.retain(|it| it.upgrade().is_some_and(|it| it.put(uri)));
@@ -105,7 +111,7 @@ impl SubscriptionHub {
         }
     }
 
-    fn add(&self, uri: &'static str, mailbox: &Arc<Mailbox>) {
+    fn add(&self, uri: SubscribedUri, mailbox: &Arc<Mailbox>) {
         let mut state = self.lock();
         let mailboxes = state.listeners.entry(uri).or_default();
         mailboxes.retain(|it| it.upgrade().is_some_and(|it| !Arc::ptr_eq(&it, mailbox)));
@@ -129,9 +135,9 @@ struct Mailbox {
 struct Subscription {
     /// The open request; `None` for the resources subscribed to one by one.
     open: Option<OpenRequest>,
-    uris: BTreeSet<&'static str>,
+    uris: BTreeSet<SubscribedUri>,
     /// Resources that changed.
-    news: BTreeSet<&'static str>,
+    news: BTreeSet<SubscribedUri>,
 }
 
 #[derive(Debug)]
@@ -149,10 +155,11 @@ impl Mailbox {
     }
 
     /// Adds a change to every subscription to it; returns whether there is one.
-    fn put(&self, uri: &'static str) -> bool {
+    fn put(&self, uri: &str) -> bool {
         let mut is_wanted = false;
-        for subscription in self.lock().iter_mut().filter(|it| it.uris.contains(uri)) {
-            subscription.news.insert(uri);
+        for subscription in self.lock().iter_mut() {
+            let Some(uri) = subscription.uris.get(uri) else { continue };
+            subscription.news.insert(uri.clone());
             is_wanted = true;
         }
         if is_wanted {
@@ -202,12 +209,12 @@ impl Subscriptions {
         server: &Server<S>,
         params: &Params,
     ) -> Result<Map<String, Value>, RpcError> {
-        let uri = resource(server, named(params)?)?;
+        let uri = resource_there(server, named(params)?)?;
         let mut subscriptions = self.mailbox.lock();
         match subscriptions.iter_mut().find(|it| it.open.is_none()) {
-            Some(it) => drop(it.uris.insert(uri)),
+            Some(it) => drop(it.uris.insert(uri.clone())),
             None => {
-                let uris = BTreeSet::from([uri]);
+                let uris = BTreeSet::from([uri.clone()]);
                 subscriptions.push(Subscription { open: None, uris, news: BTreeSet::new() });
             }
         }
@@ -224,8 +231,8 @@ impl Subscriptions {
     ) -> Result<Map<String, Value>, RpcError> {
         let uri = resource(server, named(params)?)?;
         for subscription in self.mailbox.lock().iter_mut().filter(|it| it.open.is_none()) {
-            subscription.uris.remove(uri);
-            subscription.news.remove(uri);
+            subscription.uris.remove(&uri);
+            subscription.news.remove(&uri);
         }
         Ok(Map::new())
     }
@@ -297,8 +304,10 @@ impl Subscriptions {
         for subscription in self.mailbox.lock().iter_mut() {
             for uri in std::mem::take(&mut subscription.news) {
                 let meta = subscription.open.as_ref().map(|it| SubscriptionMeta::of(&it.id));
-                let line =
-                    notification_line("notifications/resources/updated", &Updated { meta, uri });
+                let line = notification_line(
+                    "notifications/resources/updated",
+                    &Updated { meta, uri: &uri },
+                );
                 lines.push(line.into());
             }
         }
@@ -324,7 +333,7 @@ impl Subscriptions {
     }
 
     /// Directs changes of these resources to the mailbox from here on.
-    fn begin<S: Handler>(&self, server: &Server<S>, uris: impl IntoIterator<Item = &'static str>) {
+    fn begin<S: Handler>(&self, server: &Server<S>, uris: impl IntoIterator<Item = SubscribedUri>) {
         let mut is_new = false;
         for uri in uris {
             server.hub.add(uri, &self.mailbox);
@@ -371,12 +380,12 @@ fn named(params: &Params) -> Result<&str, RpcError> {
 fn agreed<S: Handler>(
     server: &Server<S>,
     names: &[Value],
-) -> Result<(BTreeSet<&'static str>, Map<String, Value>), RpcError> {
+) -> Result<(BTreeSet<SubscribedUri>, Map<String, Value>), RpcError> {
     let mut uris = BTreeSet::new();
     let mut refused = Map::new();
     for name in names {
         let name = name.as_str().ok_or_else(not_uris)?;
-        match resource(server, name) {
+        match resource_there(server, name) {
             Ok(uri) => drop(uris.insert(uri)),
             Err(fault) if refused.len() < REFUSALS_MAX => {
                 refused.insert(text::truncate_chars(name, 100), fault.message.into());
@@ -387,24 +396,43 @@ fn agreed<S: Handler>(
     Ok((uris, refused))
 }
 
-/// Returns the resource of a URI, if clients may subscribe to it.
-fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<&'static str, RpcError> {
-    let echo = text::truncate_chars(name, 100);
-    let known = || {
-        let uris = server.resources.iter().filter(|it| it.is_subscribable).map(|it| it.uri);
-        uris.collect::<Vec<_>>().join(", ")
+/// Returns the resource of a URI, if clients may subscribe to it now.
+fn resource_there<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribedUri, RpcError> {
+    let uri = resource(server, name)?;
+    let is_there = match &uri {
+        Cow::Borrowed(_) => true,
+        Cow::Owned(uri) => server.handler.more_resources().iter().any(|it| it.uri == *uri),
     };
+    if is_there { Ok(uri) } else { Err(unknown(server, name)) }
+}
+
+/// Returns the resource of a URI, if clients may subscribe to it while it is there.
+fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribedUri, RpcError> {
+    let echo = text::truncate_chars(name, 100);
     let why = match uri::match_template(server.resources.iter().map(|it| it.uri), name) {
-        Ok((idx, _)) => match server.resources.get(idx) {
-            Some(row) if row.is_subscribable => return Ok(row.uri),
-            _ => format!("`{echo}` cannot be subscribed to; these can: {}", known()),
+        Ok((idx, vars)) => match server.resources.get(idx) {
+            Some(row) if row.is_subscribable && row.is_template() => {
+                return Ok(Cow::Owned(vars.fill(row.uri)));
+            }
+            Some(row) if row.is_subscribable => return Ok(Cow::Borrowed(row.uri)),
+            _ => format!("`{echo}` cannot be subscribed to; these can: {}", known(server)),
         },
-        Err(UriError::Unknown) => {
-            format!("there is no resource `{echo}`; these can be subscribed to: {}", known())
-        }
+        Err(UriError::Unknown) => return Err(unknown(server, name)),
         Err(UriError::Bad(why)) => format!("`{echo}` is no URI of a resource: {why}"),
     };
     Err(RpcError::new(RpcError::INVALID_PARAMS, why))
+}
+
+fn unknown<S: Handler>(server: &Server<S>, name: &str) -> RpcError {
+    let echo = text::truncate_chars(name, 100);
+    let known = known(server);
+    let why = format!("there is no resource `{echo}`; these can be subscribed to: {known}");
+    RpcError::new(RpcError::INVALID_PARAMS, why)
+}
+
+fn known<S: Handler>(server: &Server<S>) -> String {
+    let uris = server.resources.iter().filter(|it| it.is_subscribable).map(|it| it.uri);
+    uris.collect::<Vec<_>>().join(", ")
 }
 
 fn not_uris() -> RpcError {

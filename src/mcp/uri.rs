@@ -28,6 +28,15 @@ impl UriVars {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
+
+    /// Returns a template with the values in the place of the variables of its path.
+    pub(crate) fn fill(&self, template: &str) -> String {
+        let mut uri = template.to_owned();
+        for (name, value) in &self.0 {
+            uri = uri.replace(&format!("{{{name}}}"), value);
+        }
+        uri
+    }
 }
 
 /// The reason why a URI matches nothing.

@@ -6,17 +6,22 @@
 //! heat: no snapshot, and no rollback undoes it. Requests are read from JSON arguments by
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
+mod archiving;
 mod changes;
 mod collections;
+mod custom_views;
 mod error;
 mod query;
 mod request;
 mod stats;
 mod view;
+mod view_edits;
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use archiving::ArchiveMode;
 pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
+pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use query::MemoryPage;
 #[allow(unused_imports, reason = "tools and resources are built on it")]
@@ -26,6 +31,7 @@ pub(crate) use request::{
 };
 pub(crate) use stats::MemoryStats;
 pub(crate) use view::TypedMemory;
+pub(crate) use view_edits::ViewChange;
 
 use super::Memory;
 use super::edits::forget_all;
@@ -43,19 +49,6 @@ use crate::text::tokens;
 
 /// UUIDs that an error suggests, at most.
 const SUGGESTIONS_MAX: usize = 5;
-
-/// Bounds how many memories there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryLimits {
-    /// Core memories that are not archived; one more is refused.
-    pub(crate) core_max: u64,
-}
-
-impl Default for MemoryLimits {
-    fn default() -> MemoryLimits {
-        MemoryLimits { core_max: 1_000 }
-    }
-}
 
 /// Holds what storing did.
 #[derive(Clone, Debug, PartialEq)]
@@ -247,7 +240,7 @@ impl Memory {
     }
 
     fn check_limit(&self, batch: &Batch<'_>, of_type: NodeType) -> Result<(), MemoryError> {
-        let max = self.memory_limits.core_max;
+        let max = self.memory_settings().limits().core_max;
         if of_type != NodeType::Core || batch.n_unarchived(of_type)? < max {
             return Ok(());
         }

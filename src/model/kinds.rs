@@ -211,5 +211,14 @@ pub(crate) fn is_uuid(text: &str) -> bool {
         })
 }
 
+/// Characters of the name of a custom view, at most.
+pub(crate) const VIEW_NAME_CHARS_MAX: usize = 64;
+
+/// Returns whether a text can name a custom view: `a-z`, `0-9` and `-`.
+pub(crate) fn is_view_name(text: &str) -> bool {
+    let is_allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+    (1..=VIEW_NAME_CHARS_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,8 @@ pub enum Error {
     BadArgument(String),
     /// The requested thing does not exist; the text names similar ones.
     NotFound(String),
+    /// No resource has the URI.
+    UnknownUri(String),
     /// Something outside the database could not be read, or an answer not be written.
     Unavailable(String),
 }
@@ -31,6 +33,9 @@ impl fmt::Display for Error {
             Error::BadArgument(why) | Error::NotFound(why) | Error::Unavailable(why) => {
                 f.write_str(why)
             }
+            Error::UnknownUri(uri) => {
+                write!(f, "no resource `{uri}`; list them to see which there are")
+            }
         }
     }
 }
@@ -40,7 +45,10 @@ impl std::error::Error for Error {
         match self {
             Error::Store(error) => Some(error),
             Error::Compile(error) => Some(error),
-            Error::BadArgument(_) | Error::NotFound(_) | Error::Unavailable(_) => None,
+            Error::BadArgument(_)
+            | Error::NotFound(_)
+            | Error::UnknownUri(_)
+            | Error::Unavailable(_) => None,
         }
     }
 }

@@ -6,6 +6,8 @@
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod fields;
+mod layers;
+mod memory;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -13,10 +15,12 @@ mod values;
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
 use fields::{Fields, NumberRange};
+pub(crate) use layers::UserConfig;
+pub(crate) use memory::{MemoryLimits, MemorySettings};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceSettings, ServerSettings, SessionSettings,
@@ -33,6 +37,16 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 const RESOURCES: [&str; 7] =
     ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
 
+/// Whether a folder's settings may turn protections off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// They may not.
+    #[default]
+    Withheld,
+    /// They may.
+    Given,
+}
+
 /// A fault in the file, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigError(String);
@@ -47,31 +61,38 @@ pub(crate) struct Untrusted {
 }
 
 impl Config {
-    /// Parses the text of the file. An empty text means the defaults; text after the first value is
-    /// ignored.
+    /// Parses the text of a folder's file. An empty text means the defaults; text after the first
+    /// value is ignored.
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::of_map(CONFIG_FILE, Config::to_map(CONFIG_FILE, text)?)
+    }
+
+    /// Parses the text of a file as one object; `name` is its path in messages.
+    fn to_map(name: &str, text: &str) -> Result<Map<String, Value>, ConfigError> {
         if CONFIG_BYTES_MAX < text.len() {
-            return Err(ConfigError(format!(
-                "{CONFIG_FILE} is larger than {CONFIG_BYTES_MAX} bytes"
-            )));
+            return Err(ConfigError(format!("{name} is larger than {CONFIG_BYTES_MAX} bytes")));
         }
         let text = text.trim_start_matches('\u{feff}');
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-        let map = match values.next() {
-            None => return Ok(Config::default()),
-            Some(Ok(Value::Object(map))) => map,
+        match values.next() {
+            None => Ok(Map::new()),
+            Some(Ok(Value::Object(map))) => Ok(map),
             Some(Ok(other)) => {
                 let other = crate::text::truncate_chars(&other.to_string(), 40);
-                return Err(ConfigError(format!("{CONFIG_FILE} must be an object, not `{other}`")));
+                Err(ConfigError(format!("{name} must be an object, not `{other}`")))
             }
-            Some(Err(error)) => {
-                return Err(ConfigError(format!("{CONFIG_FILE} is no JSON: {error}")));
-            }
-        };
-        let mut fields = Fields::root(map);
+            Some(Err(error)) => Err(ConfigError(format!("{name} is no JSON: {error}"))),
+        }
+    }
+
+    /// Reads the settings of an object.
+    fn of_map(name: &str, map: Map<String, Value>) -> Result<Config, ConfigError> {
+        let mut fields = Fields::root(name, map);
         let config = Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
+            memory: MemorySettings::read(fields.object("memory")?)?,
             redaction: redaction(fields.object("redaction")?)?,
             rescan: rescan(fields.object("rescan")?)?,
             server: server(fields.object("server")?)?,
@@ -80,7 +101,7 @@ impl Config {
         fields.done()?;
         config
             .redactor()
-            .map_err(|error| ConfigError(format!("`redaction` in {CONFIG_FILE}: {error}")))?;
+            .map_err(|error| ConfigError(format!("`redaction` in {name}: {error}")))?;
         Ok(config)
     }
 
@@ -93,7 +114,7 @@ impl Config {
     pub(crate) fn check_listen(&self, transport: Transport) -> Result<(), ConfigError> {
         match (&self.server.listen, transport) {
             (Some(listen), Transport::Stdio) => Err(ConfigError(format!(
-                "`server.listen` in {CONFIG_FILE} is `{listen}`, but stdio listens nowhere; set \
+                "`server.listen` in the settings is `{listen}`, but stdio listens nowhere; set \
                  `server.transport` to `http` or remove it"
             ))),
             _ => Ok(()),
@@ -120,6 +141,12 @@ impl Config {
             !disabled.is_empty(),
             "redaction.disable_builtin_kinds",
             "it would let secrets into the memory",
+        );
+        let memory = std::mem::take(&mut self.memory);
+        undo(
+            memory != MemorySettings::default(),
+            "memory",
+            "it would refuse or archive memories that are not of this folder alone",
         );
         let transport = self.server.transport.take_if(|transport| *transport == Transport::Http);
         undo(transport.is_some(), "server.transport", "it would open a port");

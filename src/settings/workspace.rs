@@ -15,26 +15,18 @@ use std::sync::Arc;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, Gitignore, SkippedPath};
 use crate::model::identity::ContentHash;
-use crate::settings::config::{self, Config, ConfigError, Untrusted};
+use crate::settings::config::{self, Config, ConfigError, Trust, Untrusted, UserConfig};
 use crate::settings::initial_temperatures::{self, InitialTemperatures, InitialTemperaturesError};
 
 /// The operator's options for a folder, which the folder itself cannot set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WorkspaceOptions {
     /// Whether the folder's settings may turn protections off.
     pub(crate) trust: Trust,
     /// Whether git's ignore files are followed, too; the folder may request it as well.
     pub(crate) gitignore: Gitignore,
-}
-
-/// Whether a folder's settings may turn protections off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// They may not.
-    #[default]
-    Withheld,
-    /// They may.
-    Given,
+    /// The operator's own settings, which complete those of the folder.
+    pub(crate) user: Arc<UserConfig>,
 }
 
 /// The settings of a root, checked.
@@ -71,7 +63,7 @@ impl Workspace {
         root: &Path,
         options: WorkspaceOptions,
     ) -> Result<Workspace, WorkspaceError> {
-        SettingsFiles::read(root).workspace(options)
+        SettingsFiles::read(root).workspace(&options)
     }
 
     /// Returns whether git's ignore files are followed.
@@ -81,7 +73,8 @@ impl Workspace {
 
     /// Returns the ignored settings about compiling, as skipped lines of their file.
     pub(crate) fn skipped(&self) -> impl Iterator<Item = SkippedPath> {
-        let about_compiling = self.untrusted.iter().filter(|it| !it.key.starts_with("server."));
+        let is_of_compiling = |it: &&Untrusted| it.key.starts_with("redaction.");
+        let about_compiling = self.untrusted.iter().filter(is_of_compiling);
         about_compiling.map(Workspace::to_skipped_path)
     }
 
@@ -130,16 +123,13 @@ impl SettingsFiles {
         ContentHash::of_bytes(&all)
     }
 
-    fn workspace(self, options: WorkspaceOptions) -> Result<Workspace, WorkspaceError> {
-        let mut config = Config::parse(&text(config::CONFIG_FILE, self.config)?)?;
+    fn workspace(self, options: &WorkspaceOptions) -> Result<Workspace, WorkspaceError> {
+        let config = text(config::CONFIG_FILE, self.config)?;
+        let (mut config, untrusted) = options.user.complete(&config, options.trust)?;
         let initial_temperatures = InitialTemperatures::parse(&text(
             initial_temperatures::TEMPERATURES_FILE,
             self.initial_temperatures,
         )?)?;
-        let untrusted = match options.trust {
-            Trust::Given => Vec::new(),
-            Trust::Withheld => config.restrict(),
-        };
         config.compile.gitignore |= options.gitignore == Gitignore::Followed;
         let redactor = config
             .redactor()
@@ -186,13 +176,18 @@ impl LiveWorkspace {
     ) -> Result<LiveWorkspace, WorkspaceError> {
         let files = SettingsFiles::read(root);
         let seen = Some(files.hash());
-        let current = Arc::new(files.workspace(options)?);
+        let current = Arc::new(files.workspace(&options)?);
         Ok(LiveWorkspace { root: Some(root.to_owned()), options, seen, current })
     }
 
-    /// Returns settings without a root, with the options for roots that will be compiled.
-    pub(crate) fn without_folder(options: WorkspaceOptions) -> LiveWorkspace {
-        LiveWorkspace { options, ..LiveWorkspace::default() }
+    /// Returns settings without a root: those of the operator, with the options for roots that will
+    /// be compiled.
+    pub(crate) fn without_folder(
+        options: WorkspaceOptions,
+    ) -> Result<LiveWorkspace, WorkspaceError> {
+        let files = SettingsFiles { config: Ok(Vec::new()), initial_temperatures: Ok(Vec::new()) };
+        let current = Arc::new(files.workspace(&options)?);
+        Ok(LiveWorkspace { options, current, ..LiveWorkspace::default() })
     }
 
     /// Reads the files again.
@@ -203,7 +198,7 @@ impl LiveWorkspace {
         if self.seen.replace(hash) == Some(hash) {
             return Reload::Same;
         }
-        match files.workspace(self.options) {
+        match files.workspace(&self.options) {
             Ok(workspace) => {
                 self.current = Arc::new(workspace);
                 Reload::Changed
@@ -224,7 +219,7 @@ impl LiveWorkspace {
 
     /// Returns the options for other roots, which are never trusted.
     pub(crate) fn options_of_others(&self) -> WorkspaceOptions {
-        WorkspaceOptions { trust: Trust::Withheld, ..self.options }
+        WorkspaceOptions { trust: Trust::Withheld, ..self.options.clone() }
     }
 }
 

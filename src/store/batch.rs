@@ -16,6 +16,7 @@ mod nodes;
 mod tombstones;
 mod typed;
 mod versions;
+mod views;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -5,6 +5,7 @@
 //! memory. Each query is bounded by its arguments: none reads the whole database to answer a
 //! question about a part of it.
 
+mod archivable;
 mod change_counters;
 mod counts;
 mod deadline;
@@ -18,6 +19,7 @@ mod summary;
 pub(crate) mod testing;
 mod typed;
 mod used;
+mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,6 +28,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
+pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use deadline::QUERY_MAX;
@@ -36,6 +39,7 @@ pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
 pub(crate) use used::UsedNode;
+pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;
 

@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0008_bound.sql"),
     include_str!("sql/0009_untouched.sql"),
     include_str!("sql/0010_fields.sql"),
+    include_str!("sql/0011_views.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.

@@ -87,6 +87,7 @@ fn shipped_migrations_never_change() {
             "242aedeacbf1a388",
             "f235b8bd60c281f3",
             "1cb4a9a83679e07c",
+            "f24515a6e7b61426",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -179,6 +180,7 @@ fn doctor_names_what_is_wrong() {
         fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa`
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
+        pass custom_views: 0 custom views are sound
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");

@@ -4,9 +4,11 @@
 //! processes count, and writes without effect do not. A check costs one row while nothing has
 //! changed.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::memory::typed::Collection;
+use crate::memory::typed::{Collection, CustomView};
 use crate::memory::{Error, Memory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
@@ -23,16 +25,21 @@ pub(crate) const RESCAN: &str = "remindb://rescan";
 /// Changed by every log record; the log reports it.
 pub(crate) const LOGS: &str = "remindb://logs";
 
+/// The URI of a resource that shows something else.
+type ChangedUri = Cow<'static, str>;
+
 /// The counters of the last check; `None` while nobody is subscribed.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeWatch(Mutex<Option<Seen>>);
 
 /// The state of a memory at a look.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     counters: ChangeCounters,
     /// Of each of [`Collection::ALL`].
     collections: [u64; Collection::ALL.len()],
+    /// Of each custom view that can be read, by its URI.
+    views: BTreeMap<String, u64>,
 }
 
 impl Seen {
@@ -42,25 +49,44 @@ impl Seen {
         for (of, digest) in Collection::ALL.into_iter().zip(&mut collections) {
             *digest = of.digest(reader, now)?;
         }
-        Ok(Seen { counters: reader.change_counters()?, collections })
+        Ok(Seen { counters: reader.change_counters()?, collections, views: views(reader)? })
     }
 
     /// Looks again, and returns the resources that show something else than before.
-    fn update(&mut self, reader: &Reader, now: Millis) -> Result<Vec<&'static str>, StoreError> {
+    fn update(&mut self, reader: &Reader, now: Millis) -> Result<Vec<ChangedUri>, StoreError> {
         let before = std::mem::replace(&mut self.counters, reader.change_counters()?);
-        let mut changed = changed(reader, &before, &self.counters)?;
+        let mut changed: Vec<ChangedUri> = changed(reader, &before, &self.counters)?
+            .into_iter()
+            .map(ChangedUri::Borrowed)
+            .collect();
         let is_written = before.head != self.counters.head;
         let is_read = before.heats != self.counters.heats;
+        let is_redefined = before.views != self.counters.views;
         for (of, digest) in Collection::ALL.into_iter().zip(&mut self.collections) {
             if is_written || is_read {
                 let before = std::mem::replace(digest, of.digest(reader, now)?);
                 // What an access alone brings into another collection is no news.
                 let is_told = is_written || of == Collection::Recent;
-                changed.extend((is_told && before != *digest).then_some(of.uri()));
+                changed.extend((is_told && before != *digest).then_some(of.uri().into()));
+            }
+        }
+        if is_written || is_read || is_redefined {
+            let before = std::mem::replace(&mut self.views, views(reader)?);
+            if is_written || is_redefined {
+                let uris: BTreeSet<&String> = before.keys().chain(self.views.keys()).collect();
+                let differs = |it: &&String| before.get(*it) != self.views.get(*it);
+                changed.extend(uris.into_iter().filter(differs).map(|it| it.clone().into()));
             }
         }
         Ok(changed)
     }
+}
+
+/// Returns what each custom view shows, as a number by its URI. A view that cannot be read shows
+/// nothing that could change.
+fn views(reader: &Reader) -> Result<BTreeMap<String, u64>, StoreError> {
+    let views = CustomView::all(reader)?.into_iter();
+    Ok(views.filter_map(|it| Some((it.uri(), it.digest(reader).ok()?))).collect())
 }
 
 impl ChangeWatch {
@@ -79,8 +105,8 @@ impl ChangeWatch {
     }
 
     /// Returns the resources that changed since the last check.
-    pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<&'static str>, Error> {
-        let before = *self.lock();
+    pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<ChangedUri>, Error> {
+        let before = self.lock().clone();
         let now = memory.clock().now();
         let (seen, changed) = memory.read(|reader| {
             reader.at_one_state(|reader| match before {

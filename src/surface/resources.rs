@@ -14,6 +14,7 @@ use crate::memory::{Error, ProcessFact, ProcessNames, ReadOnlyMemory};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
+pub(crate) use memories::custom_views;
 
 /// Completions for a variable: one more than a reply has, to tell that there are more.
 const COMPLETIONS_MAX: usize = 101;
@@ -202,6 +203,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     memories::ACTIVE_TASKS_NARROWED,
     memories::COMPLETED_TASKS,
     memories::COMPLETED_TASKS_NARROWED,
+    memories::CUSTOM,
 ];
 
 /// Reads the resource of that URI into `out`.
@@ -216,10 +218,7 @@ pub(crate) fn read_resource(
 ) -> Result<(), Error> {
     let (idx, vars) =
         uri::match_template(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
-            UriError::Unknown => {
-                let uri = text::truncate_chars(uri, ECHO_CHARS_MAX);
-                Error::NotFound(format!("no resource `{uri}`; list them to see which there are"))
-            }
+            UriError::Unknown => Error::UnknownUri(text::truncate_chars(uri, ECHO_CHARS_MAX)),
             UriError::Bad(why) => Error::BadArgument(why),
         })?;
     (RESOURCES[idx].read)(view, &vars, out)
@@ -270,6 +269,7 @@ fn values(
         }
         (HISTORY_BY_HASH, "hash") => Ok(named(ProcessNames::Clients)),
         (LOG_BY_ID, "id") => Ok(named(ProcessNames::SessionLogs)),
+        (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }
 }

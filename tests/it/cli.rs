@@ -125,7 +125,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       10/10 migrations applied
+        ✓ schema_version       11/11 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -137,6 +137,7 @@ fn doctor_reports_every_check() {
         ✓ content_hashes       4 texts match their hashes
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
+        ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
         = 0
     "#]]);
@@ -150,7 +151,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       10/10 migrations applied
+        ✓ schema_version       11/11 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -162,6 +163,7 @@ fn doctor_reports_every_check() {
         ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` of store.md
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
+        ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
         = 1
     "#]]);
@@ -275,26 +277,26 @@ fn a_foreign_file_is_refused_and_left_alone() {
     check_no_file_is_added(
         &folder,
         expect![[r#"
-        $ inspect --db text.db
-        $ compile notes --db text.db
-        ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
-        = 2
-        $ doctor --db foreign.db
-        $ serve --source notes --db foreign.db
-        ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
-        = 2
-        $ inspect --db newer.db
-        $ compile notes --db newer.db
-        $ serve --db newer.db
-        $ search a --db newer.db
-        ! remindb: `newer.db` has schema 99, newer than 10, the newest this build knows; update the program
-        = 2
-        $ inspect --db folder.db
-        $ compile notes --db folder.db
-        $ serve --db folder.db
-        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
-        = 2
-    "#]],
+            $ inspect --db text.db
+            $ compile notes --db text.db
+            ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
+            = 2
+            $ doctor --db foreign.db
+            $ serve --source notes --db foreign.db
+            ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
+            = 2
+            $ inspect --db newer.db
+            $ compile notes --db newer.db
+            $ serve --db newer.db
+            $ search a --db newer.db
+            ! remindb: `newer.db` has schema 99, newer than 11, the newest this build knows; update the program
+            = 2
+            $ inspect --db folder.db
+            $ compile notes --db folder.db
+            $ serve --db folder.db
+            ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+            = 2
+        "#]],
     );
     assert_eq!(before, ["text.db", "foreign.db", "newer.db"].map(bytes));
 }
@@ -340,7 +342,7 @@ fn usage_errors_are_explained() {
         ! remindb: `compile` does not take `b`; see `remindb help`
         = 2
         $ compil a
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
         = 2
         $ compile a --databse x
         ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
@@ -379,7 +381,7 @@ fn usage_errors_are_explained() {
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
         = 2
         $ help me
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
         = 2
         $ --nonsense
         ! remindb: invalid option `--nonsense`; see `remindb help`

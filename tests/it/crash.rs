@@ -3,6 +3,7 @@
 //! Acknowledged writes are kept; others are kept completely or not at all, and the doctor finds
 //! nothing wrong. `make crash` runs the same tests with other numbers, which the environment gives.
 
+mod archiving;
 mod failures;
 mod identity;
 mod messages;
@@ -233,7 +234,7 @@ fn servers_that_write_at_once_lose_nothing() {
 
 /// The tests of `make crash`.
 mod long {
-    use super::{failures, kill_servers, write_at_once};
+    use super::{archiving, failures, kill_servers, write_at_once};
 
     /// Kills of servers of one memory before the next one begins.
     const KILLS_OF_ONE: usize = 25;
@@ -249,6 +250,16 @@ mod long {
         let seed = number("CRASH_SEED", 1_000) as u64;
         let (n_kills, n_writes, n_compiles) = kill_servers(seed..seed + n_memories, KILLS_OF_ONE);
         println!("{n_kills} kills: {n_writes} writes, {n_compiles} compiles acknowledged, 0 lost");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn archives() {
+        let n_kills = number("CRASH_ARCHIVES", 200);
+        let [n_none, n_all] = archiving::kill_archives(1_000, n_kills);
+        println!("{n_kills} kills: {n_none} left no archive, {n_all} a whole one, 0 a half");
+        let [n_stored, n_archives] = archiving::kill_archiving_servers(1_000, n_kills / 10);
+        println!("{n_stored} memories acknowledged, {n_archives} archives, 0 lost");
     }
 
     #[test]

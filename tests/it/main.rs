@@ -4,6 +4,8 @@
 
 /// The command line: both streams and the exit code.
 mod cli;
+/// The resources of typed memories.
+mod collections;
 /// Kills, rivals, full disks and torn files: acknowledged writes are kept.
 mod crash;
 /// Effects of edits on ids, heat, history and snapshots.
@@ -17,6 +19,8 @@ mod heat;
 /// Odd folders and killed processes.
 mod hooks;
 mod hostile;
+/// Limits, archiving, and the settings and backups around them.
+mod limits;
 /// Updates of subscribed resources.
 mod live;
 /// The server over HTTP: its clients, and refused ones.

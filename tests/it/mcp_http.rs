@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::memories;
 use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
+use super::{collections, memories};
 
+mod debounce;
 mod streams;
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
@@ -110,18 +111,22 @@ impl Up {
         self
     }
 
-    /// Calls a tool, in the session if there is one.
-    #[track_caller]
-    fn call(&self, name: &str, arguments: Value) -> Value {
-        let mut params = json!({"name": name, "arguments": arguments});
+    /// Sends a request, in the session if there is one.
+    fn ask(&self, method: &str, mut params: Value) -> Answer {
         let mut fields = String::new();
         if !self.fields.contains("Mcp-Session-Id") {
             params["_meta"] = modern();
-            fields = format!(
-                "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
-            );
+            let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
+            let name = name.map(|it| format!("Mcp-Name: {it}\r\n")).unwrap_or_default();
+            fields = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}");
         }
-        let answer = self.post(&fields, "tools/call", &params);
+        self.post(&fields, method, &params)
+    }
+
+    /// Calls a tool, in the session if there is one.
+    #[track_caller]
+    fn call(&self, name: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.json()["result"].clone()
     }
@@ -185,6 +190,39 @@ fn typed_memories_in_both_eras() {
         scenario(&mut memories::Door(&mut |tool, args| up.call(tool, args)));
         up.end();
     }
+}
+
+#[test]
+fn collections_in_both_eras() {
+    for (is_legacy, not_found) in [(true, -32002), (false, -32602)] {
+        let folder = Folder::new();
+        let mut up = Up::new(&folder, &memories::OFFER[2..]);
+        if is_legacy {
+            up = up.shake_hands();
+        }
+        let wire = &mut |method: &str, params| up.ask(method, params).json();
+        collections::play(&folder, &mut collections::Wire(wire), not_found);
+        up.end();
+        folder.assert_healthy("m.db");
+    }
+}
+
+#[test]
+fn no_transport_shows_more_than_a_thousand_memories() {
+    let folder = collections::crowd();
+    for start in [Client::legacy as fn(&Folder, &[&str]) -> Client, Client::modern] {
+        let mut client = start(&folder, &["--db", "m.db"]);
+        let wire = &mut |method: &str, params| client.ask(method, params);
+        collections::check_crowd(&mut collections::Wire(wire));
+        client.end();
+    }
+    let up = Up::new(&folder, &[]).shake_hands();
+    let legacy = &mut |method: &str, params| up.ask(method, params).json();
+    collections::check_crowd(&mut collections::Wire(legacy));
+    let up = Up { fields: String::new(), ..up };
+    let modern = &mut |method: &str, params| up.ask(method, params).json();
+    collections::check_crowd(&mut collections::Wire(modern));
+    up.end();
 }
 
 #[test]

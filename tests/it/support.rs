@@ -74,12 +74,24 @@ impl Folder {
             "REMINDB_TRANSPORT",
             "REMINDB_LISTEN",
             "REMINDB_TOKEN",
+            "MEMORY_DIR",
+            "MAX_CORE_MEMORIES",
+            "MAX_LEARNINGS",
+            "MAX_TASKS",
+            "AUTO_ARCHIVE_LEARNINGS_DAYS",
+            "AUTO_ARCHIVE_TASKS_DAYS",
+            "ENABLE_AUTO_ARCHIVAL",
+            "BACKUP_ENABLED",
+            "MAX_BACKUPS",
+            "LOG_LEVEL",
             "NO_COLOR",
             "RUST_BACKTRACE",
         ];
         for name in names {
             command.env_remove(name);
         }
+        // Without settings of the person who runs the tests.
+        command.env("XDG_CONFIG_HOME", self.path("settings"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -374,13 +374,13 @@ fn no_log_is_written_outside_the_folder_or_into_notes() {
     symlink("..", folder.path("notes/logs")).unwrap();
     folder.check_session(expect![[r#"
         $ serve --source notes --db memory.db
-        ! remindb: `server.logging.output_path` in .remindb/config.json is `logs/x.log`: a link in it leaves the folder; name a path without
+        ! remindb: `server.logging.output_path` in the settings is `logs/x.log`: a link in it leaves the folder; name a path without
         = 2
     "#]]);
     let folder = notes().file(CONFIG, logging("a.md"));
     folder.check_session(expect![[r#"
         $ serve --source notes --db memory.db --trust-workspace
-        ! remindb: `server.logging.output_path` in .remindb/config.json is `a.md`: that is a note and would be compiled; let it end in `.log`
+        ! remindb: `server.logging.output_path` in the settings is `a.md`: that is a note and would be compiled; let it end in `.log`
         = 2
     "#]]);
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::client::{Client, Scope};
+use crate::cli::backups::BackupWish;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     Salvage(SalvageArgs),
     Redact(RedactArgs),
+    Archive(ArchiveArgs),
+    ViewQuery(ViewQueryArgs),
     Setup(SetupArgs),
     Hook(HookArgs),
     Completion(Shell),
@@ -100,6 +103,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedactArgs {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) backup: BackupWish,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_trusted: bool,
     pub(crate) is_dry_run: bool,
@@ -107,8 +111,34 @@ pub(crate) struct RedactArgs {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ArchiveArgs {
+    pub(crate) db: Option<PathBuf>,
+    /// Days in the place of those of the settings.
+    pub(crate) days: Option<u32>,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ViewQueryArgs {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) task: ViewTask,
+    pub(crate) is_json: bool,
+}
+
+/// The task of `view-query`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ViewTask {
+    List,
+    /// Name and conditions, `name=value` each.
+    Define(String, Vec<String>),
+    Remove(String),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GcArgs {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) backup: BackupWish,
     pub(crate) keep: Option<u32>,
     /// Least age in ms of snapshots to delete.
     pub(crate) older_than_ms: Option<i64>,

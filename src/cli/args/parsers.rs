@@ -17,8 +17,9 @@ use super::values::{
     parse_span_ms, parse_tools, parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
+use crate::cli::backups::BackupWish;
 
-type Parsed = Result<Command, UsageError>;
+pub(super) type Parsed = Result<Command, UsageError>;
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -146,6 +147,8 @@ pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("keep") => args.keep = Some(parse_number("keep", &parser.value()?)?),
             Long("older-than") => args.older_than_ms = Some(parse_span_ms(&parser.value()?)?),
+            Long("backup") => args.backup = BackupWish::Always,
+            Long("no-backup") => args.backup = BackupWish::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("gc", other),
@@ -167,6 +170,8 @@ pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("trust-workspace") => args.is_trusted = true,
+            Long("backup") => args.backup = BackupWish::Always,
+            Long("no-backup") => args.backup = BackupWish::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("redact", other),
@@ -360,7 +365,7 @@ pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
 }
 
 /// Handles arguments that a parser did not take: returns help or an error.
-fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
+pub(super) fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
     let what = match arg {
         Short('h') | Long("help") => return Ok(Command::Help(Some(name.to_owned()))),
         Long(flag) => {

@@ -34,6 +34,8 @@ type Fix = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
 const FIXES: &[(&str, Fix)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
+    // Rows that break the constraints of the table fail the integrity check as well.
+    ("custom_views", |conn, _| quiet(typed::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
     ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),

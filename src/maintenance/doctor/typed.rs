@@ -1,14 +1,16 @@
-//! Typed nodes in the doctor: their fields, and the index of what they are looked up by.
+//! Typed nodes in the doctor: their fields, the index of what they are looked up by, and the custom
+//! views of them.
 
 use std::path::Path;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
+use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
 use crate::model::fields::{Fields, FieldsError};
-use crate::model::kinds::Kind;
+use crate::model::kinds::{Kind, is_view_name};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Reads the fields of all typed nodes.
 const FIELDS: &str = "SELECT key, id, node_type, fields FROM node WHERE fields IS NOT NULL";
@@ -85,6 +87,39 @@ pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
         DELETE FROM facet;
         INSERT INTO facet (key, value, node) SELECT key, value, node FROM facet_made;";
     conn.execute_batch(REBUILD).doing("rebuild the facets")
+}
+
+/// Returns the names of the custom views whose name or conditions are invalid, and how many views
+/// there are in all.
+fn broken_views(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+    const VIEWS: &str = "SELECT name, query FROM custom_view ORDER BY name";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut views: Vec<(String, String)> = conn.rows(VIEWS, [], read, "read the custom views")?;
+    let n = views.len();
+    views.retain(|(name, query)| {
+        !is_view_name(name) || !matches!(serde_json::from_str(query), Ok(Value::Object(_)))
+    });
+    Ok((views.into_iter().map(|(name, _)| name).collect(), n))
+}
+
+/// Reads the custom views: their names, and the form of their conditions.
+pub(super) fn custom_views(
+    conn: &Connection,
+    _: &Path,
+) -> Result<(CheckStatus, String), StoreError> {
+    let (broken, n) = broken_views(conn)?;
+    let broken: Vec<String> = broken.iter().map(|name| format!("`{name}`")).collect();
+    let bad = format!("{} of {n} custom views are broken: {}", broken.len(), first(&broken));
+    Ok(verdict(broken.is_empty(), format!("{n} custom views are sound"), bad))
+}
+
+/// Removes the custom views that nobody can read.
+pub(super) fn drop_broken_views(conn: &Connection) -> Result<(), StoreError> {
+    const DROP: &str = "DELETE FROM custom_view WHERE name = ?1";
+    for name in broken_views(conn)?.0 {
+        conn.run(DROP, [&name], "remove a custom view")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ const OTHERS: &[TextColumn] = &[
     column("tombstone", "source_hash", ColumnContent::Hash),
     column("facet", "key", ColumnContent::Names),
     column("facet", "value", ColumnContent::Bound),
+    column("custom_view", "name", ColumnContent::Names),
+    column("custom_view", "query", ColumnContent::Json),
 ];
 
 #[cfg(test)]

@@ -56,8 +56,8 @@ impl<'a> RowRedactor<'a> {
     }
 
     /// Replaces what is secret in a value of a column; `true` if anything was.
-    fn scrub_value(&mut self, column: &str, value: &mut String) -> bool {
-        if !is_json(column) {
+    fn scrub_value(&mut self, table: &str, column: &str, value: &mut String) -> bool {
+        if !is_json(table, column) {
             return self.scrub(value);
         }
         let mapped = fields::map_text(value, &mut |it| {
@@ -81,7 +81,7 @@ impl<'a> RowRedactor<'a> {
         let mut changed: Vec<String> = Vec::new();
         for (name, value) in row.iter_mut() {
             if let Value::String(text) = value
-                && self.scrub_value(name, text)
+                && self.scrub_value(table, name, text)
             {
                 changed.push(name.clone());
             }
@@ -149,8 +149,11 @@ impl<'a> RowRedactor<'a> {
     }
 }
 
-/// Returns whether a column of nodes or of their versions holds JSON.
-fn is_json(name: &str) -> bool {
+/// Returns whether a column of a table holds JSON.
+fn is_json(table: &str, name: &str) -> bool {
+    if table == "custom_view" {
+        return name == "query";
+    }
     let json = |it: &&Column| it.holds == ColumnContent::Json;
     columns()
         .iter()

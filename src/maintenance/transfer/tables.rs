@@ -22,6 +22,7 @@ pub(super) const TRANSFERRED_TABLES: &[&str] = &[
     "cursor",
     "diff",
     "blob",
+    "custom_view",
 ];
 
 /// Tables that are not: their rows follow from others, or mean nothing elsewhere.

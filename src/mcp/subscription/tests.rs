@@ -228,7 +228,7 @@ fn a_connection_that_has_gone_listens_to_nothing() {
     }
     server.hub.mark_changed("fixture://sea");
     server.hub.mark_changed("fixture://sky");
-    assert_eq!(server.hub.take_changed(), BTreeSet::from(["fixture://sea"]));
+    assert_eq!(server.hub.take_changed(), BTreeSet::from(["fixture://sea".into()]));
     let [mut first, second] = clients;
     drop(second);
     assert!(server.hub.has_subscribers_or(|| panic!("the first one listens")));

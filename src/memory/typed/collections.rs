@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::query::{meeting, sorted};
 use super::request::{QueryRequest, SortKey, SortOrder};
 use super::view::TypedMemory;
-use crate::model::clock::Millis;
+use crate::model::clock::{DAY_MS, Millis};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::StoreError;
@@ -24,7 +24,6 @@ const RECENT_DEFAULT: usize = 20;
 
 /// Days that count as lately.
 const RECENT_DAYS: i64 = 30;
-const DAY_MS: i64 = 86_400_000;
 
 /// Categories of core memories that are summed first, in this order.
 const CATEGORIES: [&str; 3] = ["preference", "fact", "pattern"];
@@ -115,12 +114,10 @@ impl Collection {
         let memories = self.memories(reader, &CollectionFilter::default(), lately(now))?;
         let mut shown: Vec<String> = Vec::with_capacity(memories.len());
         for memory in &memories {
-            let mut json = memory.to_json();
-            if self != Collection::Recent {
-                json["accessed_at"].take();
-                json["access_count"].take();
-            }
-            shown.push(json.to_string());
+            shown.push(match self {
+                Collection::Recent => memory.to_json().to_string(),
+                _ => memory.without_accesses(),
+            });
         }
         if self != Collection::Recent {
             // Some are in the order of accesses.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, TASK_METADATA, check_text, form_of, is_uuid,
+    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_text, form_of,
+    is_uuid,
 };
 use crate::model::tree::NodeType;
 
@@ -18,6 +19,23 @@ const SEARCH_CHARS_MAX: usize = 200;
 /// Memories of one answer: at most, and by default.
 const LIMIT_MAX: u64 = 100;
 const LIMIT: u64 = 10;
+
+/// The largest offset.
+const OFFSET_MAX: u64 = i64::MAX as u64;
+
+/// The conditions of a custom view, in the order in which they are shown.
+pub(super) const VIEW_CONDITIONS: [&str; 10] = [
+    "type",
+    "tags",
+    "status",
+    "importance",
+    "category",
+    "search",
+    "archived",
+    "sort_by",
+    "sort_order",
+    "limit",
+];
 
 /// The types of memories, by the names that clients use.
 pub(crate) const MEMORY_TYPES: [NodeType; 3] = [NodeType::Core, NodeType::Learning, NodeType::Task];
@@ -200,30 +218,20 @@ impl QueryRequest {
             "sort_by",
             "sort_order",
         ];
-        let args = Arguments::new(args, known)?;
-        let category = match args.checked("category", form_of("category"))? {
-            Some(Value::String(it)) => Some(it.clone()),
-            _ => None,
-        };
-        let search = args.text("search")?;
-        let n_chars = search.map_or(0, |it| it.chars().count());
-        if SEARCH_CHARS_MAX < n_chars {
-            let what = format!("`search` has {n_chars} characters; at most {SEARCH_CHARS_MAX} fit");
-            return Err(MemoryError::invalid(what));
+        Arguments::new(args, known)?.query(LIMIT, LIMIT_MAX)
+    }
+
+    /// Reads the conditions of a custom view, which shows up to `limit_max` memories.
+    pub(super) fn parse_view(args: &Map<String, Value>, limit_max: u64) -> Parsed<QueryRequest> {
+        let args = Arguments::new(args, &VIEW_CONDITIONS)?;
+        let request = args.query(limit_max, limit_max)?;
+        let status = args.choice("status", STATUSES)?;
+        match request.memory_type {
+            Some(other) if other != NodeType::Task && status.is_some() => {
+                Err(refused("status", format!("belongs to tasks, and the type is {other}")))
+            }
+            _ => Ok(QueryRequest { status, ..request }),
         }
-        Ok(QueryRequest {
-            memory_type: args.memory_type()?,
-            tags: args.tags()?.unwrap_or_default(),
-            search: search.map(str::to_owned),
-            importance: args.choice("importance", IMPORTANCES)?,
-            category,
-            status: None,
-            archived: args.flag("archived")?.unwrap_or(false),
-            limit: args.number("limit", 1, LIMIT_MAX)?.unwrap_or(LIMIT),
-            offset: args.number("offset", 0, i64::MAX as u64)?.unwrap_or(0),
-            sort_by: args.one_of("sort_by", &SORT_KEYS)?.unwrap_or_default(),
-            sort_order: args.one_of("sort_order", &SORT_ORDERS)?.unwrap_or_default(),
-        })
     }
 }
 
@@ -291,10 +299,37 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Reads the conditions, the page and the order of a list.
+    fn query(&self, limit: u64, limit_max: u64) -> Parsed<QueryRequest> {
+        let category = match self.checked("category", form_of("category"))? {
+            Some(Value::String(it)) => Some(it.clone()),
+            _ => None,
+        };
+        let search = self.text("search")?;
+        let n_chars = search.map_or(0, |it| it.chars().count());
+        if SEARCH_CHARS_MAX < n_chars {
+            let what = format!("`search` has {n_chars} characters; at most {SEARCH_CHARS_MAX} fit");
+            return Err(MemoryError::invalid(what));
+        }
+        Ok(QueryRequest {
+            memory_type: self.memory_type()?,
+            tags: self.tags()?.unwrap_or_default(),
+            search: search.map(str::to_owned),
+            importance: self.choice("importance", IMPORTANCES)?,
+            category,
+            status: None,
+            archived: self.flag("archived")?.unwrap_or(false),
+            limit: self.number("limit", 1, limit_max)?.unwrap_or(limit),
+            offset: self.number("offset", 0, OFFSET_MAX)?.unwrap_or(0),
+            sort_by: self.one_of("sort_by", &SORT_KEYS)?.unwrap_or_default(),
+            sort_order: self.one_of("sort_order", &SORT_ORDERS)?.unwrap_or_default(),
+        })
+    }
+
     fn number(&self, name: &str, min: u64, max: u64) -> Parsed<Option<u64>> {
         let what = || match max {
-            LIMIT_MAX => format!("a whole number from {min} to {max}"),
-            _ => format!("a whole number, {min} or more"),
+            OFFSET_MAX => format!("a whole number, {min} or more"),
+            _ => format!("a whole number from {min} to {max}"),
         };
         match self.get(name) {
             None => Ok(None),

@@ -1,11 +1,13 @@
 //! The use cases against the specification.
 
+mod archiving;
 mod fields;
 mod model;
 mod random;
 
 use super::*;
 use crate::model::clock::Clock;
+use crate::settings::config::MemorySettings;
 use crate::store::IfMissing;
 
 /// 2026-01-01T10:00:00Z.
@@ -22,19 +24,19 @@ impl World {
     fn new() -> World {
         let mut world =
             World { dir: tempfile::tempdir().unwrap(), clock: Clock::manual(START), memory: None };
-        world.reopen(MemoryLimits::default());
+        world.reopen(MemorySettings::default());
         world
     }
 
-    fn open(&self, limits: MemoryLimits) -> Memory {
+    fn open(&self, settings: MemorySettings) -> Memory {
         let db = self.dir.path().join("memory.db");
         let memory = Memory::open_at(&db, IfMissing::Create, self.clock.clone()).unwrap();
-        memory.with_memory_limits(limits)
+        memory.with_memory_settings(settings)
     }
 
-    fn reopen(&mut self, limits: MemoryLimits) {
+    fn reopen(&mut self, settings: MemorySettings) {
         self.memory = None;
-        self.memory = Some(self.open(limits));
+        self.memory = Some(self.open(settings));
     }
 
     fn call(&self, tool: &str, args: Value) -> Result<Value, Value> {

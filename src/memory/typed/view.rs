@@ -101,6 +101,14 @@ impl TypedMemory {
         json
     }
 
+    /// Returns the memory as a text that is the same after an access.
+    pub(super) fn without_accesses(&self) -> String {
+        let mut json = self.to_json();
+        json["accessed_at"].take();
+        json["access_count"].take();
+        json.to_string()
+    }
+
     fn metadata(&self, key: &str) -> Option<&Value> {
         self.task_metadata.as_ref()?.get(key)
     }

@@ -1,4 +1,5 @@
-//! The thread that cools nodes while a server is up, and wakes listeners when some may be cold.
+//! The thread that cools nodes while a server is up, and wakes listeners when some may be cold. At
+//! the same pace it archives memories.
 //!
 //! The loop only waits; [`TickPace`] decides. Settings are read each time, so that a change acts
 //! within seconds.
@@ -6,6 +7,7 @@
 use std::time::Duration;
 
 use crate::mcp::Waker;
+use crate::memory::typed::ArchiveMode;
 use crate::memory::{Error, Memory};
 use crate::model::heat::{AttendedTime, TickPace};
 use crate::server::Stop;
@@ -51,11 +53,32 @@ fn turn(
     let is_frozen = !rates.is_enabled && due == AttendedTime { cooling_ms: 0.0, ..due };
     if is_frozen {
         pace.settle();
+        archive(memory);
     } else if memory.tick(due)? {
         pace.settle();
         waker.wake();
+        archive(memory);
     }
     Ok(())
+}
+
+/// Archives what the settings say. A failure is tried again with the next tick.
+fn archive(memory: &Memory) {
+    if !memory.memory_settings().is_archiving() {
+        return;
+    }
+    match memory.archive_memories(None, ArchiveMode::Real) {
+        Ok(report) => {
+            if let Some(snapshot) = report.snapshot {
+                log::info!("archived {}; snapshot={snapshot}", report.counts());
+            }
+            if !report.skipped.is_empty() {
+                let n = report.skipped.len();
+                log::warn!("memories that could not be archived={n}; run `remindb doctor`");
+            }
+        }
+        Err(error) => log::warn!("no memory was archived: {error}"),
+    }
 }
 
 #[cfg(test)]

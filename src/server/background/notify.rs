@@ -4,6 +4,7 @@
 //! subscribers, and the tools' watch detects changes by any process. Without subscribers the thread
 //! sleeps and checks nothing. Notifications that are pending when the server ends are dropped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ fn publish_changes(server: &Server<MemoryHandler>, last_error: &mut String) {
     match tools.watch.changed_resources(&tools.memory) {
         Ok(changed) => {
             last_error.clear();
-            changed.into_iter().for_each(|uri| hub.mark_changed(uri));
+            changed.iter().for_each(|uri| hub.mark_changed(uri));
         }
         Err(error) => {
             let error = error.to_string();
@@ -66,14 +67,15 @@ fn publish_changes(server: &Server<MemoryHandler>, last_error: &mut String) {
     }
 }
 
-/// Returns the name of a resource in the settings.
+/// Returns the name of a resource in the settings; those of typed memories have none.
 fn short(uri: &str) -> &str {
-    uri.rsplit('/').next().unwrap_or_default()
+    let name = uri.strip_prefix("remindb://").unwrap_or_default();
+    name.rsplit('/').next().unwrap_or_default()
 }
 
 /// The debouncers of the resources.
 #[derive(Debug, Default)]
-struct NotifyPace(BTreeMap<&'static str, Debounce>);
+struct NotifyPace(BTreeMap<Cow<'static, str>, Debounce>);
 
 impl NotifyPace {
     /// Publishes the notifications that are due; returns the milliseconds until the next one, if

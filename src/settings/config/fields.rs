@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::ConfigError;
 use super::units::{self, DURATION_HELP, SIZE_HELP};
-use super::{CONFIG_FILE, ConfigError};
 
 /// The object at `path`, from which fields are taken one by one.
 pub(super) struct Fields {
+    /// The file, in messages.
+    file: String,
     path: String,
     map: Map<String, Value>,
     /// Names that were asked for, listed in the message about an unknown one.
@@ -27,8 +29,12 @@ pub(super) enum NumberRange {
 type Field<T> = Result<Option<T>, ConfigError>;
 
 impl Fields {
-    pub(super) fn root(map: Map<String, Value>) -> Fields {
-        Fields { path: String::new(), map, known: Vec::new() }
+    pub(super) fn root(file: &str, map: Map<String, Value>) -> Fields {
+        Fields { file: file.to_owned(), path: String::new(), map, known: Vec::new() }
+    }
+
+    fn within(&self, name: &str, map: Map<String, Value>) -> Fields {
+        Fields { path: self.at(name), ..Fields::root(&self.file, map) }
     }
 
     /// Returns the object under `name`; an absent one is empty.
@@ -38,7 +44,7 @@ impl Fields {
             Some(Value::Object(map)) => map,
             Some(other) => return Err(self.wrong(name, "an object", &other)),
         };
-        Ok(Fields { path: self.at(name), map, known: Vec::new() })
+        Ok(self.within(name, map))
     }
 
     pub(super) fn flag(&mut self, name: &'static str) -> Field<bool> {
@@ -90,6 +96,19 @@ impl Fields {
             Some(count) => u32::try_from(count).map(Some).map_err(|_| {
                 self.error(name, format!("must be at most {}, not `{whole}`", u32::MAX))
             }),
+        }
+    }
+
+    /// Returns a whole number of a range.
+    pub(super) fn number_in(&mut self, name: &'static str, range: (u32, u32)) -> Field<u32> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
+        match number.filter(|it| (range.0..=range.1).contains(it)) {
+            Some(number) => Ok(Some(number)),
+            None => {
+                let wanted = format!("a whole number from {} to {}", range.0, range.1);
+                Err(self.wrong(name, &wanted, &value))
+            }
         }
     }
 
@@ -161,7 +180,7 @@ impl Fields {
     pub(super) fn item(&self, name: &str, idx: usize, item: Value) -> Result<Fields, ConfigError> {
         let name = format!("{name}[{idx}]");
         match item {
-            Value::Object(map) => Ok(Fields { path: self.at(&name), map, known: Vec::new() }),
+            Value::Object(map) => Ok(self.within(&name, map)),
             other => Err(self.wrong(&name, "an object", &other)),
         }
     }
@@ -181,11 +200,12 @@ impl Fields {
             None => format!("; known are {}", self.known.join(", ")),
         };
         let name = crate::text::truncate_chars(name, 80);
-        Err(ConfigError(format!("unknown key \"{name}\" in {CONFIG_FILE}{within}{hint}")))
+        let file = &self.file;
+        Err(ConfigError(format!("unknown key \"{name}\" in {file}{within}{hint}")))
     }
 
     pub(super) fn error(&self, name: &str, why: String) -> ConfigError {
-        ConfigError(format!("`{}` in {CONFIG_FILE} {why}", self.at(name)))
+        ConfigError(format!("`{}` in {} {why}", self.at(name), self.file))
     }
 
     pub(super) fn wrong(&self, name: &str, wanted: &str, value: &Value) -> ConfigError {

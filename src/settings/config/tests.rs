@@ -63,6 +63,16 @@ fn every_key_is_read() {
                     90s,
                 ),
             },
+            memory: MemorySettings {
+                max_core: None,
+                max_learnings: None,
+                max_tasks: None,
+                archive_learnings_days: None,
+                archive_tasks_days: None,
+                auto_archive: None,
+                backup: None,
+                max_backups: None,
+            },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
                     "jwt",
@@ -194,7 +204,7 @@ fn unknown_keys_are_refused_by_name() {
             r#"{"redaction": {"custom": [{"kind": "a", "regex": "b"}]}}"#,
         ],
         expect![[r#"
-            unknown key "x" in .remindb/config.json; known are budgets, compile, redaction, rescan, server, temperature
+            unknown key "x" in .remindb/config.json; known are budgets, compile, memory, redaction, rescan, server, temperature
             unknown key "budget" in .remindb/config.json; did you mean `budgets`?
             unknown key "intervall" in .remindb/config.json, under `rescan`; did you mean `interval`?
             unknown key "size" in .remindb/config.json, under `server.logging.session_files`; known are enabled, max_file_size
@@ -350,7 +360,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 37);
+    assert_eq!(keys.len(), 45);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -393,10 +403,15 @@ fn the_manual_has_the_defaults() {
             continue;
         };
         let text = key.rsplit('.').fold(value, |inner, name| format!("{{\"{name}\": {inner}}}"));
-        assert_eq!(Config::parse(&text), Ok(Config::default()), "{text}");
+        // Of typed memories, what is not set is left to other sources.
+        let resolved = |it: Config| {
+            let memory = (it.memory.limits(), it.memory.is_archiving(), it.memory.n_backups());
+            (memory, Config { memory: MemorySettings::default(), ..it })
+        };
+        assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 29);
+    assert_eq!(n_defaults, 36);
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::memory::MemorySettings;
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
 
@@ -12,6 +13,8 @@ pub(crate) struct Config {
     pub(crate) budgets: BudgetSettings,
     /// Bounds of a compile.
     pub(crate) compile: CompileSettings,
+    /// Typed memories.
+    pub(crate) memory: MemorySettings,
     /// Kinds of secrets.
     pub(crate) redaction: RedactionSettings,
     /// Rescans of the folder; read again while serving.

@@ -9,7 +9,7 @@ use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LEVEL, Sql};
-use crate::store::reader::{AccessCounts, read_access};
+use crate::store::reader::{self, AccessCounts, Archivable, read_access};
 use crate::store::{
     Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, StoreError, links, one,
 };
@@ -133,6 +133,11 @@ impl Batch<'_> {
             .and_then(|mut it| it.query_row([node_type.as_str()], |row| row.get::<_, i64>(0)))
             .map(i64::unsigned_abs)
             .doing("count typed nodes")
+    }
+
+    /// Returns the typed nodes of a type that are not archived, eldest first.
+    pub(crate) fn archivable(&self, node_type: NodeType) -> Result<Vec<Archivable>, StoreError> {
+        reader::archivable(self.tx, node_type)
     }
 
     /// Returns what is noted of the reads of a node.

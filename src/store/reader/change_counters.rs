@@ -20,6 +20,8 @@ pub(crate) struct ChangeCounters {
     pub(crate) files: i64,
     /// Grows when a node is warmed, pinned or unpinned.
     pub(crate) heats: i64,
+    /// Grows with changes of custom views.
+    pub(crate) views: i64,
 }
 
 impl Reader {
@@ -28,7 +30,8 @@ impl Reader {
         const COUNTERS: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
                    ifnull((SELECT min(id) FROM snapshot), 0),
-                   memory.attended, pulse.edges, pulse.files, pulse.heats
+                   memory.attended, pulse.edges, pulse.files, pulse.heats,
+                   pulse.views
               FROM memory, pulse";
         let read = |row: &rusqlite::Row<'_>| {
             Ok(ChangeCounters {
@@ -38,6 +41,7 @@ impl Reader {
                 edges: row.get(3)?,
                 files: row.get(4)?,
                 heats: row.get(5)?,
+                views: row.get(6)?,
             })
         };
         self.conn.row(COUNTERS, [], read, "read the change counters")

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use super::{ResourceFn, put};
 use crate::mcp::uri::UriVars;
-use crate::mcp::{Resource, ResourceFormat};
-use crate::memory::typed::{Collection, CollectionFilter, SHOWN_MAX};
+use crate::mcp::{NamedResource, Resource, ResourceFormat};
+use crate::memory::typed::{Collection, CollectionFilter, CustomView, MemoryError, SHOWN_MAX};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
+use crate::store::StoreError;
 
 /// A collection as it is.
 const fn whole(
@@ -100,6 +101,62 @@ pub(super) const COMPLETED_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
     "completed-tasks-narrowed",
     "Tasks completed within the last 30 days that have all `tags` (with commas).",
 );
+
+pub(super) const CUSTOM_BY_NAME: &str = "memory://custom/{name}";
+
+pub(super) const CUSTOM: Resource<ResourceFn> = Resource {
+    uri: CUSTOM_BY_NAME,
+    name: "custom-view",
+    title: "Custom view",
+    description: "The memories of the custom view `name`, as `remindb view-query` defined it.",
+    form: ResourceFormat::Json,
+    is_subscribable: true,
+    read: custom,
+};
+
+/// Returns the custom views that there are; none when the database fails, since the other
+/// resources do not depend on them.
+pub(crate) fn custom_views(view: &ReadOnlyMemory) -> Vec<NamedResource> {
+    let views = view.read(CustomView::all).unwrap_or_else(|error| {
+        log::warn!("the custom views are not listed: {error}");
+        Vec::new()
+    });
+    let listed = |it: CustomView| NamedResource {
+        uri: it.uri(),
+        title: it.name.clone(),
+        description: match it.conditions_as_text().as_str() {
+            "" => "A custom view of all memories.".to_owned(),
+            conditions => format!("A custom view of memories: {conditions}."),
+        },
+        name: it.name,
+        form: ResourceFormat::Json,
+    };
+    views.into_iter().map(listed).collect()
+}
+
+/// Returns the names of custom views with the typed prefix.
+pub(super) fn names(
+    view: &ReadOnlyMemory,
+    prefix: &str,
+    n_max: usize,
+) -> Result<Vec<String>, StoreError> {
+    let views = view.read(CustomView::all)?.into_iter().map(|it| it.name);
+    Ok(views.filter(|it| it.starts_with(prefix)).take(n_max).collect())
+}
+
+fn custom(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
+    let name = vars.get("name").unwrap_or_default();
+    let now = view.now();
+    let document = view.read::<_, MemoryError>(|reader| match CustomView::find(reader, name)? {
+        Some(custom) => custom.read(reader, now).map(Some),
+        None => Ok(None),
+    });
+    match document {
+        Ok(Some(document)) => put(out, &document.to_string()),
+        Ok(None) => Err(Error::UnknownUri(vars.fill(CUSTOM_BY_NAME))),
+        Err(error) => Err(Error::Unavailable(error.message)),
+    }
+}
 
 fn write(
     of: Collection,

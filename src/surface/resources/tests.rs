@@ -1,5 +1,6 @@
 //! Tests for resources: their documents byte for byte, and reads without effect.
 
+mod custom;
 mod golden;
 mod memories;
 mod page;
@@ -116,6 +117,7 @@ fn the_table_has_the_names_that_clients_know() {
         memory://tasks/active{?tags} active-tasks-narrowed false
         memory://tasks/completed completed-tasks true
         memory://tasks/completed{?tags} completed-tasks-narrowed false
+        memory://custom/{name} custom-view true
     "#]]
     .assert_eq(&table);
 }

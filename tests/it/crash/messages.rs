@@ -82,7 +82,24 @@ fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
 #[test]
 fn gc_that_could_not_write_the_file_anew_says_what_it_did() {
     let is_done = |folder: &Folder| folder.facts("m.db")["snapshots"] == json!(1);
-    check(&["gc", "--keep", "1", "--db", "m.db"], "first version", is_done);
+    check(&["gc", "--keep", "1", "--no-backup", "--db", "m.db"], "first version", is_done);
+}
+
+#[test]
+fn gc_without_room_for_a_backup_changes_nothing() {
+    let folder = careless();
+    let n_bytes = fs::metadata(folder.path("m.db")).unwrap().len() as usize;
+    let before = folder.names();
+    let args = ["gc", "--keep", "1", "--db", "m.db"];
+    let ran = Ran::of(&folder, &mut limited(&folder, n_bytes / 512 / 2, &args));
+    assert_eq!(ran.code, Some(2), "{}", ran.transcript());
+    assert!(ran.stderr.starts_with("remindb: no backup could be made: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing was changed; --no-backup"), "{}", ran.stderr);
+    assert_eq!(folder.facts("m.db")["snapshots"], json!(SNAPSHOTS));
+    let is_left =
+        |it: &String| !before.contains(it) && !it.ends_with("-shm") && !it.ends_with("-wal");
+    let left: Vec<String> = folder.names().into_iter().filter(is_left).collect();
+    assert_eq!(left, [""; 0]);
 }
 
 #[test]

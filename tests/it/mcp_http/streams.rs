@@ -5,25 +5,25 @@ use std::io::{BufRead, BufReader};
 use super::*;
 
 /// Returns the head of a request that names its method, as 2026-07-28 requires.
-fn fields(method: &str, name: &str) -> String {
+pub(super) fn fields(method: &str, name: &str) -> String {
     let name = if name.is_empty() { String::new() } else { format!("Mcp-Name: {name}\r\n") };
     format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}")
 }
 
 /// A response that comes event by event.
-struct Events {
+pub(super) struct Events {
     input: BufReader<TcpStream>,
     stream: TcpStream,
 }
 
 impl Events {
     #[track_caller]
-    fn open(up: &Up, method: &str, fields: &str, body: &str) -> Events {
+    pub(super) fn open(up: &Up, method: &str, fields: &str, body: &str) -> Events {
         Events::at(up.address, method, &(up.fields.clone() + fields), body)
     }
 
     #[track_caller]
-    fn at(address: SocketAddr, method: &str, fields: &str, body: &str) -> Events {
+    pub(super) fn at(address: SocketAddr, method: &str, fields: &str, body: &str) -> Events {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let text = format!(
@@ -45,7 +45,7 @@ impl Events {
     }
 
     /// Returns the message of the next event; `None` at the end.
-    fn next(&mut self) -> Option<Value> {
+    pub(super) fn next(&mut self) -> Option<Value> {
         loop {
             let line = self.line()?;
             if let Some(data) = line.strip_prefix("data: ") {

@@ -136,3 +136,24 @@ fn a_memory_of_before_there_were_fields_keeps_its_fingerprints() {
     write(&db, |batch| batch.insert_typed_node(&data("Three."), &["@memories"]).map(drop));
     assert_eq!(hashes(&db)[1..], before);
 }
+
+#[test]
+fn a_broken_view_is_found_and_removed() {
+    let (_dir, db) = memory();
+    let conn = rusqlite::Connection::open(&db).unwrap();
+    const VIEWS: &str = "
+        PRAGMA ignore_check_constraints = ON;
+        INSERT INTO custom_view (name, query)
+        VALUES ('fine', '{}'), ('Upper', '{}'), ('list', '[]'), ('text', 'type=task')";
+    conn.execute_batch(VIEWS).unwrap();
+    drop(conn);
+    let state = |report: &doctor::DoctorReport| {
+        let check = report.checks.iter().find(|it| it.name == "custom_views").unwrap();
+        check.detail.clone()
+    };
+    let found = doctor::examine(&db).unwrap();
+    assert_eq!(state(&found), "3 of 4 custom views are broken: `Upper`");
+    let repaired = repair(&db, NOW, &mut |_| ()).unwrap();
+    assert_eq!(state(&repaired), "1 custom views are sound");
+    assert_eq!(repaired.status(), CheckStatus::Pass, "{repaired:#?}");
+}

@@ -14,6 +14,10 @@ const N_CALLS: u64 = 2_000;
 /// Core memories that may be there.
 const CORE_MAX: u64 = 12;
 
+fn limits() -> MemorySettings {
+    MemorySettings { max_core: Some(CORE_MAX as u32), ..MemorySettings::default() }
+}
+
 /// Numbers by chance, the same for a seed.
 struct Dice(u64);
 
@@ -60,7 +64,7 @@ fn number(name: &str) -> Option<u64> {
 fn random_calls_do_what_the_specification_says() {
     let n_calls = number("REMINDB_MODEL_CALLS").unwrap_or(N_CALLS);
     let seed = number("REMINDB_MODEL_SEED").unwrap_or(1);
-    let limits = MemoryLimits { core_max: CORE_MAX };
+    let limits = limits();
     let mut world = World::new();
     world.reopen(limits);
     let other = Some(world.open(limits));
@@ -359,7 +363,7 @@ impl Simulation {
 
     fn reopen(&mut self) {
         self.log.push("reopen".to_owned());
-        let limits = MemoryLimits { core_max: CORE_MAX };
+        let limits = limits();
         if self.dice.one_in(2) {
             self.other = None;
             self.other = Some(self.world.open(limits));

@@ -1,7 +1,9 @@
 use crossbeam_channel::TryRecvError;
 
 use super::*;
+use crate::memory::typed::StoreRequest;
 use crate::model::clock::{Clock, Millis};
+use crate::settings::config::MemorySettings;
 use crate::store::IfMissing;
 
 fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
@@ -43,6 +45,48 @@ fn the_time_until_shutdown_is_counted() {
     assert_eq!(attended(), 0, "not yet due");
     turn(&memory, &waker, &mut pace, 91_000, true).unwrap();
     assert_eq!(attended(), 91_000);
+}
+
+/// Ticks for so many minutes; returns how many memories are archived then.
+fn archived_after(memory: &Memory, clock: &Clock, minutes: i64) -> u64 {
+    let (waker, watch) = (Waker::default(), clock.stopwatch());
+    let mut pace = TickPace::new(0);
+    for _ in 0..minutes {
+        clock.advance(60_000);
+        turn(memory, &waker, &mut pace, watch.elapsed_ms(), false).unwrap();
+    }
+    memory.memory_stats().unwrap().n_archived
+}
+
+#[test]
+fn each_tick_archives_unless_the_settings_forbid_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let forbidden = MemorySettings { auto_archive: Some(false), ..MemorySettings::default() };
+    let forbidding = memory(&dir, &clock).with_memory_settings(forbidden);
+    let args = serde_json::json!({"type": "learning", "content": "Old."});
+    let store = StoreRequest::parse(args.as_object().unwrap()).unwrap();
+    forbidding.store_memory(store).unwrap();
+    clock.advance(90 * crate::model::clock::DAY_MS);
+    assert_eq!(archived_after(&forbidding, &clock, 11), 0);
+    let archiving = memory(&dir, &clock);
+    assert_eq!(archived_after(&archiving, &clock, 4), 0, "not before the first tick");
+    assert_eq!(archived_after(&archiving, &clock, 5), 1);
+    assert_eq!(archiving.read(|it| it.change_counters()).unwrap().head, 2, "one snapshot");
+    assert_eq!(archived_after(&archiving, &clock, 60), 1);
+    assert_eq!(archiving.read(|it| it.change_counters()).unwrap().head, 2, "and no further one");
+}
+
+#[test]
+fn frozen_temperatures_keep_no_memory_from_being_archived() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let memory = memory(&dir, &clock);
+    memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
+    let args = serde_json::json!({"type": "learning", "content": "Old."});
+    memory.store_memory(StoreRequest::parse(args.as_object().unwrap()).unwrap()).unwrap();
+    clock.advance(90 * crate::model::clock::DAY_MS);
+    assert_eq!(archived_after(&memory, &clock, 6), 1);
 }
 
 #[test]

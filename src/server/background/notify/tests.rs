@@ -85,8 +85,10 @@ fn each_resource_has_its_own_debounce() {
 fn settings_know_a_resource_by_its_short_name() {
     assert_eq!(short("remindb://graph"), "graph");
     let resources = crate::settings::config::ResourceSettings::default();
-    let ms = |uri| resources.debounce_of(short(uri)).as_millis();
+    let ms = |uri: &str| resources.debounce_of(short(uri)).as_millis();
     let all = ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
-    assert_eq!(all.map(ms), [500, 500, 500, 500, 500, 2000, 1000]);
-    assert_eq!(ms("remindb://temperature"), 2000);
+    let of = |name| ms(&format!("remindb://{name}"));
+    assert_eq!(all.map(of), [500, 500, 500, 500, 500, 2000, 1000]);
+    // A person may name a view like a resource.
+    assert_eq!(ms("memory://custom/logs"), 500);
 }

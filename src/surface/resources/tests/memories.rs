@@ -19,16 +19,16 @@ fn set(fixture: &ResourceFixture, at: Millis) {
     fixture.clock.advance(at.since(fixture.clock.now()));
 }
 
-fn object(args: Value) -> serde_json::Map<String, Value> {
+pub(super) fn object(args: Value) -> serde_json::Map<String, Value> {
     serde_json::from_value(args).unwrap()
 }
 
-fn store(memory: &Memory, args: Value) -> String {
+pub(super) fn store(memory: &Memory, args: Value) -> String {
     memory.store_memory(StoreRequest::parse(&object(args)).unwrap()).unwrap().memory.id
 }
 
 /// Memories of each type, with their ids by their contents.
-fn filled() -> (ResourceFixture, Vec<(String, &'static str)>) {
+pub(super) fn filled() -> (ResourceFixture, Vec<(String, &'static str)>) {
     let fixture = ResourceFixture::of(&[]);
     let mut ids = Vec::new();
     let rows = [
@@ -93,7 +93,7 @@ fn read(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String 
 }
 
 /// The letters of the memories that a document shows, in order.
-fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String {
+pub(super) fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> String {
     let document: Value = serde_json::from_str(&read(fixture, ids, uri)).unwrap();
     let memories = document["memories"].as_array().unwrap();
     assert_eq!(document["count"], memories.len(), "{uri}");
@@ -101,7 +101,12 @@ fn letters(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str) -> Stri
 }
 
 #[track_caller]
-fn check(fixture: &ResourceFixture, ids: &[(String, &str)], uri: &str, expected: Expect) {
+pub(super) fn check(
+    fixture: &ResourceFixture,
+    ids: &[(String, &str)],
+    uri: &str,
+    expected: Expect,
+) {
     let text = read(fixture, ids, uri);
     expected.assert_eq(&text.replace("{\"id\"", "\n{\"id\"").replace("],\"count", "\n],\"count"));
 }
@@ -255,7 +260,7 @@ fn parameters_narrow_a_collection() {
         }
     }
     for uri in ["memory://invalid", "memory://tasks", "memory://tasks/open", "memory://custom/x"] {
-        assert!(matches!(fixture.view.resource(uri), Err(Error::NotFound(_))), "{uri}");
+        assert!(matches!(fixture.view.resource(uri), Err(Error::UnknownUri(_))), "{uri}");
     }
 }
 
@@ -298,8 +303,8 @@ fn writes_wake_the_collections_that_show_them() {
     let watch = ChangeWatch::default();
     watch.begin(memory).unwrap();
     let woken = || {
-        let changed = watch.changed_resources(memory).unwrap().into_iter();
-        let names = changed.filter_map(|it| it.strip_prefix("memory://"));
+        let changed = watch.changed_resources(memory).unwrap();
+        let names = changed.iter().filter_map(|it| it.strip_prefix("memory://"));
         names.collect::<Vec<_>>().join(" ")
     };
     let id = |letter: &str| ids.iter().find(|it| it.1 == letter).unwrap().0.clone();

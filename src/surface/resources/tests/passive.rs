@@ -20,6 +20,7 @@ fn uris(fixture: &ResourceFixture) -> Vec<String> {
             .replace("{id}/diffs", "1/diffs")
             .replace("{id}", "nobody")
             .replace("{hash}", "nobody")
+            .replace("{name}", "nobody")
     };
     RESOURCES.iter().map(|it| expand(it.uri)).collect()
 }

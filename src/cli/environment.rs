@@ -1,0 +1,80 @@
+//! Settings of the person who runs the program: the environment, and a file of their own.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{CommandError, variable};
+use crate::settings::config::{CONFIG_BYTES_MAX, LogLevel, MemorySettings, UserConfig};
+
+/// The user's file, below the folder of settings.
+const USER_FILE: &str = "remindb/config.json";
+
+/// Names of levels of the log; `LOG_LEVEL` is shared with other programs, which have others.
+const LEVELS: [(&str, LogLevel); 6] = [
+    ("trace", LogLevel::Debug),
+    ("debug", LogLevel::Debug),
+    ("info", LogLevel::Info),
+    ("warn", LogLevel::Warn),
+    ("warning", LogLevel::Warn),
+    ("error", LogLevel::Error),
+];
+
+/// Returns the settings of typed memories that the environment makes.
+pub(super) fn memory_settings() -> Result<MemorySettings, CommandError> {
+    MemorySettings::of_environment(text_of).map_err(CommandError::Because)
+}
+
+/// Returns the settings of typed memories outside of a folder: the environment's, then the user's.
+pub(super) fn memory_settings_of_user() -> Result<MemorySettings, CommandError> {
+    Ok(memory_settings()?.or(user_config()?.config().memory))
+}
+
+/// Returns the level of the log that the environment names.
+pub(super) fn log_level() -> Result<Option<LogLevel>, CommandError> {
+    let Some(text) = text_of("LOG_LEVEL") else { return Ok(None) };
+    match LEVELS.iter().find(|(name, _)| text.trim().eq_ignore_ascii_case(name)) {
+        Some((_, level)) => Ok(Some(*level)),
+        None => {
+            let text = crate::text::truncate_chars(&text, 40);
+            let why = format!("`LOG_LEVEL` must be one of debug, info, warn, error, not `{text}`");
+            Err(CommandError::Because(why))
+        }
+    }
+}
+
+/// Reads the user's file; without one, nothing is set.
+pub(super) fn user_config() -> Result<Arc<UserConfig>, CommandError> {
+    let Some(path) = user_file() else { return Ok(Arc::default()) };
+    let name = path.display().to_string();
+    match read(&path) {
+        Ok(text) => Ok(UserConfig::parse(&name, &text)?),
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Arc::default()),
+            _ => Err(CommandError::Because(format!("cannot read `{name}`: {error}"))),
+        },
+    }
+}
+
+fn user_file() -> Option<PathBuf> {
+    // The XDG specification ignores paths that are not absolute.
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    Some(folder?.join(USER_FILE))
+}
+
+fn read(path: &PathBuf) -> std::io::Result<String> {
+    // A pipe is not waited for.
+    if !path.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(CONFIG_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Returns the text of a variable; one that is not UTF-8 is shown as far as it is.
+fn text_of(name: &str) -> Option<String> {
+    variable(name).map(|it| it.to_string_lossy().into_owned())
+}

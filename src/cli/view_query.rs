@@ -1,0 +1,64 @@
+//! `remindb view-query`: defines, removes and lists custom views of typed memories.
+
+use serde_json::{Value, json};
+
+use super::args::{ViewQueryArgs, ViewTask};
+use super::{CommandError, CommandOutcome, Context, known_database, open_memory};
+use crate::memory::typed::{CustomView, ViewChange, check_view_name, parse_conditions};
+use crate::store::reader::Reader;
+
+pub(super) fn run(
+    args: ViewQueryArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let ViewQueryArgs { db, task, is_json } = args;
+    let (json, text) = match task {
+        ViewTask::List => {
+            let views = CustomView::all(&Reader::open(&known_database(db))?)?;
+            let json = views.iter().map(to_json).collect();
+            (json, views.iter().map(line).collect())
+        }
+        ViewTask::Define(name, words) => {
+            check_view_name(&name)?;
+            let conditions = parse_conditions(&words)?;
+            let memory = open_memory(db, context)?;
+            let (view, change) = memory.define_view(&name, &conditions)?;
+            let count = memory.read(|reader| view.count(reader))?;
+            let mut json = to_json(&view);
+            json["created"] = (change == ViewChange::Made).into();
+            json["count"] = count.into();
+            let what = if change == ViewChange::Made { "made" } else { "replaced" };
+            (json, format!("{what}: {}, which shows {count}\n", view.uri()))
+        }
+        ViewTask::Remove(name) => {
+            check_view_name(&name)?;
+            let memory = open_memory(db, context)?;
+            if !memory.remove_view(&name)? {
+                return Err(unknown(&name, &memory.read(CustomView::all)?));
+            }
+            (json!({"removed": name}), format!("removed: {name}\n"))
+        }
+    };
+    match is_json {
+        true => context.say(format_args!("{json:#}\n"))?,
+        false => context.say(text)?,
+    }
+    Ok(CommandOutcome::Done)
+}
+
+fn to_json(view: &CustomView) -> Value {
+    json!({"name": view.name, "uri": view.uri(), "query": view.conditions})
+}
+
+fn line(view: &CustomView) -> String {
+    let text = format!("{}  {}", view.uri(), view.conditions_as_text());
+    format!("{}\n", text.trim_end())
+}
+
+fn unknown(name: &str, views: &[CustomView]) -> CommandError {
+    let names: Vec<&str> = views.iter().map(|it| it.name.as_str()).collect();
+    CommandError::Because(match names.as_slice() {
+        [] => format!("no view `{name}`; there is none"),
+        names => format!("no view `{name}`; there are {}", names.join(", ")),
+    })
+}

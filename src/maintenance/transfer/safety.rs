@@ -1,0 +1,120 @@
+//! Backups before something is removed for good: made beside the memory, the newest of them kept.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::atomic_file::resolve_symlink;
+use super::backup::backup_as_is;
+use super::{MoveError, OnFile, with_suffix};
+
+/// The ends of the names of such backups.
+const ENDS: [&str; 3] = [".before-gc", ".before-redact", ".before-restore"];
+
+/// Characters of the time in a name: `20261122T011749Z`.
+const STAMP_CHARS: usize = 16;
+
+/// A removal that cannot be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removal {
+    Gc,
+    Redact,
+}
+
+/// Copies the memory at `db` before a removal; returns the copy's path. `stamp` is part of its
+/// name.
+pub(crate) fn backup_before(db: &Path, of: Removal, stamp: &str) -> Result<PathBuf, MoveError> {
+    let db = resolve_symlink(db)?;
+    let [gc, redact, _] = ENDS;
+    let end = match of {
+        Removal::Gc => gc,
+        Removal::Redact => redact,
+    };
+    let name = |nth: u32| match nth {
+        0 => with_suffix(&db, &format!(".{stamp}{end}")),
+        // Another one of the same second.
+        nth => with_suffix(&db, &format!(".{stamp}-{nth}{end}")),
+    };
+    let dest = (0..).map(name).find(|it| it.symlink_metadata().is_err()).unwrap_or(name(0));
+    backup_as_is(&db, &dest)?;
+    Ok(dest)
+}
+
+/// Deletes the oldest backups of the memory at `db` that were made before removals and restores,
+/// until `n_max` are left; returns the paths of the deleted ones.
+pub(crate) fn prune_backups(db: &Path, n_max: usize) -> Result<Vec<PathBuf>, MoveError> {
+    let db = resolve_symlink(db)?;
+    let (Some(folder), Some(name)) = (db.parent(), db.file_name().and_then(OsStr::to_str)) else {
+        return Ok(Vec::new());
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut backups = Vec::new();
+    for entry in fs::read_dir(folder).on("list", folder)? {
+        let entry = entry.on("list", folder)?;
+        let age = entry.file_name().to_str().and_then(|it| age_of(name, it));
+        if let Some((stamp, nth)) = age
+            && entry.file_type().is_ok_and(|it| it.is_file())
+        {
+            backups.push((stamp, nth, entry.path()));
+        }
+    }
+    backups.sort();
+    let n_old = backups.len().saturating_sub(n_max);
+    let old: Vec<PathBuf> = backups.into_iter().take(n_old).map(|(_, _, path)| path).collect();
+    for path in &old {
+        fs::remove_file(path).on("delete the backup", path)?;
+    }
+    Ok(old)
+}
+
+/// Returns when the backup of that name was made, and which one of that second it is; `None` for
+/// other files.
+fn age_of(db: &str, name: &str) -> Option<(String, u32)> {
+    let rest = name.strip_prefix(db)?.strip_prefix('.')?;
+    let rest = ENDS.iter().find_map(|end| rest.strip_suffix(end))?;
+    let (stamp, nth) = match rest.split_once('-') {
+        None => (rest, 0),
+        Some((stamp, nth)) => (stamp, nth.parse().ok()?),
+    };
+    let is_stamp = stamp.len() == STAMP_CHARS
+        && stamp.bytes().enumerate().all(|(at, it)| match at {
+            8 => it == b'T',
+            15 => it == b'Z',
+            _ => it.is_ascii_digit(),
+        });
+    is_stamp.then(|| (stamp.to_owned(), nth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_backups_before_removals_are_deleted_oldest_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = [
+            "m.db",
+            "m.db.20260101T000000Z.backup",
+            "m.db.20260101T000000Z.before-gc",
+            "m.db.20260102T000000Z-2.before-gc",
+            "m.db.20260102T000000Z-10.before-gc",
+            "m.db.20260102T000000Z.before-redact",
+            "m.db.20260103T000000Z.before-restore",
+            "m.db.20260103T000000Z.damaged",
+            "m.db.2026.before-gc",
+            "other.db.20250101T000000Z.before-gc",
+            "x.m.db.20250101T000000Z.before-gc",
+        ];
+        names.iter().for_each(|it| fs::write(dir.path().join(it), "").unwrap());
+        let prune = |n_max| -> Vec<String> {
+            let old = prune_backups(&dir.path().join("m.db"), n_max).unwrap();
+            let file_name = |it: PathBuf| it.file_name().unwrap().to_str().unwrap().to_owned();
+            old.into_iter().map(file_name).collect()
+        };
+        assert_eq!(prune(5), [""; 0]);
+        let expected = ["m.db.20260101T000000Z.before-gc", "m.db.20260102T000000Z.before-redact"];
+        assert_eq!(prune(3), expected);
+        assert_eq!(prune(1), [names[3], names[4]]);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), names.len() - 4);
+    }
+}
