@@ -16,7 +16,7 @@ use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::settings::workspace::{Workspace, WorkspaceOptions};
+use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
 use crate::store::{Attributes, Batch, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -42,7 +42,7 @@ pub(crate) struct SessionCapture<'a> {
     /// The id of the session's note, if it has one.
     pub(crate) note_id: Option<&'a str>,
     /// The operator's options for the roots.
-    pub(crate) options: WorkspaceOptions,
+    pub(crate) options: &'a WorkspaceOptions,
     /// Longest wait for other connections.
     pub(crate) wait: Duration,
     pub(crate) now: Millis,
@@ -74,11 +74,13 @@ impl SessionCapture<'_> {
             .roots()?
             .iter()
             .take(ROOTS_MAX)
-            .filter_map(|it| Workspace::load(Path::new(&it.path), self.options).ok())
+            .filter_map(|it| Workspace::load(Path::new(&it.path), self.options.clone()).ok())
             .collect();
         let builtin = Redactor::builtin();
-        let own = workspaces.iter().map(|it| &it.redactor);
-        let mut scrubber = SecretScrubber::new(std::iter::once(&builtin).chain(own).collect());
+        let of_user = LiveWorkspace::without_folder(self.options.clone()).unwrap_or_default();
+        let of_roots = workspaces.iter().map(|it| &it.redactor);
+        let always = [&builtin, &of_user.current().redactor];
+        let mut scrubber = SecretScrubber::new(always.into_iter().chain(of_roots).collect());
         let day = &self.now.rfc3339()[..10];
         let head = format!("{} {} of {day}", self.client, self.mark());
         let digest = Digest { head: &head, folder: self.folder };

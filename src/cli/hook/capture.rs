@@ -42,7 +42,7 @@ impl HookJob {
             folder: self.input.folder().unwrap_or_default(),
             conversation: &conversation,
             note_id: state.note.as_deref(),
-            options: self.options,
+            options: &self.options,
             wait: WAIT,
             now,
         };

@@ -39,7 +39,7 @@ impl Place {
             folder: "",
             conversation: &conversation,
             note_id,
-            options: WorkspaceOptions::default(),
+            options: &WorkspaceOptions::default(),
             wait: WAIT,
             now: Millis(now),
         };
@@ -86,7 +86,7 @@ fn a_session_without_a_request_leaves_no_note() {
         folder: "",
         conversation: &conversation,
         note_id: None,
-        options: WorkspaceOptions::default(),
+        options: &WorkspaceOptions::default(),
         wait: WAIT,
         now: Millis(0),
     };
