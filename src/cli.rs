@@ -4,6 +4,7 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod agent_memory;
 mod archive;
 mod args;
 mod backup;
@@ -21,14 +22,17 @@ mod import;
 mod inspect;
 mod listen;
 mod logging;
+mod memories;
 mod progress;
 mod redact;
+mod remember;
 mod restore;
 mod salvage;
 mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod typed;
 mod view_query;
 
 use std::env;
@@ -159,6 +163,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Serve(args) => serve::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
+        Command::Remember(args) => remember::run(args, context),
+        Command::Memories(args) => memories::run(args, context),
         Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Gc(args) => gc::run(args, context),

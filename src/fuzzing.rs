@@ -17,6 +17,7 @@ pub mod link;
 pub mod markdown;
 #[cfg(feature = "html")]
 pub mod mathml;
+pub mod memories;
 pub mod plain;
 pub(crate) mod promises;
 pub mod query;
@@ -53,6 +54,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "markdown", check: markdown::markdown },
     #[cfg(feature = "html")]
     Target { name: "mathml", check: mathml::mathml },
+    Target { name: "memories", check: memories::memories },
     Target { name: "plain", check: plain::plain },
     Target { name: "query", check: query::query },
     Target { name: "redact", check: redact::redact },

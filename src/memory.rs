@@ -24,6 +24,7 @@ use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, Res
 use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
+use crate::model::kinds::{CONTENT_CHARS_MAX, Kind, check_marked_text};
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
@@ -31,7 +32,9 @@ use crate::query::{
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
-use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
+use crate::store::{
+    HeatWriter, IfMissing, Leases, Log, NodeRecord, ReaderPool, Root, StoreError, Writer,
+};
 
 pub use edits::{ForgetMode, WriteMode};
 
@@ -362,6 +365,15 @@ impl Memory {
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
         self.readers.read(question)
+    }
+}
+
+/// Refuses a text that a typed memory may not have; other nodes may have any.
+fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
+    match Kind::of(node.node_type) {
+        None => Ok(()),
+        Some(_) => check_marked_text(text, CONTENT_CHARS_MAX)
+            .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),
     }
 }
 

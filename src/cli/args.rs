@@ -17,9 +17,9 @@ pub(crate) use client::{CLIENTS, Client, Scope};
 #[cfg(feature = "desktop")]
 pub(crate) use command::SetupArgs;
 pub(crate) use command::{
-    ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs,
-    HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
+    ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
+    GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
 };
 use values::suggestion;
 
@@ -40,6 +40,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("serve", include_str!("help/serve.txt"), parsers::serve),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), parsers::search),
+    CommandSpec::new("remember", include_str!("help/remember.txt"), parsers::remember),
+    CommandSpec::new("memories", include_str!("help/memories.txt"), parsers::memories),
     CommandSpec::new("bench", include_str!("help/bench.txt"), parsers::bench),
     CommandSpec::new("doctor", include_str!("help/doctor.txt"), parsers::doctor),
     CommandSpec::new("archive", include_str!("help/archive.txt"), memory_parsers::archive),

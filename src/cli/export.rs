@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use super::args::ExportArgs;
+use super::args::{ExportArgs, ExportTarget};
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::{CommandError, CommandOutcome, Context, agent_memory, known_database};
 use crate::maintenance::transfer::{self, AtomicFile, IfExists, MoveError};
 
 pub(super) fn run(
@@ -19,7 +19,13 @@ pub(super) fn run(
         Err(MoveError::Output(error)) => super::written(Err(error)).map(|()| CommandOutcome::Done),
         outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
     };
-    let Some(dest) = args.dest else {
+    let dest = match args.target {
+        ExportTarget::Lines(dest) => dest,
+        ExportTarget::AgentMemory(folder) => {
+            return agent_memory::export(&db, &folder, args.is_force, context);
+        }
+    };
+    let Some(dest) = dest else {
         let outcome = transfer::export(&db, context.out, &mut note);
         progress.clear();
         return done(outcome);

@@ -1,4 +1,5 @@
-//! `remindb import`: makes a new memory of an export or of a database of remindb 0.3.
+//! `remindb import`: makes a new memory of an export or of a database of remindb 0.3, or adds the
+//! typed memories of a folder.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
@@ -6,7 +7,7 @@ use std::path::Path;
 
 use super::args::{ImportArgs, ImportSource};
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, known_database};
+use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory, known_database};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportLines, ImportReport, OldImport};
 
@@ -18,6 +19,7 @@ pub(super) fn run(
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
+        ImportSource::AgentMemory(folder) => agent_memory::import(&folder, &db, context),
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }

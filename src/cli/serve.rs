@@ -297,7 +297,8 @@ fn holder() -> String {
     format!("{}-{random:016x}", std::process::id())
 }
 
-fn folder(source: &Path) -> Result<PathBuf, CommandError> {
+/// Returns the folder at a path, absolute and without links.
+pub(super) fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     let full = absolute(source)?.canonicalize();
     match full {
         Ok(full) if full.is_dir() => Ok(full),

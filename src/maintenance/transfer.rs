@@ -5,6 +5,7 @@
 //! that another process may have open is only changed through SQLite.
 
 mod atomic_file;
+mod atomic_folder;
 mod backup;
 mod export;
 mod import;
@@ -20,6 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
+pub(crate) use atomic_folder::AtomicFolder;
 pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
 pub(crate) use import::{ImportLines, ImportReport, import};

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, Memory};
+use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::model::identity::NodeId;
@@ -137,6 +137,7 @@ impl Memory {
             LABEL_CHARS_MAX,
         );
         let ((id, before), commit) = self.change_at(node_id, |batch, old| {
+            check_node_text(&old, "summary", &content)?;
             batch.set_message(format!("summarize:{}", old.id));
             // An unchanged text is no summary and keeps its label.
             if old.content != content {
@@ -342,6 +343,7 @@ fn replace(
     old: &NodeRecord,
     payload: &WritePayload,
 ) -> Result<Vec<WrittenNode>, Error> {
+    check_node_text(old, "payload", &payload.text)?;
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let new = match is_one && first.node_type == old.node_type {

@@ -11,6 +11,9 @@ mod changes;
 mod collections;
 mod custom_views;
 mod error;
+mod export;
+mod import;
+mod jsonl;
 mod query;
 mod request;
 mod stats;
@@ -23,7 +26,12 @@ pub(crate) use archiving::ArchiveMode;
 pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
-pub(crate) use query::MemoryPage;
+pub(crate) use export::{ExportedFile, MemoryExport};
+pub(crate) use import::MemoryImport;
+#[cfg(any(test, fuzzing))]
+pub(crate) use jsonl::NumberedLine;
+pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, MemoryFile, read_lines};
+pub(crate) use query::{MemoryPage, list_memories};
 #[allow(unused_imports, reason = "tools and resources are built on it")]
 pub(crate) use request::{
     DeleteMode, DeleteRequest, FieldChanges, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS,
@@ -35,7 +43,6 @@ pub(crate) use view_edits::ViewChange;
 
 use super::Memory;
 use super::edits::forget_all;
-use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::kinds::{Kind, MEMORIES_ROOT};
@@ -128,7 +135,7 @@ impl Memory {
         let redactor = &self.workspace().redactor;
         let content = redactor.scrub(&content).text.into_owned();
         let token_count = tokens::count(&content);
-        let changes = redacted(changes, redactor);
+        let changes = redacted(changes, &|it| redactor.scrub(&it).text.into_owned());
         let now = self.clock.now();
         let stored = self.writer.write("", "", now, |batch| {
             let equal = batch.typed_with_text(memory_type, &content)?.into_iter();
@@ -145,7 +152,9 @@ impl Memory {
             }
             changes::apply(&changes, memory_type, &mut fields, now);
             let node = Draft { memory_type, content: &content, token_count, fields };
-            Ok((insert(batch, &node, &now.month())?, true))
+            let (memory, _) = insert(batch, &node, now)?;
+            batch.set_message(format!("store_memory:{}", memory.id));
+            Ok((memory, true))
         });
         let ((memory, created), commit) = stored.map_err(|it| self.with_suggestions(it))?;
         Ok(StoredMemory { created, memory, snapshot: commit.snapshot })
@@ -211,7 +220,7 @@ impl Memory {
         let UpdateRequest { id, content, changes } = request;
         let redactor = &self.workspace().redactor;
         let content = content.map(|it| redactor.scrub(&it).text.into_owned());
-        let changes = redacted(changes, redactor);
+        let changes = redacted(changes, &|it| redactor.scrub(&it).text.into_owned());
         let now = self.clock.now();
         let changed = self.writer.write("", "", now, |batch| {
             batch.set_message(format!("update_memory:{id}"));
@@ -244,9 +253,7 @@ impl Memory {
         if of_type != NodeType::Core || batch.n_unarchived(of_type)? < max {
             return Ok(());
         }
-        let what =
-            format!("there are {max} core memories, the most there may be; archive one first");
-        Err(MemoryError::new(ErrorCode::LimitExceeded, what))
+        Err(too_many_core(max))
     }
 
     /// Completes the error of a limit; only core memories have one.
@@ -265,6 +272,11 @@ impl Memory {
     }
 }
 
+fn too_many_core(max: u64) -> MemoryError {
+    let what = format!("there are {max} core memories, the most there may be; archive one first");
+    MemoryError::new(ErrorCode::LimitExceeded, what)
+}
+
 /// A memory to be added.
 struct Draft<'a> {
     memory_type: NodeType,
@@ -273,7 +285,12 @@ struct Draft<'a> {
     fields: Map<String, Value>,
 }
 
-fn insert(batch: &mut Batch<'_>, new: &Draft<'_>, month: &str) -> Result<TypedMemory, MemoryError> {
+/// Adds a memory to the bucket of the month in which it was made.
+fn insert(
+    batch: &mut Batch<'_>,
+    new: &Draft<'_>,
+    made: Millis,
+) -> Result<(TypedMemory, NodeKey), MemoryError> {
     let fields = canonical(new.fields.clone())?;
     let folder = Kind::of(new.memory_type).map_or("", |it| it.folder);
     let label = text::label_of_text(new.content);
@@ -286,9 +303,8 @@ fn insert(batch: &mut Batch<'_>, new: &Draft<'_>, month: &str) -> Result<TypedMe
         token_count: new.token_count,
         attributes: Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_string()))),
     };
-    batch.set_message(format!("store_memory:{}", memory.id));
-    batch.insert_typed_node(&data, &[MEMORIES_ROOT, folder, month])?;
-    Ok(memory)
+    let (key, _) = batch.insert_typed_node(&data, &[MEMORIES_ROOT, folder, &made.month()])?;
+    Ok((memory, key))
 }
 
 fn canonical(fields: Map<String, Value>) -> Result<Fields, MemoryError> {
@@ -342,16 +358,19 @@ fn rewrite(
     Ok((TypedMemory::new(node.node_type, content, &fields, access), updated))
 }
 
-/// Returns the values without secrets.
-fn redacted(changes: FieldChanges, redactor: &Redactor) -> FieldChanges {
-    let scrub = |it: String| redactor.scrub(&it).text.into_owned();
-    let metadata = changes.task_metadata.map(|it| scrubbed(it, &scrub));
-    FieldChanges {
-        category: changes.category.map(scrub),
-        tags: changes.tags.map(|it| it.into_iter().map(scrub).collect()),
-        task_metadata: metadata,
-        ..changes
-    }
+/// Returns the values with every text scrubbed. Tags that became equal are kept once.
+fn redacted(changes: FieldChanges, scrub: &impl Fn(String) -> String) -> FieldChanges {
+    let metadata = changes.task_metadata.map(|it| scrubbed(it, scrub));
+    let tags = changes.tags.map(|it| {
+        let mut tags: Vec<String> = Vec::with_capacity(it.len());
+        for tag in it.into_iter().map(scrub) {
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+        tags
+    });
+    FieldChanges { category: changes.category.map(scrub), tags, task_metadata: metadata, ..changes }
 }
 
 fn scrubbed(metadata: Map<String, Value>, scrub: &impl Fn(String) -> String) -> Map<String, Value> {

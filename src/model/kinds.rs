@@ -106,14 +106,12 @@ impl Kind {
         NODE_KINDS.iter().find(|it| it.node_type == node_type)
     }
 
-    /// Checks every member of the fields. A marker that took the place of a secret counts as one
-    /// character, so that redaction makes no text too long.
+    /// Checks every member of the fields.
     ///
     /// # Errors
     ///
     /// A key is unknown, or its value has another form or is beyond a limit.
     pub(crate) fn check(&self, fields: &Fields) -> Result<(), Invalid> {
-        let fields = fields.clone().map_strings(&mut shorten_markers);
         check_members(self.keys, fields.object(), "")
     }
 }
@@ -143,7 +141,8 @@ pub(crate) fn form_of(name: &str) -> Form {
 }
 
 impl Form {
-    /// Checks a value that is no object.
+    /// Checks a value that is no object. A marker that took the place of a secret counts as one
+    /// character, so that redaction makes no text too long.
     ///
     /// # Errors
     ///
@@ -152,7 +151,7 @@ impl Form {
         match (self, value) {
             (Form::Uuid, Value::String(it)) if is_uuid(it) => Ok(()),
             (Form::Uuid, _) => Err("must be a UUID".to_owned()),
-            (Form::Text { chars_max }, Value::String(it)) => check_text(it, chars_max),
+            (Form::Text { chars_max }, Value::String(it)) => check_marked_text(it, chars_max),
             (Form::Text { .. }, _) => Err("must be a text".to_owned()),
             (Form::Choice(words), Value::String(it)) if words.contains(&it.as_str()) => Ok(()),
             (Form::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
@@ -162,7 +161,8 @@ impl Form {
             (Form::Texts { chars_max, .. }, Value::Array(items)) => {
                 items.iter().try_for_each(|it| {
                     let text = it.as_str().ok_or("must be a list of texts")?;
-                    check_text(text, chars_max).map_err(|why| format!("has an item that {why}"))
+                    check_marked_text(text, chars_max)
+                        .map_err(|why| format!("has an item that {why}"))
                 })
             }
             (Form::Texts { .. }, _) => Err("must be a list of texts".to_owned()),
@@ -173,6 +173,11 @@ impl Form {
             (Form::Object(_), _) => Err("must be an object".to_owned()),
         }
     }
+}
+
+/// Checks the length of a text in characters; a marker of a secret counts as one.
+pub(crate) fn check_marked_text(text: &str, chars_max: usize) -> Result<(), String> {
+    check_text(&shorten_markers(text), chars_max)
 }
 
 /// Replaces each marker of a secret by one character.

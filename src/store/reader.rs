@@ -23,7 +23,7 @@ mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
@@ -31,7 +31,6 @@ use rusqlite::{Connection, Params, Row, params};
 pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
-pub(crate) use deadline::QUERY_MAX;
 pub(crate) use edges::EdgeDirection;
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
@@ -47,9 +46,6 @@ use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
 use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
 use crate::model::heat::Heat;
-
-/// Longest time of the questions of a process that must not wait.
-const HASTY_MAX: Duration = Duration::from_secs(1);
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -105,18 +101,20 @@ impl Reader {
         Ok(Reader { conn, deadline })
     }
 
-    /// Opens the memory at `path` for a process that must not wait: for other connections no longer
-    /// than `wait`, and for all of its questions no longer than [`HASTY_MAX`].
-    #[expect(clippy::disallowed_methods, reason = "SQLite is told when to stop")]
+    /// Opens the memory at `path` for one process's only question, whose deadline begins now. It
+    /// waits for other connections no longer than `wait`.
     pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
         let reader = Reader::open_within(path, wait)?;
-        reader.set_deadline(Instant::now().checked_add(HASTY_MAX));
+        reader.deadline.begin();
         Ok(reader)
     }
 
-    /// Sets the instant at which a statement that still runs ends with an error; `None` for never.
-    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
-        self.deadline.set(deadline);
+    /// Answers a question; a statement that still runs at the deadline ends with an error.
+    pub(crate) fn within_the_deadline<T>(&self, question: impl FnOnce(&Reader) -> T) -> T {
+        self.deadline.begin();
+        let answer = question(self);
+        self.deadline.end();
+        answer
     }
 
     /// Runs several queries on one state of the memory, whatever others write meanwhile. A nested

@@ -6,12 +6,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
-use super::reader::{QUERY_MAX, Reader};
+use super::reader::Reader;
 use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
@@ -52,9 +51,7 @@ impl ReaderPool {
             Some(reader) => reader,
             None => Reader::open(&self.path)?,
         };
-        reader.set_deadline(Instant::now().checked_add(QUERY_MAX));
-        let answer = question(&reader);
-        reader.set_deadline(None);
+        let answer = reader.within_the_deadline(question);
         // A panic in `question` drops the connection instead of returning it to the pool.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer

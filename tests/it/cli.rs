@@ -342,7 +342,7 @@ fn usage_errors_are_explained() {
         ! remindb: `compile` does not take `b`; see `remindb help`
         = 2
         $ compil a
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
         = 2
         $ compile a --databse x
         ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
@@ -381,7 +381,7 @@ fn usage_errors_are_explained() {
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
         = 2
         $ help me
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
         = 2
         $ --nonsense
         ! remindb: invalid option `--nonsense`; see `remindb help`
@@ -492,7 +492,8 @@ fn help_and_version_are_there_in_80_columns() {
     assert_eq!(overview, folder.ok(["--help"]));
     assert_eq!(overview, folder.ok(["-h"]));
     assert_eq!(overview, folder.ok([] as [&str; 0]));
-    let commands = ["compile", "serve", "inspect", "search", "doctor", "completion"];
+    let commands =
+        ["compile", "serve", "inspect", "search", "remember", "memories", "doctor", "completion"];
     for name in commands {
         let text = folder.ok(["help", name]);
         assert_eq!(text, folder.ok([name, "--help"]));

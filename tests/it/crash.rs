@@ -7,6 +7,7 @@ mod archiving;
 mod failures;
 mod identity;
 mod messages;
+mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -234,7 +235,7 @@ fn servers_that_write_at_once_lose_nothing() {
 
 /// The tests of `make crash`.
 mod long {
-    use super::{archiving, failures, kill_servers, write_at_once};
+    use super::{archiving, failures, kill_servers, typed, write_at_once};
 
     /// Kills of servers of one memory before the next one begins.
     const KILLS_OF_ONE: usize = 25;
@@ -260,6 +261,17 @@ mod long {
         println!("{n_kills} kills: {n_none} left no archive, {n_all} a whole one, 0 a half");
         let [n_stored, n_archives] = archiving::kill_archiving_servers(1_000, n_kills / 10);
         println!("{n_stored} memories acknowledged, {n_archives} archives, 0 lost");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn killed_imports_and_stores_lose_nothing() {
+        let n_kills = number("CRASH_MEMORY_KILLS", 100);
+        let seed = number("CRASH_SEED", 1_000) as u64;
+        let (n_whole, n_none) = typed::kill_imports(seed, n_kills);
+        let n_acknowledged = typed::kill_stores(seed, n_kills);
+        println!("{n_kills} kills of imports: {n_whole} whole, {n_none} not at all, 0 by half");
+        println!("{n_kills} kills of servers: {n_acknowledged} calls acknowledged, 0 lost");
     }
 
     #[test]

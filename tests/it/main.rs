@@ -8,6 +8,8 @@ mod cli;
 mod collections;
 /// Kills, rivals, full disks and torn files: acknowledged writes are kept.
 mod crash;
+/// Typed memories by the command line and as files.
+mod doors;
 /// Effects of edits on ids, heat, history and snapshots.
 mod edits;
 /// The whole memory of one small folder.

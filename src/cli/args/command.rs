@@ -15,6 +15,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Inspect(InspectArgs),
     Search(SearchArgs),
+    Remember(RememberArgs),
+    Memories(MemoriesArgs),
     Bench(BenchArgs),
     Doctor(DoctorArgs),
     Gc(GcArgs),
@@ -82,6 +84,36 @@ pub(crate) struct SearchArgs {
     pub(crate) limit: Option<usize>,
     pub(crate) detail: Option<String>,
     pub(crate) node_type: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RememberArgs {
+    pub(crate) db: Option<PathBuf>,
+    /// The text; `None` for standard input.
+    pub(crate) text: Option<String>,
+    pub(crate) memory_type: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) importance: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MemoriesArgs {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) memory_type: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) search: Option<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) importance: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) is_archived: bool,
+    pub(crate) limit: Option<u64>,
+    pub(crate) offset: Option<u64>,
+    pub(crate) sort_by: Option<String>,
+    pub(crate) sort_order: Option<String>,
     pub(crate) is_json: bool,
 }
 
@@ -159,12 +191,20 @@ pub(crate) struct RestoreArgs {
     pub(crate) db: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportArgs {
     pub(crate) db: Option<PathBuf>,
-    /// The file; `None` for standard output.
-    pub(crate) dest: Option<PathBuf>,
+    pub(crate) target: ExportTarget,
     pub(crate) is_force: bool,
+}
+
+/// The format of an export, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ExportTarget {
+    /// Everything, in a file or on standard output.
+    Lines(Option<PathBuf>),
+    /// Typed memories, in the files of the agent memory format below a folder.
+    AgentMemory(PathBuf),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,6 +220,8 @@ pub(crate) enum ImportSource {
     Lines(PathBuf),
     /// A database of remindb 0.3.
     Old(PathBuf),
+    /// A folder with the files of the agent memory format.
+    AgentMemory(PathBuf),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

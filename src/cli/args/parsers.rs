@@ -8,9 +8,9 @@ use lexopt::prelude::*;
 
 use super::client::Scope;
 use super::command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, HookArgs,
-    HookEvent, ImportArgs, ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs,
-    SearchArgs, ServeArgs, SetupArgs,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
+    HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, SetupArgs,
 };
 use super::values::{
     client_names, parse_client, parse_interval, parse_number, parse_scope, parse_shell,
@@ -20,6 +20,9 @@ use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
 
 pub(super) type Parsed = Result<Command, UsageError>;
+
+/// The name of the format of agent memory files.
+const AGENT_MEMORY: &str = "agent-memory";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -108,6 +111,66 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     }
     args.query = words.join(" ");
     Ok(Command::Search(args))
+}
+
+pub(super) fn remember(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = RememberArgs { db, ..RememberArgs::default() };
+    let (mut memory_type, mut words) = (None, Vec::new());
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("type") => memory_type = Some(parser.value()?.string()?),
+            Long("tag") => args.tags.push(parser.value()?.string()?),
+            Long("category") => args.category = Some(parser.value()?.string()?),
+            Long("importance") => args.importance = Some(parser.value()?.string()?),
+            Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("json") => args.is_json = true,
+            // Words need no quotes: `remindb remember --type core likes tea`.
+            Value(word) => words.push(word.string()?),
+            other => return otherwise("remember", other),
+        }
+    }
+    let needs_type = || {
+        let what = "`remember` needs `--type core` for what always holds, `--type learning` for \
+                    what was found out, or `--type task` for what is to be done";
+        UsageError(what.to_owned())
+    };
+    args.memory_type = memory_type.ok_or_else(needs_type)?;
+    args.text = match words.join(" ") {
+        text if text == "-" => None,
+        text if words.is_empty() || text.trim().is_empty() => {
+            let what = "`remember` needs the text to remember, or `-` for standard input";
+            return Err(UsageError(what.to_owned()));
+        }
+        text => Some(text),
+    };
+    Ok(Command::Remember(args))
+}
+
+pub(super) fn memories(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = MemoriesArgs { db, ..MemoriesArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("type") => args.memory_type = Some(parser.value()?.string()?),
+            Long("tag") => args.tags.push(parser.value()?.string()?),
+            Long("search") => args.search = Some(parser.value()?.string()?),
+            Long("category") => args.category = Some(parser.value()?.string()?),
+            Long("importance") => args.importance = Some(parser.value()?.string()?),
+            Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("archived") => args.is_archived = true,
+            Long("limit") => match parse_number("limit", &parser.value()?)? {
+                0 => return Err(UsageError("`--limit` needs 1 or more".to_owned())),
+                limit => args.limit = Some(limit),
+            },
+            Long("offset") => args.offset = Some(parse_number("offset", &parser.value()?)?),
+            Long("sort-by") => args.sort_by = Some(parser.value()?.string()?),
+            Long("sort-order") => args.sort_order = Some(parser.value()?.string()?),
+            Long("json") => args.is_json = true,
+            other => return otherwise("memories", other),
+        }
+    }
+    Ok(Command::Memories(args))
 }
 
 pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
@@ -209,20 +272,33 @@ pub(super) fn restore(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Restore(args))
 }
 
-pub(super) fn export(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
-    let mut args = ExportArgs { db, ..ExportArgs::default() };
+pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+    let (mut format, mut is_force) = (None, false);
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
-            Long("db") => args.db = Some(parser.value()?.into()),
-            Long("force") => args.is_force = true,
+            Long("db") => db = Some(parser.value()?.into()),
+            Long("format") => format = Some(parser.value()?.string()?),
+            Long("force") => is_force = true,
             Value(value) => values.push(value),
             other => return otherwise("export", other),
         }
     }
-    let dest = at_most_one("export", values)?.map(PathBuf::from);
-    args.dest = dest.filter(|it| it.as_os_str() != "-");
-    Ok(Command::Export(args))
+    let target = match format.as_deref() {
+        None => {
+            let dest = at_most_one("export", values)?.filter(|it| it != "-");
+            ExportTarget::Lines(dest.map(PathBuf::from))
+        }
+        Some(AGENT_MEMORY) => {
+            let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
+            ExportTarget::AgentMemory(one("export", values, &what)?.into())
+        }
+        Some(other) => {
+            let what = format!("no format `{other}`; there is `{AGENT_MEMORY}`, and without");
+            return Err(UsageError(what + " `--format` everything goes to one file"));
+        }
+    };
+    Ok(Command::Export(ExportArgs { db, target, is_force }))
 }
 
 pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
@@ -231,15 +307,19 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => db = Some(parser.value()?.into()),
-            Long("from") => from = Some(parser.value()?.into()),
+            Long("from") => from = Some(parser.value()?),
             Value(value) => values.push(value),
             other => return otherwise("import", other),
         }
     }
     let source = match from {
+        Some(format) if format == AGENT_MEMORY => {
+            let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
+            ImportSource::AgentMemory(one("import", values, &what)?.into())
+        }
         Some(old) => {
             none("import", &values)?;
-            ImportSource::Old(old)
+            ImportSource::Old(old.into())
         }
         None => {
             let what = "the export to import, or `--from OLD.db`";

@@ -36,7 +36,7 @@ fn mistakes_are_explained() {
     usage_error(
         &["inspekt"],
         "no command `inspekt`; there are compile, serve, inspect, search, \
-                          bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
+                          remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
                           setup, hook, completion, help; did you mean `inspect`?",
     );
     usage_error(

@@ -255,7 +255,7 @@ fn mend_encoding(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT * FROM node";
     const DOING: &str = "mend nodes";
     let mut query = conn.prepare(NODES).doing(DOING)?;
-    let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = query.column_names().map(str::to_owned).collect();
     let mut rows = query.query([]).doing(DOING)?;
     let mut bad: Vec<(usize, i64, String)> = Vec::new();
     while let Some(row) = rows.next().doing(DOING)? {

@@ -143,7 +143,7 @@ fn move_history(conn: &Connection) -> Result<usize, StoreError> {
     let altered = altered_history(conn)?;
     for (hash, content) in &altered {
         let right = ContentHash::of(content).to_string();
-        conn.run(DROP, [hash], "drop a text that is not what it was")?;
+        conn.run(DROP, [hash], "drop a text with another hash")?;
         conn.run(KEEP, [&right, content], "keep a text under its hash")?;
     }
     Ok(altered.len())

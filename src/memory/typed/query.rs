@@ -23,6 +23,14 @@ pub(crate) struct MemoryPage {
     pub(crate) has_more: bool,
 }
 
+/// Returns the memories that meet every condition, a page of them; it counts no access.
+pub(crate) fn list_memories(
+    reader: &Reader,
+    request: &QueryRequest,
+) -> Result<MemoryPage, StoreError> {
+    reader.at_one_state(|it| query(it, request)).map(|(page, _)| page)
+}
+
 /// Returns a page with the nodes that it shows.
 pub(super) fn query(
     reader: &Reader,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_text, form_of,
+    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_marked_text, form_of,
     is_uuid,
 };
 use crate::model::tree::NodeType;
@@ -20,8 +20,8 @@ const SEARCH_CHARS_MAX: usize = 200;
 const LIMIT_MAX: u64 = 100;
 const LIMIT: u64 = 10;
 
-/// The largest offset.
-const OFFSET_MAX: u64 = i64::MAX as u64;
+/// The largest number that SQLite knows.
+const UNBOUNDED: u64 = i64::MAX as u64;
 
 /// The conditions of a custom view, in the order in which they are shown.
 pub(super) const VIEW_CONDITIONS: [&str; 10] = [
@@ -254,11 +254,11 @@ pub(super) fn check_is_task(memory_type: NodeType) -> Parsed<()> {
     }
 }
 
-fn missing(name: &str) -> MemoryError {
+pub(super) fn missing(name: &str) -> MemoryError {
     MemoryError::invalid(format!("`{name}` is missing"))
 }
 
-fn mistyped(name: &str, what: &str) -> MemoryError {
+pub(super) fn mistyped(name: &str, what: &str) -> MemoryError {
     MemoryError::invalid(format!("`{name}` must be {what}"))
 }
 
@@ -267,10 +267,10 @@ fn refused(name: &str, why: String) -> MemoryError {
 }
 
 /// The arguments of a call whose names are known.
-struct Arguments<'a>(&'a Map<String, Value>);
+pub(super) struct Arguments<'a>(&'a Map<String, Value>);
 
 impl<'a> Arguments<'a> {
-    fn new(args: &'a Map<String, Value>, known: &[&str]) -> Parsed<Arguments<'a>> {
+    pub(super) fn new(args: &'a Map<String, Value>, known: &[&str]) -> Parsed<Arguments<'a>> {
         match args.keys().find(|it| !known.contains(&it.as_str())) {
             None => Ok(Arguments(args)),
             Some(name) => {
@@ -283,7 +283,7 @@ impl<'a> Arguments<'a> {
         self.0.get(name).filter(|it| !it.is_null())
     }
 
-    fn text(&self, name: &str) -> Parsed<Option<&'a str>> {
+    pub(super) fn text(&self, name: &str) -> Parsed<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(it)) => Ok(Some(it)),
@@ -291,7 +291,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn flag(&self, name: &str) -> Parsed<Option<bool>> {
+    pub(super) fn flag(&self, name: &str) -> Parsed<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Bool(it)) => Ok(Some(*it)),
@@ -320,15 +320,15 @@ impl<'a> Arguments<'a> {
             status: None,
             archived: self.flag("archived")?.unwrap_or(false),
             limit: self.number("limit", 1, limit_max)?.unwrap_or(limit),
-            offset: self.number("offset", 0, OFFSET_MAX)?.unwrap_or(0),
+            offset: self.number("offset", 0, UNBOUNDED)?.unwrap_or(0),
             sort_by: self.one_of("sort_by", &SORT_KEYS)?.unwrap_or_default(),
             sort_order: self.one_of("sort_order", &SORT_ORDERS)?.unwrap_or_default(),
         })
     }
 
-    fn number(&self, name: &str, min: u64, max: u64) -> Parsed<Option<u64>> {
+    pub(super) fn number(&self, name: &str, min: u64, max: u64) -> Parsed<Option<u64>> {
         let what = || match max {
-            OFFSET_MAX => format!("a whole number, {min} or more"),
+            UNBOUNDED => format!("a whole number, {min} or more"),
             _ => format!("a whole number from {min} to {max}"),
         };
         match self.get(name) {
@@ -362,19 +362,19 @@ impl<'a> Arguments<'a> {
         Ok(Some(value))
     }
 
-    fn memory_type(&self) -> Parsed<Option<NodeType>> {
+    pub(super) fn memory_type(&self) -> Parsed<Option<NodeType>> {
         self.one_of("type", &MEMORY_TYPES.map(|it| (it.as_str(), it)))
     }
 
-    fn id(&self) -> Parsed<Option<String>> {
+    pub(super) fn id(&self) -> Parsed<Option<String>> {
         let Some(id) = self.text("id")? else { return Ok(None) };
         let id = id.to_ascii_lowercase();
         if is_uuid(&id) { Ok(Some(id)) } else { Err(mistyped("id", "a UUID")) }
     }
 
-    fn content(&self) -> Parsed<Option<String>> {
+    pub(super) fn content(&self) -> Parsed<Option<String>> {
         let Some(content) = self.text("content")? else { return Ok(None) };
-        check_text(content, CONTENT_CHARS_MAX).map_err(|why| refused("content", why))?;
+        check_marked_text(content, CONTENT_CHARS_MAX).map_err(|why| refused("content", why))?;
         Ok(Some(content.to_owned()))
     }
 
@@ -395,7 +395,7 @@ impl<'a> Arguments<'a> {
         Ok(Some(texts(&tags)))
     }
 
-    fn changes(&self) -> Parsed<FieldChanges> {
+    pub(super) fn changes(&self) -> Parsed<FieldChanges> {
         let category = self.checked("category", form_of("category"))?;
         Ok(FieldChanges {
             category: category.and_then(Value::as_str).map(str::to_owned),

@@ -2,6 +2,7 @@
 
 mod archiving;
 mod fields;
+mod lines;
 mod model;
 mod random;
 

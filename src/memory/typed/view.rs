@@ -12,6 +12,9 @@ use crate::store::reader::{AccessCounts, TypedNode};
 /// The importance of a memory that says none.
 const IMPORTANCE: &str = IMPORTANCES[1];
 
+/// The category of a memory that says none and is no task.
+pub(super) const NO_CATEGORY: &str = "other";
+
 /// The status of a task that says none.
 pub(super) const STATUS: &str = STATUSES[1];
 
@@ -53,7 +56,7 @@ impl TypedMemory {
         let is_task = memory_type == NodeType::Task;
         let metadata = fields.get("task_metadata").and_then(Value::as_object);
         let status = metadata.and_then(|it| it.get("status")).and_then(Value::as_str);
-        let default = if is_task { status.unwrap_or(STATUS) } else { "other" };
+        let default = if is_task { status.unwrap_or(STATUS) } else { NO_CATEGORY };
         let created_at = time("created_at").unwrap_or(Millis(0));
         TypedMemory {
             id: text("uuid").unwrap_or_default(),

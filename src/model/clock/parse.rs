@@ -4,7 +4,8 @@ use super::Millis;
 
 impl Millis {
     /// Reads a day or a time as ISO 8601 writes it: `2026-01-01`, `2026-01-01T10:00:00Z`, with a
-    /// fraction or a zone; without a zone it is UTC. Anything else is `None`.
+    /// fraction or a zone; without a zone it is UTC. Anything else is `None`, as is a time in a
+    /// year that has no four digits in UTC.
     pub(crate) fn parse_rfc3339(text: &str) -> Option<Millis> {
         let (date, rest) = text.split_at_checked(10)?;
         let [year, month, day] = numbers(date, [4, 2, 2], '-')?;
@@ -21,7 +22,9 @@ impl Millis {
         }
         let (millis, zone) = fraction(rest)?;
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset(zone)?;
-        Some(Millis(seconds * 1000 + millis))
+        let at = Millis(seconds * 1000 + millis);
+        let [year, ..] = at.parts();
+        (0..=9999).contains(&year).then_some(at)
     }
 
     /// Returns the time to the second as clients of memories see it: `2026-01-01T10:00:00Z`.
@@ -127,6 +130,9 @@ mod tests {
             "ü026-01-01",
             "2026-01-01T10:00:00+99:00",
             "2026-01-01T10:00",
+            "9999-12-31T23:59:60Z",
+            "9999-12-31T23:59:59-00:01",
+            "0000-01-01T00:00:00+00:01",
         ] {
             check(text, "none");
         }

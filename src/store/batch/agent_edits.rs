@@ -58,13 +58,7 @@ impl Batch<'_> {
         data: &NodeData<'_>,
         place: NodePlace,
     ) -> Result<(NodeKey, NodeId), StoreError> {
-        let mut ids = agent_node_ids(data);
-        let id = loop {
-            let id = ids.next().ok_or_else(too_many)?;
-            if !self.is_id_taken(id)? {
-                break id;
-            }
-        };
+        let id = self.free_agent_id(data)?;
         let family = FamilyOf::from(place);
         // After the last sibling, no other term changes, so a long family need not be summed up.
         let last = self.last_position(family)?;
@@ -80,6 +74,21 @@ impl Batch<'_> {
         Ok((key, id))
     }
 
+    /// Returns the birth id with the first free ordinal.
+    fn free_agent_id(&mut self, data: &NodeData<'_>) -> Result<NodeId, StoreError> {
+        let first = agent_node_id(data, 0);
+        for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
+            let id = agent_node_id(data, ordinal);
+            if !self.is_id_taken(id)? {
+                if 0 < ordinal {
+                    self.note_taken(first, ordinal);
+                }
+                return Ok(id);
+            }
+        }
+        Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
+    }
+
     /// Returns agent-made nodes with exactly this text that never changed, in birth order.
     pub(crate) fn agent_nodes_with_text(
         &self,
@@ -87,8 +96,8 @@ impl Batch<'_> {
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         let mut found = Vec::new();
-        for id in agent_node_ids(data).take(n_max) {
-            match self.find(id)? {
+        for ordinal in (0..=u32::MAX).take(n_max) {
+            match self.find(agent_node_id(data, ordinal))? {
                 Some(stored) if stored.source_hash.is_none() && stored.content == data.content => {
                     found.push(stored);
                 }
@@ -209,11 +218,7 @@ impl Batch<'_> {
     }
 }
 
-/// Returns the possible ids of an agent's node, best first.
-fn agent_node_ids(data: &NodeData<'_>) -> impl Iterator<Item = NodeId> {
-    (0..=u32::MAX).map(|ordinal| NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal))
-}
-
-fn too_many() -> StoreError {
-    StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() }
+/// Returns the birth id of an agent's node.
+fn agent_node_id(data: &NodeData<'_>, ordinal: u32) -> NodeId {
+    NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal)
 }

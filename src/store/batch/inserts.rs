@@ -181,15 +181,12 @@ impl Batch<'_> {
         let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
         let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
-        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
-            self.taken.clear();
-            self.former.clear();
-        }
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
             // A text without former ids is not worth caching.
             if !former.is_empty() {
+                self.bound_known_ids();
                 former.reverse();
                 self.former.insert(text, former);
             }
@@ -206,12 +203,25 @@ impl Batch<'_> {
             let id = birth(ordinal).to_string();
             if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
                 if 0 < ordinal {
-                    self.taken.insert(first, ordinal);
+                    self.note_taken(first, ordinal);
                 }
                 return Ok(id);
             }
         }
         Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
+    }
+
+    /// Notes that all ordinals of a text below one are taken.
+    pub(super) fn note_taken(&mut self, first: NodeId, ordinal: u32) {
+        self.bound_known_ids();
+        self.taken.insert(first, ordinal);
+    }
+
+    fn bound_known_ids(&mut self) {
+        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
+            self.taken.clear();
+            self.former.clear();
+        }
     }
 
     /// Returns whether an id belongs to a node or to a tombstone.

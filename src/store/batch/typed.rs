@@ -11,7 +11,8 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LEVEL, Sql};
 use crate::store::reader::{self, AccessCounts, Archivable, read_access};
 use crate::store::{
-    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, StoreError, links, one,
+    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, Prepared, StoreError,
+    heat_rows, links, one,
 };
 use crate::text::tokens;
 
@@ -146,6 +147,19 @@ impl Batch<'_> {
         let mut query = self.tx.prepare_cached(ACCESS).doing("read access counts")?;
         let access = query.query_row([node.0], |row| read_access(row, 0)).optional();
         Ok(access.doing("read access counts")?.unwrap_or_default())
+    }
+
+    /// Sets what is noted of the reads of a node. Its temperature stays.
+    pub(crate) fn set_access_counts(
+        &self,
+        node: NodeKey,
+        counts: AccessCounts,
+    ) -> Result<(), StoreError> {
+        const SET: &str = "UPDATE heat SET accessed_at = ?2, access_count = ?3 WHERE node = ?1";
+        let doing = "set access counts";
+        heat_rows::ensure_heat_row(self.tx, node)?;
+        let n_accesses = i64::try_from(counts.access_count).unwrap_or(i64::MAX);
+        self.tx.run(SET, params![node.0, counts.accessed_at, n_accesses], doing).map(drop)
     }
 
     /// Returns a random UUID of version 4.

@@ -195,7 +195,7 @@ fn last_position(conn: &Connection) -> Result<i64, StoreError> {
     const LAST: &str = "
         SELECT max((SELECT ifnull(max(position), 0) FROM node),
                    (SELECT ifnull(max(old_position), 0) FROM diff))";
-    conn.row(LAST, [], |row| row.get(0), "look for the last place")
+    conn.row(LAST, [], |row| row.get(0), "find the last place")
 }
 
 fn count_tokens(conn: &Connection, hash: Option<&str>) -> Result<Option<i64>, StoreError> {

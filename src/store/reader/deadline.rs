@@ -4,21 +4,21 @@
 //! a damaged or a hostile file, and would keep its thread for good.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use crate::model::clock::{Clock, Stopwatch};
 use crate::store::{ErrorStep, StoreError};
 
-/// Longest time of one question.
-pub(crate) const QUERY_MAX: Duration = Duration::from_secs(30);
+/// Longest time of one question, in ms.
+const QUERY_MS_MAX: i64 = 30_000;
 
 /// Instructions of SQLite's virtual machine between two looks at the clock, about 1 ms.
 const INSTRUCTIONS: i32 = 10_000;
 
-/// The instant at which the connection's statements end; `None` for never.
+/// The time of the connection's question so far; `None` between questions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deadline(Arc<Mutex<Option<Instant>>>);
+pub(super) struct Deadline(Arc<Mutex<Option<Stopwatch>>>);
 
 impl Deadline {
     /// Makes the connection keep the deadline that is set.
@@ -28,15 +28,24 @@ impl Deadline {
             .doing("set the longest time of a query")
     }
 
-    /// Sets the deadline, or none.
-    pub(super) fn set(&self, deadline: Option<Instant>) {
-        // An instant is whole at every moment.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+    /// Begins a question.
+    pub(super) fn begin(&self) {
+        self.set(Some(Clock::System.stopwatch()));
+    }
+
+    /// Ends the question.
+    pub(super) fn end(&self) {
+        self.set(None);
+    }
+
+    fn set(&self, stopwatch: Option<Stopwatch>) {
+        // The value is replaced as a whole.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stopwatch;
     }
 
     fn has_passed(&self) -> bool {
-        let deadline = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        deadline.is_some_and(|it| it <= Instant::now())
+        let began = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        began.as_ref().is_some_and(|it| QUERY_MS_MAX <= it.elapsed_ms())
     }
 }
 

@@ -1,11 +1,18 @@
 //! Tests that a query ends at its deadline.
 
-use std::time::{Duration, Instant};
-
 use rusqlite::{Connection, ErrorCode};
 
-use super::Deadline;
+use super::{Deadline, QUERY_MS_MAX};
+use crate::model::clock::{Clock, Millis, Stopwatch};
 use crate::store::ErrorStep;
+
+/// Returns a stopwatch that shows `elapsed_ms`.
+fn shows(elapsed_ms: i64) -> Option<Stopwatch> {
+    let clock = Clock::manual(Millis(0));
+    let stopwatch = clock.stopwatch();
+    clock.advance(elapsed_ms);
+    Some(stopwatch)
+}
 
 const ENDLESS: &str = "
     WITH RECURSIVE endless (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)
@@ -16,7 +23,7 @@ fn an_endless_query_ends_with_an_error_that_says_so() {
     let mut conn = Connection::open_in_memory().unwrap();
     let deadline = Deadline::default();
     deadline.attach(&mut conn).unwrap();
-    deadline.set(Some(Instant::now()));
+    deadline.set(shows(QUERY_MS_MAX));
     let ended = conn.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).doing("count");
     let error = ended.unwrap_err();
     let said = "cannot count: interrupted; it took longer than 30 s: is the file damaged, or of \
@@ -30,13 +37,13 @@ fn a_query_before_its_deadline_is_answered() {
     let mut conn = Connection::open_in_memory().unwrap();
     let deadline = Deadline::default();
     deadline.attach(&mut conn).unwrap();
-    deadline.set(Some(Instant::now() + Duration::from_secs(3_600)));
+    deadline.set(shows(QUERY_MS_MAX - 1));
     let first = format!("SELECT n FROM ({} LIMIT 100000)", ENDLESS.replace("count(*)", "n"));
     let last = format!("SELECT max(n) FROM ({first})");
     assert_eq!(conn.query_row(&last, [], |row| row.get::<_, i64>(0)), Ok(100_000));
-    deadline.set(Some(Instant::now()));
+    deadline.set(shows(QUERY_MS_MAX));
     let ended = conn.query_row(&last, [], |row| row.get::<_, i64>(0));
     assert_eq!(ended.unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
-    deadline.set(None);
+    deadline.end();
     assert_eq!(conn.query_row(&last, [], |row| row.get::<_, i64>(0)), Ok(100_000));
 }
