@@ -1,8 +1,10 @@
 //! The memory as one value: a database with its connections, for embedders, command line and
 //! server. It starts no thread and keeps no global state.
 
+pub(crate) mod briefing;
 pub(crate) mod compile;
 pub(crate) mod rollback;
+pub(crate) mod session_note;
 
 mod edits;
 mod read_only;

@@ -17,8 +17,8 @@ pub(crate) use client::Scope;
 pub(crate) use client::{CLIENTS, Client};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
-    GcArgs, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs,
-    RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
+    GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -55,6 +55,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
     CommandSpec::new("setup", include_str!("help/setup.txt"), parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), parsers::hook),
     CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
     // Its help is that of the program.
     CommandSpec::new("help", "", parsers::help),

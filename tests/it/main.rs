@@ -19,6 +19,7 @@ mod heal;
 /// Notifications of cold nodes.
 mod heat;
 /// Odd folders and killed processes.
+mod hooks;
 mod hostile;
 /// Limits, archiving, and the settings and backups around them.
 mod limits;

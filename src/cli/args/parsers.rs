@@ -8,8 +8,8 @@ use lexopt::prelude::*;
 
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
-    ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs, SetupArgs, SetupClients,
+    HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, SetupArgs, SetupClients,
 };
 use super::values::{
     parse_client, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms,
@@ -379,6 +379,7 @@ pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("token") => args.token = Some(parser.value()?.string()?),
             Long("token-env") => args.token_env = Some(parser.value()?.string()?),
             Long("ask") => args.is_asking = true,
+            Long("no-hooks") => args.is_without_hooks = true,
             Long("dry-run") => args.is_dry_run = true,
             Long("remove") => args.is_remove = true,
             Long("json") => args.is_json = true,
@@ -411,9 +412,10 @@ fn check_setup(args: &SetupArgs) -> Result<(), UsageError> {
         ("token", args.token.is_some()),
         ("token-env", args.token_env.is_some()),
     ];
+    let is_of_choice = [("ask", args.is_asking), ("no-hooks", args.is_without_hooks)];
     let given = |all: &[(&'static str, bool)]| all.iter().find(|it| it.1).map(|it| it.0);
     if args.is_remove {
-        let all = [&is_of_server[..], &is_of_http, &[("ask", args.is_asking)]].concat();
+        let all = [&is_of_server[..], &is_of_http, &is_of_choice].concat();
         let what = |flag| UsageError(format!("`--remove` needs no `--{flag}`"));
         return given(&all).map_or(Ok(()), |flag| Err(what(flag)));
     }
@@ -428,6 +430,37 @@ fn check_setup(args: &SetupArgs) -> Result<(), UsageError> {
         return Err(UsageError("`--token` or `--token-env`, not both".to_owned()));
     }
     Ok(())
+}
+
+pub(super) fn hook(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = HookArgs { db, ..HookArgs::default() };
+    match hook_flags(parser, &mut args) {
+        Ok(None) if args.event.is_none() && args.problem.is_none() => {
+            let names: Vec<&str> = HookEvent::NAMES.iter().map(|it| it.0).collect();
+            args.problem = Some(format!("no event; there are {}", names.join(", ")));
+        }
+        Ok(None) => (),
+        Ok(Some(other)) => return Ok(other),
+        Err(error) => args.problem = Some(error.to_string()),
+    }
+    Ok(Command::Hook(args))
+}
+
+/// Reads the arguments of a hook; returns the command for help, if that is asked for.
+fn hook_flags(parser: &mut Parser, args: &mut HookArgs) -> Result<Option<Command>, UsageError> {
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("client") => args.client = Some(parser.value()?.string()?),
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("budget") => args.budget = Some(parse_number("budget", &parser.value()?)?),
+            Value(name) => match HookEvent::named(&name.to_string_lossy()) {
+                Some(event) => args.event = Some(event),
+                None => args.problem = Some(format!("no event `{}`", name.to_string_lossy())),
+            },
+            other => return otherwise("hook", other).map(Some),
+        }
+    }
+    Ok(None)
 }
 
 pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
