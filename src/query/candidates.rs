@@ -95,7 +95,7 @@ pub(super) fn match_words(
         candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1)
     };
     let sets: Vec<TermSet> = found.iter().map(has).collect();
-    let texts = found.iter().zip(&sets).map(|((_, bag), &has)| bm25::ScoredText { bag, has });
+    let texts = found.iter().zip(&sets).map(|((_, bag), &has)| bm25::Bm25Document { bag, has });
     let question = terms.iter().zip(&rarities).map(|(term, &rarity)| bm25::QueryTerm {
         stem: term.word.as_deref().map(Stem::of),
         rarity,
