@@ -1,5 +1,6 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
+mod agent_parsers;
 mod client;
 mod command;
 mod memory_parsers;
@@ -54,8 +55,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("export", include_str!("help/export.txt"), parsers::export),
     CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
-    CommandSpec::new("setup", include_str!("help/setup.txt"), parsers::setup),
-    CommandSpec::new("hook", include_str!("help/hook.txt"), parsers::hook),
+    CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
     CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
     // Its help is that of the program.
     CommandSpec::new("help", "", parsers::help),
