@@ -19,7 +19,9 @@ pub use read_only::ReadOnlyMemory;
 pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+};
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
@@ -168,6 +170,7 @@ impl Memory {
             workspace: &|root| self.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: self.clock.stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         self.compile_as(&request)
