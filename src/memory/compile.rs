@@ -254,21 +254,21 @@ fn write(
         source
     };
     scan::map_in_order(changed, request.n_threads.min(n_threads), read, |files| {
-        let stopped = Cell::new(Ok(()));
-        let mut n_done = 0;
+        let (stopped, n_read) = (Cell::new(Ok(())), Cell::new(0));
+        let check = || match (request.progress)(n_read.get(), n_files) {
+            true => check_time(plan, request),
+            false => Err(CompileError::GivenUp),
+        };
         let mut files = files.take_while(|_| {
-            n_done += 1;
-            let stop = match (request.progress)(n_done, n_files) {
-                true => check_time(plan, request),
-                false => Err(CompileError::GivenUp),
-            };
+            n_read.set(n_read.get() + 1);
+            let stop = check();
             let goes_on = stop.is_ok();
             stopped.set(stop);
             goes_on
         });
         let mut groups = FileGroups { files: &mut files, n_known };
         let mut run = CompileRun::new(plan, request.temperatures_for, now);
-        let outcome = write_slices(writer, request, &mut run, report, || {
+        let outcome = write_slices(writer, request, &mut run, (report, &check), || {
             let group = if plan.vanished.is_empty() { groups.next() } else { groups.all() };
             stopped.replace(Ok(())).map(|()| group)
         });
@@ -293,12 +293,12 @@ fn write_slices(
     writer: &Writer,
     request: &CompileRequest<'_>,
     run: &mut CompileRun<'_>,
-    report: &mut Report,
+    (report, check): (&mut Report, &dyn Fn() -> Result<(), CompileError>),
     mut next_group: impl FnMut() -> Result<Vec<SourceFile>, CompileError>,
 ) -> Result<(), CompileError> {
     let plan = run.plan();
     let message = plan.workspace.redactor.scrub(request.message).text;
-    let (mut is_first, mut is_read) = (true, false);
+    let (mut is_first, mut is_read, mut is_started) = (true, false, false);
     loop {
         while !is_read && run.bytes_to_come(request.slice_bytes) < request.slice_bytes {
             let group = next_group()?;
@@ -311,7 +311,10 @@ fn write_slices(
         if run.is_done() {
             return Ok(());
         }
-        check_time(plan, request)?;
+        match std::mem::replace(&mut is_started, true) {
+            true => check()?,
+            false => check_time(plan, request)?,
+        }
         let now = run.now();
         let slice = |batch: &mut Batch<'_>| run.take_steps(batch, request.slice_bytes);
         let ((), commit) = writer.write(&message, &plan.root, now, slice)?;

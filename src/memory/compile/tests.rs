@@ -3,6 +3,7 @@ mod inserts;
 mod links;
 mod overlays;
 mod races;
+mod slices;
 
 use std::fs;
 use std::path::PathBuf;
