@@ -156,7 +156,7 @@ impl Memory {
     }
 
     /// Updates the memory to the present state of the folder or file at `path` (absolute), in one
-    /// snapshot.
+    /// snapshot, or in several for a large one.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Compile: reads a folder or file and writes its changes as one snapshot.
+//! Compile: reads a folder or file and writes its changes, a small one as one snapshot.
 //!
 //! All callers use [`compile`]. A file that cannot be compiled affects only itself: its nodes
 //! stay, and its row and the report give the reason. Files unchanged since the last compile are
@@ -44,7 +44,7 @@ use run::CompileRun;
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
 /// Bytes of source whose writing locks the memory for about 200 ms.
-pub(crate) const SLICE_BYTES: usize = 1024 * 1024;
+pub(crate) const SLICE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Larger files are parsed one at a time: parsing takes many times their size.
 const ALONE_BYTES: i64 = 1024 * 1024;
@@ -303,7 +303,7 @@ fn write_slices(
         while !is_read && run.bytes_to_come(request.slice_bytes) < request.slice_bytes {
             let group = next_group()?;
             is_read = group.is_empty();
-            run.add_group(group, std::mem::take(&mut is_first));
+            run.add_group(group, std::mem::take(&mut is_first), request.slice_bytes);
         }
         if is_read {
             run.finish();

@@ -48,7 +48,8 @@ enum Step {
     Settle(Vec<(String, Vec<ContentHash>)>),
     /// Gives a vanished file its new path.
     Rename(FileRow, String),
-    Align(Box<SourceFile>),
+    /// Aligns a file, at a cost.
+    Align(Box<SourceFile>, usize),
     /// Matches text that moved between files.
     Match,
     Apply(Box<Aligned>),
@@ -69,7 +70,8 @@ impl Step {
             Step::Adopt(..) | Step::Vanish(_) | Step::Rename(..) => groups::weight(0),
             Step::Remove(_, nodes) => groups::weight(nodes.iter().map(|it| it.content.len()).sum()),
             Step::Apply(it) => groups::weight(it.work.size),
-            Step::Align(_) | Step::Settle(_) | Step::Match => 0,
+            Step::Align(_, cost) => *cost,
+            Step::Settle(_) | Step::Match => 0,
             Step::Finish | Step::Exchange | Step::RemoveTheRest => 0,
             Step::Reseed(files) => files.len() * groups::weight(0) / 4,
         }
@@ -179,15 +181,19 @@ impl<'a> CompileRun<'a> {
 
     /// Adds files that are aligned together. If files vanished, all files have to be in the first
     /// group.
-    pub(super) fn add_group(&mut self, group: Vec<SourceFile>, is_first: bool) {
+    pub(super) fn add_group(&mut self, group: Vec<SourceFile>, is_first: bool, slice_bytes: usize) {
         if is_first && !self.plan.vanished.is_empty() {
             // A renamed file is recognized by its text.
             let texts = group.iter().map(|it| (it.found.path.clone(), hashes_of(it)));
             self.steps.push_back(Step::Settle(texts.collect()));
         }
-        let is_empty = group.is_empty();
-        self.steps.extend(group.into_iter().map(|it| Step::Align(Box::new(it))));
-        if !is_empty {
+        // The alignment of a slice or two is a small part of their writing.
+        let bytes: usize = group.iter().map(|it| groups::weight(it.size)).sum();
+        let is_large = slice_bytes.saturating_mul(2) < bytes;
+        let cost = |it: &SourceFile| if is_large { groups::weight(it.size) / 2 } else { 0 };
+        let aligns = group.into_iter().map(|it| (cost(&it), it));
+        self.steps.extend(aligns.map(|(cost, it)| Step::Align(Box::new(it), cost)));
+        if 0 < bytes {
             self.steps.push_back(Step::Match);
         }
     }
@@ -236,7 +242,7 @@ impl<'a> CompileRun<'a> {
         let mut bytes = 0;
         for step in &self.steps {
             bytes += match step {
-                Step::Align(it) => groups::weight(it.size),
+                Step::Align(it, cost) => cost + groups::weight(it.size),
                 it => it.cost(),
             };
             if bytes_max.max(MANY_BYTES) <= bytes {
@@ -271,7 +277,7 @@ impl<'a> CompileRun<'a> {
             }
             Step::Settle(texts) => self.settle(batch, root, &texts)?,
             Step::Rename(row, path) => rename(batch, root, &row, &path)?,
-            Step::Align(source) => {
+            Step::Align(source, _) => {
                 if let Some(aligned) = self.align(batch, root, *source)? {
                     self.group.push(aligned);
                 }
