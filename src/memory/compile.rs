@@ -13,6 +13,7 @@ mod planner;
 mod rescan;
 mod run;
 mod scrub;
+mod steps;
 mod work;
 
 pub(crate) use scrub::parse_text_redacted;
