@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing};
 pub(crate) use relate::RelateRequest;
 
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
@@ -33,7 +33,7 @@ use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{
-    HeatWriter, IfMissing, Leases, Log, NodeRecord, ReaderPool, Root, StoreError, Writer,
+    HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
 
 pub use edits::{ForgetMode, WriteMode};
@@ -139,7 +139,7 @@ impl Memory {
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.
-    pub(crate) fn log(&self) -> &Log {
+    pub(crate) fn log(&self) -> &WriteAheadLog {
         self.writer.log()
     }
 

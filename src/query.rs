@@ -52,7 +52,7 @@ pub(crate) use tree::TreeQuery;
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{Facet, NodeFilter, NodeHead, Reader};
+use crate::store::reader::{FieldFilter, NodeFilter, NodeHead, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
@@ -73,7 +73,7 @@ pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, 
     if !is_uuid(&uuid) {
         return find_by_path(reader, id);
     }
-    let mut nodes = reader.nodes_with(&[Facet::text("uuid", &uuid)])?;
+    let mut nodes = reader.nodes_with(&[FieldFilter::text("uuid", &uuid)])?;
     // The eldest, as in writes.
     nodes.truncate(1);
     Ok(reader.heads(&nodes)?.pop())

@@ -40,7 +40,7 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
-pub(crate) use checkpoint::Log;
+pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};

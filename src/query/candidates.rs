@@ -72,7 +72,7 @@ pub(super) fn match_words(
     let found = reader.load_matches(&keys, bag_of)?;
     // The found nodes keep the order of the candidates.
     let mut candidates = candidates.into_iter();
-    let texts = found.iter().map(|(node, bag)| bm25::ScoredText {
+    let texts = found.iter().map(|(node, bag)| bm25::Bm25Document {
         bag,
         has: candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1),
     });

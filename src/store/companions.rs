@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::{StoreError, busy_handler};
 
 /// Longest wait for processes that open or close the database at the same time.
-const RIVALS_WAIT: Duration = Duration::from_secs(2);
+const RIVALS_WAIT: Duration = Duration::from_secs(5);
 
 /// Refuses a database that another process has open and whose log or index was deleted.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {

@@ -39,7 +39,9 @@ pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
+pub(crate) use typed::{
+    AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
+};
 pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;

@@ -8,14 +8,15 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
+    Batch, Counts, ErrorStep, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
+    connection, files,
 };
 use crate::model::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
-    log: Arc<Log>,
+    log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
 }
 
@@ -32,13 +33,13 @@ impl Writer {
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
         let mut conn = connection::open_writer(path, if_missing)?;
         let file_identity = Arc::new(FileIdentity::of(path)?);
-        let log = Log::of(path, &file_identity);
+        let log = WriteAheadLog::of(path, &file_identity);
         log.attach(&mut conn)?;
         Ok(Writer { conn: Mutex::new(conn), log, file_identity })
     }
 
     /// Returns the log that its commits append to.
-    pub(crate) fn log(&self) -> &Arc<Log> {
+    pub(crate) fn log(&self) -> &Arc<WriteAheadLog> {
         &self.log
     }
 

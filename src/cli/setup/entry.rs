@@ -48,7 +48,7 @@ pub(super) enum Refusal {
     /// The settings are invalid for the client.
     Broken { at: usize, what: String },
     /// An entry of that name is of another kind; the text says why it is not edited.
-    Stranger(String),
+    ForeignEntry(String),
     /// The edit would change more than it should.
     Unsure,
 }
@@ -61,7 +61,7 @@ impl Refusal {
     /// Returns the refusal for an entry of that name and another kind.
     pub(super) fn stranger(entry: &Entry) -> Refusal {
         let Entry { name, key, .. } = entry;
-        Refusal::Stranger(format!(
+        Refusal::ForeignEntry(format!(
             "its `{name}` has no `{key}`, so that somebody else made it; rename or remove it"
         ))
     }

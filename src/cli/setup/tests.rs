@@ -48,7 +48,7 @@ fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
 fn check_refused(notation: SettingsFormat, settings: &str, expected: Expect) {
     let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
         Refusal::Broken { at, what } => format!("{at}: {what}"),
-        Refusal::Stranger(what) => what,
+        Refusal::ForeignEntry(what) => what,
         Refusal::Unsure => "unsure".to_owned(),
     };
     expected.assert_eq(&refusal);

@@ -34,7 +34,7 @@ pub(super) fn build(kind: AhoCorasickKind) -> AhoCorasick {
 }
 
 /// The result of the one pass over a text.
-pub(super) struct Sites {
+pub(super) struct PrefilterHits {
     /// Whether each row has a trigger in the text.
     pub(super) rows: [bool; RULES.len()],
     /// Ends of words that name secrets.
@@ -45,10 +45,10 @@ pub(super) struct Sites {
     pub(super) aws: Vec<usize>,
 }
 
-impl Sites {
+impl PrefilterHits {
     /// Searches for all triggers at once.
-    pub(super) fn in_text(text: &str) -> Sites {
-        let mut sites = Sites {
+    pub(super) fn in_text(text: &str) -> PrefilterHits {
+        let mut sites = PrefilterHits {
             rows: [false; RULES.len()],
             names: Vec::new(),
             heads: Vec::new(),
