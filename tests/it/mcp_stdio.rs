@@ -422,8 +422,8 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
     );
     check(
         "MemoryFetchBatch",
-        json!({"node_ids": "x"}),
-        expect!["`node_ids` must be a list of strings, not a string"],
+        json!({"node_ids": 7}),
+        expect!["`node_ids` must be a list of strings, not a number"],
     );
     check(
         "MemoryFetchBatch",
