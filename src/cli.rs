@@ -17,6 +17,7 @@ mod doctor;
 mod environment;
 mod export;
 mod gc;
+mod hook;
 mod import;
 mod inspect;
 mod listen;
@@ -180,6 +181,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
         #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
+        Command::Hook(args) => hook::run(args, context),
         Command::Completion(shell) => completion::run(shell, context),
         Command::Help(topic) => help(topic.as_deref(), context),
         Command::Version => {

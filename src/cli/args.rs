@@ -1,5 +1,6 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
+mod agent_parsers;
 mod client;
 mod command;
 mod memory_parsers;
@@ -18,9 +19,9 @@ pub(crate) use client::Scope;
 pub(crate) use client::{CLIENTS, Client};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
-    GcArgs, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs,
-    RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs, ToolInput, ViewQueryArgs,
-    ViewTask,
+    GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs, ToolInput,
+    ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -101,7 +102,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("export", include_str!("help/export.txt"), parsers::export),
     CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
-    CommandSpec::new("setup", include_str!("help/setup.txt"), parsers::setup),
+    CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
     CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
     // Its help is that of the program.
     CommandSpec::new("help", "", parsers::help),

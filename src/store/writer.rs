@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -31,7 +32,16 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let mut conn = connection::open_writer(path, if_missing)?;
+        Writer::of(path, connection::open_writer(path, if_missing)?)
+    }
+
+    /// Opens a database of this build's schema version for a process that must not wait: for other
+    /// connections no longer than `wait`, and not for the disk.
+    pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
+        Writer::of(path, connection::open_hasty_writer(path, wait)?)
+    }
+
+    fn of(path: &Path, mut conn: Connection) -> Result<Writer, StoreError> {
         let file_identity = Arc::new(FileIdentity::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity);
         log.attach(&mut conn)?;

@@ -21,6 +21,7 @@ mod heal;
 /// Notifications of cold nodes.
 mod heat;
 /// Odd folders and killed processes.
+mod hooks;
 mod hostile;
 /// Arguments by other names and in other forms.
 mod lenient;

@@ -37,7 +37,7 @@ fn mistakes_are_explained() {
         &["inspekt"],
         "no command `inspekt`; there are compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, \
                           remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
-                          setup, completion, help; did you mean `inspect`?",
+                          setup, hook, completion, help; did you mean `inspect`?",
     );
     usage_error(
         &["search", "--budgit", "3", "x"],

@@ -134,8 +134,13 @@ impl TypedMemory {
     }
 
     /// Returns the status of a task; of another memory, that of a task which says none.
-    pub(super) fn status(&self) -> &str {
+    pub(crate) fn status(&self) -> &str {
         self.metadata("status").and_then(Value::as_str).unwrap_or(DEFAULT_STATUS)
+    }
+
+    /// Returns when a task was completed.
+    pub(crate) fn completed_at(&self) -> Option<Millis> {
+        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
     }
 
     /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.
