@@ -33,6 +33,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod tool;
 mod typed;
 mod view_query;
 
@@ -161,6 +162,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Serve(args) => serve::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
+        Command::Tool(args) => tool::run(args, context),
         Command::Remember(args) => remember::run(args, context),
         Command::Memories(args) => memories::run(args, context),
         Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),

@@ -182,7 +182,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// The database failed; no input is an error.
+    /// The words are blank, or the database failed; no other input is an error.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let query = SearchQuery { query: words, ..SearchQuery::default() };
         self.query_and_warm(&Query::Search(query), budget)

@@ -20,6 +20,8 @@ mod error;
 mod excerpt;
 mod fetch;
 mod history;
+mod near_duplicates;
+mod no_hits;
 mod page;
 mod prompt_hits;
 mod query_expansion;
@@ -42,6 +44,7 @@ pub(crate) use diff::DiffQuery;
 pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
+pub(crate) use near_duplicates::near_duplicate;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
@@ -62,14 +65,15 @@ const NEAREST_MAX: usize = 3;
 /// The beginning of an id in a second memory.
 pub(crate) const SECOND_MARK: &str = "also:";
 
-/// Returns the node of that id or UUID, if there is one.
+/// Returns the node of that id, UUID or file, if there is one. A file has the path that outputs
+/// show, relative to its root, or an absolute one.
 pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, Error> {
     if let Some(head) = reader.head(id)? {
         return Ok(Some(head));
     }
     let uuid = id.to_ascii_lowercase();
     if !is_uuid(&uuid) {
-        return Ok(None);
+        return find_by_path(reader, id);
     }
     let mut nodes = reader.nodes_with(&[FieldFilter::text("uuid", &uuid)])?;
     // The eldest, as in writes.
@@ -77,7 +81,24 @@ pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, 
     Ok(reader.heads(&nodes)?.pop())
 }
 
-/// Returns the node of that id or UUID, or an error that names the most similar nodes.
+/// Returns the node that represents a file.
+fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeHead>, Error> {
+    let path = path.trim();
+    match &reader.files_at(path.strip_prefix("./").unwrap_or(path))?[..] {
+        [] => Ok(None),
+        [(key, _)] => Ok(reader.heads(&[*key])?.pop()),
+        several => {
+            let paths: Vec<String> =
+                several.iter().map(|(_, path)| format!("`{}`", to_one_line(path))).collect();
+            let n = several.len();
+            let path = quote_input(path);
+            let what = format!("{n} files are called `{path}`; name one: {}", paths.join(", "));
+            Err(Error::BadArgument(what))
+        }
+    }
+}
+
+/// Returns the node of that id, UUID or file, or an error that names the most similar nodes.
 pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = find_by_id(reader, id)? {
         return Ok(head);

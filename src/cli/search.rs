@@ -47,7 +47,7 @@ pub(super) fn run(
         context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
     // An answer without a hit that fits the budget still found something.
-    Ok(if answer.text == query::NO_RESULTS {
+    Ok(if answer.text.starts_with(query::NO_RESULTS) {
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done

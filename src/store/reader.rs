@@ -10,10 +10,12 @@ mod change_counters;
 mod counts;
 mod deadline;
 mod edges;
+mod filling;
 mod filter;
 mod history;
 mod hits;
 mod listings;
+mod paths;
 mod summary;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
@@ -33,6 +35,7 @@ pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use edges::EdgeDirection;
+pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::client::{Client, Scope};
 use crate::cli::backups::BackupWish;
 use crate::model::clock::Millis;
@@ -30,6 +32,7 @@ pub(crate) enum Command {
     Archive(ArchiveArgs),
     ViewQuery(ViewQueryArgs),
     Setup(SetupArgs),
+    Tool(ToolArgs),
     Hook(HookArgs),
     Completion(Shell),
     Help(Option<String>),
@@ -97,6 +100,24 @@ pub(crate) struct SearchArgs {
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolArgs {
+    pub(crate) tool: &'static str,
+    /// Its arguments as typed; the tool's table checks them.
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) input: ToolInput,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_json: bool,
+}
+
+/// The argument of a tool that standard input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolInput {
+    None,
+    Stdin(&'static str),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
