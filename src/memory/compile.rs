@@ -13,7 +13,6 @@ mod planner;
 mod rescan;
 mod run;
 mod scrub;
-mod steps;
 mod work;
 
 pub(crate) use scrub::parse_text_redacted;

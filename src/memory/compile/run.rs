@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::align::{self, hashes_of, match_moves, split_by_author};
 use super::plan::CompilePlan;
-use super::steps::{Aligned, EndOutcome, Ending, Step, rename, still_there, trusted};
 use super::work::{FileWork, base_hash};
 use super::{CompileError, FileWarning, InitialTemperaturesFor, Purged, SourceFile};
 use super::{apply, groups, overlay};
 use crate::ingest::parse::{Parsed, Warning};
 use crate::model::clock::Millis;
+use crate::model::file_stat::FileStat;
 use crate::model::identity::{self, ContentHash};
 use crate::store::{Batch, CommitReport, FileId, FileRow, NodeKey, NodeRecord, RootId};
 
@@ -29,6 +29,73 @@ const MANY_BYTES: usize = 128 * 1024;
 
 /// Files whose temperatures are set together.
 const RESEEDED_MAX: usize = 256;
+
+/// Least age in ms of a trusted file time. A file written just before its stat may be written
+/// again without looking different.
+const MTIME_TRUST_MS: i64 = 10;
+
+/// Greatest lead in ms that a fast clock may explain. A later time was set on purpose, and a later
+/// write will differ from it.
+const MTIME_AHEAD_MS: i64 = 60_000;
+
+/// A part of a compile that is not divided.
+enum Step {
+    /// Takes over a file of a nested root, under a path here.
+    Adopt(FileRow, String),
+    /// Reads the nodes of a vanished file.
+    Vanish(FileRow),
+    /// Matches vanished files with those read, given as paths with the hashes of their texts.
+    Settle(Vec<(String, Vec<ContentHash>)>),
+    /// Gives a vanished file its new path.
+    Rename(FileRow, String),
+    /// Aligns a file, at a cost.
+    Align(Box<SourceFile>, usize),
+    /// Matches text that moved between files.
+    Match,
+    Apply(Box<Aligned>),
+    /// Ends the list of files.
+    Finish,
+    /// Writes the files that take nodes from others.
+    Exchange,
+    /// Removes what is left in each file.
+    RemoveTheRest,
+    Remove(Ending, Vec<NodeRecord>),
+    Reseed(BTreeMap<FileId, f64>),
+}
+
+impl Step {
+    /// Returns the work of a step, in bytes of source.
+    fn cost(&self) -> usize {
+        match self {
+            Step::Adopt(..) | Step::Vanish(_) | Step::Rename(..) => groups::weight(0),
+            Step::Remove(_, nodes) => groups::weight(nodes.iter().map(|it| it.content.len()).sum()),
+            Step::Apply(it) => groups::weight(it.work.size),
+            Step::Align(_, cost) => *cost,
+            Step::Settle(_) | Step::Match => 0,
+            Step::Finish | Step::Exchange | Step::RemoveTheRest => 0,
+            Step::Reseed(files) => files.len() * groups::weight(0) / 4,
+        }
+    }
+}
+
+/// An aligned file, and the time of its alignment in [`CompileRun::n_others`].
+struct Aligned {
+    work: FileWork,
+    at: usize,
+}
+
+/// A file that loses the nodes of the pool at the end of a compile.
+struct Ending {
+    file: FileId,
+    outcome: EndOutcome,
+}
+
+enum EndOutcome {
+    /// The file, as it was known, is gone; it had so many nodes.
+    Gone(FileRow, usize),
+    /// The file, whose row has no hash, gets its hash.
+    Finished(FileStat, ContentHash),
+}
 
 /// The state of a compile between its transactions.
 pub(super) struct CompileRun<'a> {
@@ -474,4 +541,48 @@ impl<'a> CompileRun<'a> {
         self.steps.push_back(Step::Reseed(temperatures));
         Ok(())
     }
+}
+
+/// Returns those of some file nodes that are still in their files, as they are now.
+fn still_there(batch: &Batch<'_>, nodes: Vec<NodeRecord>) -> Result<Vec<NodeRecord>, CompileError> {
+    let mut present = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let now = batch.at(node.key)?;
+        present.extend(now.filter(|it| {
+            it.id == node.id && it.place.file == node.place.file && it.source_hash.is_some()
+        }));
+    }
+    Ok(present)
+}
+
+/// Gives a vanished file the path of a new one. Its text has to be aligned again, since the stored
+/// hash is that of the old file.
+fn rename(
+    batch: &mut Batch<'_>,
+    root: RootId,
+    row: &FileRow,
+    path: &str,
+) -> Result<(), CompileError> {
+    if !batch.is_unchanged_file(row)? {
+        return Ok(());
+    }
+    match batch.file_row(root, path)? {
+        // The file is back under a former name.
+        Some(known) => {
+            batch.merge_file(row.id, known.id)?;
+            batch.note_unfinished(known.id)?;
+            batch.mark_file_gone(row.id)?;
+        }
+        None => {
+            batch.move_file(row, root, path)?;
+            batch.note_unfinished(row.id)?;
+        }
+    }
+    Ok(())
+}
+
+fn trusted(stat: FileStat, now: Millis) -> FileStat {
+    let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
+    let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
+    if is_recent { FileStat { mtime: 0, ..stat } } else { stat }
 }
