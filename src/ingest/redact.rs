@@ -17,7 +17,7 @@ mod key_name;
 mod keyword;
 mod kinds;
 mod pem;
-mod sites;
+mod prefilter;
 mod span;
 mod table;
 #[cfg(test)]
@@ -33,7 +33,7 @@ use regex::Regex;
 pub(crate) use custom::CustomKind;
 pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
-use sites::PrefilterHits;
+use prefilter::PrefilterHits;
 
 /// Maximum passes. Replacing can uncover a match only for odd custom patterns; after the last pass,
 /// a remaining match takes everything around it up to the next markers.

@@ -23,10 +23,10 @@ pub(crate) struct Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) form: ValueType,
+    pub(crate) value_type: ValueType,
 }
 
-/// The form of a value, with its limits. Lengths count Unicode characters.
+/// The type of a value, with its limits. Lengths count Unicode characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValueType {
     /// A UUID in lower case.
@@ -59,22 +59,22 @@ pub(crate) const CONTENT_CHARS_MAX: usize = 5_000;
 
 /// The keys of `task_metadata`, in the order in which clients see them.
 pub(crate) const TASK_METADATA: &[Key] = &[
-    Key { name: "status", form: ValueType::Choice(STATUSES) },
-    Key { name: "completed_at", form: ValueType::Time },
-    Key { name: "blockers", form: ValueType::Texts { n_max: 10, chars_max: 200 } },
-    Key { name: "outcome", form: ValueType::Text { chars_max: 1_000 } },
+    Key { name: "status", value_type: ValueType::Choice(STATUSES) },
+    Key { name: "completed_at", value_type: ValueType::Time },
+    Key { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
+    Key { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
 ];
 
 /// The keys of a task.
 const TASK: &[Key] = &[
-    Key { name: "uuid", form: ValueType::Uuid },
-    Key { name: "category", form: ValueType::Text { chars_max: 50 } },
-    Key { name: "created_at", form: ValueType::Time },
-    Key { name: "updated_at", form: ValueType::Time },
-    Key { name: "tags", form: ValueType::Texts { n_max: 10, chars_max: 30 } },
-    Key { name: "importance", form: ValueType::Choice(IMPORTANCES) },
-    Key { name: "archived", form: ValueType::Flag },
-    Key { name: "task_metadata", form: ValueType::Object(TASK_METADATA) },
+    Key { name: "uuid", value_type: ValueType::Uuid },
+    Key { name: "category", value_type: ValueType::Text { chars_max: 50 } },
+    Key { name: "created_at", value_type: ValueType::Time },
+    Key { name: "updated_at", value_type: ValueType::Time },
+    Key { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
+    Key { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
+    Key { name: "archived", value_type: ValueType::Flag },
+    Key { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
 ];
 
 /// The keys of every other memory: those of a task without `task_metadata`.
@@ -124,7 +124,7 @@ fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Re
             let why = format!("is unknown; known are {}", known.join(", "));
             return Err(Invalid { key: path, why });
         };
-        match (key.form, value) {
+        match (key.value_type, value) {
             (ValueType::Object(keys), Value::Object(object)) => {
                 check_members(keys, object, &format!("{path}."))?;
             }
@@ -137,7 +137,7 @@ fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Re
 /// Returns the form of a memory's field.
 pub(crate) fn value_type_of(name: &str) -> ValueType {
     let key = TASK.iter().find(|it| it.name == name);
-    key.map_or(ValueType::Text { chars_max: 0 }, |it| it.form)
+    key.map_or(ValueType::Text { chars_max: 0 }, |it| it.value_type)
 }
 
 impl ValueType {

@@ -356,9 +356,9 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn checked(&self, name: &str, form: ValueType) -> Parsed<Option<&'a Value>> {
+    fn checked(&self, name: &str, value_type: ValueType) -> Parsed<Option<&'a Value>> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        form.check(value).map_err(|why| refused(name, why))?;
+        value_type.check(value).map_err(|why| refused(name, why))?;
         Ok(Some(value))
     }
 
@@ -415,11 +415,12 @@ impl<'a> Arguments<'a> {
         let mut metadata = Map::new();
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("task_metadata.{name}");
-            let Some(Key { form, .. }) = TASK_METADATA.iter().find(|it| it.name == name) else {
+            let Some(Key { value_type, .. }) = TASK_METADATA.iter().find(|it| it.name == name)
+            else {
                 let known: Vec<&str> = TASK_METADATA.iter().map(|it| it.name).collect();
                 return Err(refused(&path, format!("is unknown; known are {}", known.join(", "))));
             };
-            let value = match (form, value) {
+            let value = match (value_type, value) {
                 (ValueType::Time, Value::String(text)) => match Millis::parse_rfc3339(text) {
                     Some(at) => at.0.into(),
                     None => return Err(mistyped(&path, "a time like 2026-01-01T10:00:00Z")),
@@ -429,7 +430,7 @@ impl<'a> Arguments<'a> {
                 }
                 (_, value) => value.clone(),
             };
-            form.check(&value).map_err(|why| refused(&path, why))?;
+            value_type.check(&value).map_err(|why| refused(&path, why))?;
             metadata.insert(name.clone(), value);
         }
         Ok(Some(metadata))

@@ -136,10 +136,10 @@ impl Reader {
     }
 
     /// Returns the nodes that meet every condition, in the order of their keys; none for none.
-    pub(crate) fn nodes_with(&self, facets: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
+    pub(crate) fn nodes_with(&self, filters: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
         let mut found: Option<Vec<NodeKey>> = None;
-        for facet in facets {
-            let with = self.first_nodes_of(facet, usize::MAX)?;
+        for filter in filters {
+            let with = self.first_nodes_of(filter, usize::MAX)?;
             found = Some(match found {
                 None => with,
                 Some(found) => intersect(&found, &with),
@@ -154,18 +154,18 @@ impl Reader {
     /// Where a condition has few nodes, the others are looked up for these alone.
     pub(crate) fn typed_with(
         &self,
-        facets: &[FieldFilter],
+        filters: &[FieldFilter],
         types: &[NodeType],
         is_archived: bool,
     ) -> Result<Vec<NodeKey>, StoreError> {
         const FEW: usize = 500;
-        let mut facets = facets.to_vec();
+        let mut filters = filters.to_vec();
         if is_archived {
-            facets.push(FieldFilter::integer("archived", 1));
+            filters.push(FieldFilter::integer("archived", 1));
         }
         let mut few = None;
-        for (nth, facet) in facets.iter().enumerate() {
-            let nodes = self.first_nodes_of(facet, FEW + 1)?;
+        for (nth, filter) in filters.iter().enumerate() {
+            let nodes = self.first_nodes_of(filter, FEW + 1)?;
             if nodes.len() <= FEW {
                 few = Some((nth, nodes));
                 break;
@@ -175,9 +175,9 @@ impl Reader {
             types.iter().map(|it| FieldFilter::text("type", it.as_str())).collect();
         let mut found = match few {
             Some((nth, mut nodes)) => {
-                facets.remove(nth);
-                for facet in &facets {
-                    nodes = self.having(nodes, std::slice::from_ref(facet))?;
+                filters.remove(nth);
+                for filter in &filters {
+                    nodes = self.having(nodes, std::slice::from_ref(filter))?;
                 }
                 self.having(nodes, &of_types)?
             }
@@ -187,8 +187,8 @@ impl Reader {
                     nodes.extend(self.first_nodes_of(of_type, usize::MAX)?);
                 }
                 nodes.sort_unstable();
-                for facet in &facets {
-                    nodes = intersect(&nodes, &self.first_nodes_of(facet, usize::MAX)?);
+                for filter in &filters {
+                    nodes = intersect(&nodes, &self.first_nodes_of(filter, usize::MAX)?);
                 }
                 nodes
             }
@@ -244,16 +244,16 @@ impl Reader {
     /// Returns the first nodes that meet a condition, in the order of their keys.
     fn first_nodes_of(
         &self,
-        facet: &FieldFilter,
+        filter: &FieldFilter,
         n_max: usize,
     ) -> Result<Vec<NodeKey>, StoreError> {
         const NODES: &str = "
             SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node LIMIT ?3";
         let n_max = limit(n_max);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
-        let nodes = match &facet.value {
-            FilterValue::Integer(it) => self.all(NODES, params![facet.key, it, n_max], read),
-            FilterValue::Text(it) => self.all(NODES, params![facet.key, it, n_max], read),
+        let nodes = match &filter.value {
+            FilterValue::Integer(it) => self.all(NODES, params![filter.key, it, n_max], read),
+            FilterValue::Text(it) => self.all(NODES, params![filter.key, it, n_max], read),
         };
         nodes.doing("look up a facet")
     }

@@ -48,7 +48,7 @@ pub(super) struct PrefilterHits {
 impl PrefilterHits {
     /// Searches for all triggers at once.
     pub(super) fn in_text(text: &str) -> PrefilterHits {
-        let mut sites = PrefilterHits {
+        let mut hits = PrefilterHits {
             rows: [false; RULES.len()],
             names: Vec::new(),
             heads: Vec::new(),
@@ -58,13 +58,13 @@ impl PrefilterHits {
             let row = TRIGGERS.1[at.pattern().as_usize()];
             let rule = &RULES[row];
             if row == ASSIGNMENT && table::is_site(text, at.end()) {
-                sites.heads.push(at.end());
+                hits.heads.push(at.end());
             }
             match rule.shape {
-                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
+                Shape::Assignment if keyword::is_site(text, at.end()) => hits.names.push(at.end()),
                 Shape::Assignment => continue,
-                Shape::AwsSecret => sites.aws.push(at.end()),
-                _ if sites.rows[row] => continue,
+                Shape::AwsSecret => hits.aws.push(at.end()),
+                _ if hits.rows[row] => continue,
                 Shape::Address(_) if !has_credentials(text, at.end()) => continue,
                 Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
                     continue;
@@ -74,9 +74,9 @@ impl PrefilterHits {
                 }
                 Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
             }
-            sites.rows[row] = true;
+            hits.rows[row] = true;
         }
-        sites
+        hits
     }
 
     /// Returns whether the text has no candidates.
