@@ -153,7 +153,7 @@ fn are_newest(conn: &Connection) -> Result<bool, StoreError> {
     let mut statement = conn.prepare(OBJECTS).doing(DOING)?;
     let mut rows = statement.query([]).doing(DOING)?;
     while let Some(row) = rows.next().doing(DOING)? {
-        let words = expected.next().unwrap_or("").split_whitespace();
+        let words = expected.next().unwrap_or("").split_ascii_whitespace();
         if !words.eq(words_of(row).doing(DOING)?) {
             return Ok(false);
         }
@@ -163,7 +163,8 @@ fn are_newest(conn: &Connection) -> Result<bool, StoreError> {
 
 /// Returns the words of an object as a line of [`NEWEST_OBJECTS`] has them.
 fn words_of<'r>(row: &'r Row<'_>) -> rusqlite::Result<impl Iterator<Item = &'r str>> {
-    let column = |nth| Ok::<_, rusqlite::Error>(row.get_ref(nth)?.as_str()?.split_whitespace());
+    let column =
+        |nth| Ok::<_, rusqlite::Error>(row.get_ref(nth)?.as_str()?.split_ascii_whitespace());
     Ok(column(0)?.chain(column(1)?).chain(column(2)?))
 }
 

@@ -70,11 +70,10 @@ fn each_kind_of_difference_is_named() {
 #[test]
 fn whitespace_and_line_breaks_of_a_definition_do_not_count() {
     let conn = memory(newest());
-    let view: String = conn
-        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'facet_made'", [], |row| row.get(0))
-        .unwrap();
-    conn.execute_batch("DROP VIEW facet_made").unwrap();
-    conn.execute_batch(&view.replace('\n', "\n\t ")).unwrap();
+    const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'pulse_heat'";
+    let trigger: String = conn.query_row(TRIGGER, [], |row| row.get(0)).unwrap();
+    conn.execute_batch("DROP TRIGGER pulse_heat").unwrap();
+    conn.execute_batch(&trigger.replace('\n', "\n\t ")).unwrap();
     assert!(are_newest(&conn).unwrap());
     assert_eq!(differences(&conn, newest()).unwrap(), []);
 }
