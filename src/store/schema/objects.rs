@@ -13,9 +13,12 @@ use super::{apply, newest};
 use crate::store::{ErrorStep, Prepared, StoreError};
 use crate::text;
 
-/// The objects that all migrations make, a line each in the order of [`OBJECTS`]: comparing with them
-/// takes microseconds, making them anew takes milliseconds.
+/// The objects that all migrations make, in the order of [`OBJECTS`] with empty lines in between:
+/// comparing with them takes microseconds, making them anew takes milliseconds.
 const NEWEST_OBJECTS: &str = include_str!("../sql/newest_objects.txt");
+
+/// The end of an object in [`NEWEST_OBJECTS`]; no definition contains it.
+const SEPARATOR: &str = "\n\n";
 
 /// Every object as kind, name and definition, in their order.
 ///
@@ -146,26 +149,23 @@ fn read_object(row: &Row<'_>) -> rusqlite::Result<SchemaObject> {
     Ok(SchemaObject { kind: row.get(0)?, name: row.get(1)? })
 }
 
-/// Returns whether the objects are, word for word, those of [`NEWEST_OBJECTS`].
+/// Returns whether the objects are, letter for letter, those of [`NEWEST_OBJECTS`].
 fn are_newest(conn: &Connection) -> Result<bool, StoreError> {
     const DOING: &str = "read the schema";
-    let mut expected = NEWEST_OBJECTS.lines();
+    let mut expected = NEWEST_OBJECTS.split_terminator(SEPARATOR);
     let mut statement = conn.prepare(OBJECTS).doing(DOING)?;
     let mut rows = statement.query([]).doing(DOING)?;
     while let Some(row) = rows.next().doing(DOING)? {
-        let words = expected.next().unwrap_or("").split_ascii_whitespace();
-        if !words.eq(words_of(row).doing(DOING)?) {
+        let column = |nth| Ok::<_, rusqlite::Error>(row.get_ref(nth)?.as_str()?);
+        let (kind, name, definition) =
+            (column(0).doing(DOING)?, column(1).doing(DOING)?, column(2).doing(DOING)?);
+        let rest = expected.next().and_then(|it| it.strip_prefix(kind)?.strip_prefix(' '));
+        let rest = rest.and_then(|it| it.strip_prefix(name));
+        if rest.map(|it| it.strip_prefix('\n').unwrap_or(it)) != Some(definition) {
             return Ok(false);
         }
     }
     Ok(expected.next().is_none())
-}
-
-/// Returns the words of an object as a line of [`NEWEST_OBJECTS`] has them.
-fn words_of<'r>(row: &'r Row<'_>) -> rusqlite::Result<impl Iterator<Item = &'r str>> {
-    let column =
-        |nth| Ok::<_, rusqlite::Error>(row.get_ref(nth)?.as_str()?.split_ascii_whitespace());
-    Ok(column(0)?.chain(column(1)?).chain(column(2)?))
 }
 
 /// Returns the objects of the database; whitespace within a definition is folded.
