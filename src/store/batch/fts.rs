@@ -4,7 +4,8 @@
 //! segment of the index, merged with the others again and again, and each search reads all
 //! segments. So a large write drops the trigger within its own transaction, indexes its new nodes
 //! in large groups, and restores the trigger at the end. The trigger that makes facets is dropped,
-//! too: for any trigger, SQLite prepares to undo each row. A node with fields gets its facets at once.
+//! too, since SQLite prepares to undo each row that has any; a node with fields gets its facets at
+//! once.
 //!
 //! A first compile also drops the indexes whose entries come in no order: built at the end, they
 //! are sorted before they are written. Sorting takes memory, so they are built earlier when very
