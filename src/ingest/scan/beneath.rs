@@ -55,7 +55,8 @@ fn leaves(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::NotADirectory, format!("`{}` leaves the folder", path.display()))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::io::Read;

@@ -195,7 +195,7 @@ impl Reader {
         let n_hot = among(|it, lines| lines.hot <= it);
         let n_cold = among(|it, lines| it < lines.cold);
         // Where the untouched ones begin among all, in order.
-        let first = known.iter().filter(|it| it.total_cmp(&&untouched).is_lt()).count() as u64;
+        let first = known.iter().filter(|it| it.total_cmp(&untouched).is_lt()).count() as u64;
         let middle = n_all / 2;
         let nth = match middle {
             it if it < first => Some(it),
