@@ -69,7 +69,18 @@ pub(crate) fn forget_lost(conn: &Connection) -> Result<(), StoreError> {
                    SELECT 1 FROM diff WHERE old_root = file.root AND old_path = file.path)"
     );
     let lost: Vec<FileId> = conn.rows(LOST, [], |row| row.get(0).map(FileId), "find lost files")?;
-    lost.into_iter().try_for_each(|file| forget(conn, file))
+    lost.into_iter().try_for_each(|file| forget(conn, file))?;
+    forget_lost_roots(conn)
+}
+
+/// Deletes every root without files that no snapshot knows.
+pub(super) fn forget_lost_roots(conn: &Connection) -> Result<(), StoreError> {
+    const DROP: &str = "
+        DELETE FROM root
+         WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.root = root.id)
+           AND NOT EXISTS (SELECT 1 FROM diff WHERE diff.old_root = root.id)
+           AND NOT EXISTS (SELECT 1 FROM snapshot WHERE snapshot.compile_root = root.path)";
+    conn.run(DROP, [], "forget roots").map(drop)
 }
 
 /// Returns the files that were missing at the last look, as `root:path`.
