@@ -315,6 +315,8 @@ pub(crate) struct HookArgs {
     pub(crate) event: Option<HookEvent>,
     pub(crate) client: Option<String>,
     pub(crate) db: Option<PathBuf>,
+    /// The scope of the memory, where none is named.
+    pub(crate) scope: Option<Scope>,
     pub(crate) budget: Option<u32>,
     /// The mistake.
     pub(crate) problem: Option<String>,
