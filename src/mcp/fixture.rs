@@ -82,7 +82,6 @@ type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 const TOOLS: &[Tool<Run>] = &[
     Tool {
         name: "echo",
-        title: "Echo",
         description: "Returns what it got.",
         args: &[
             Arg::text("text", "what to say").required(),
@@ -98,7 +97,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "gate",
-        title: "Gate",
         description: "Waits until it is let through or cancelled.",
         args: &[],
         output: None,
@@ -107,7 +105,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "steps",
-        title: "Steps",
         description: "Tells about its steps.",
         args: &[],
         output: None,
@@ -116,7 +113,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "fail",
-        title: "Fail",
         description: "Fails as it is told.",
         args: &[Arg::choice("how", "the failure", &["bad", "lost", "broken"]).required()],
         output: None,
@@ -125,7 +121,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "panic",
-        title: "Panic",
         description: "Panics.",
         args: &[],
         output: None,
@@ -134,7 +129,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "blocks",
-        title: "Blocks",
         description: "Returns a block of each kind.",
         args: &[Arg::custom_schema(
             || json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}),
@@ -145,7 +139,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "ask",
-        title: "Ask",
         description: "Asks the user twice, and the model if it can.",
         args: &[],
         output: None,
@@ -154,7 +147,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "sample",
-        title: "Sample",
         description: "Cannot do without a model.",
         args: &[],
         output: None,

@@ -1,9 +1,12 @@
-//! Tests the page cache after a large write.
+//! Tests for large writes: the page cache after one, and small writes beside its segments.
+
+use std::collections::BTreeSet;
 
 use super::*;
 use crate::model::clock::Millis;
+use crate::model::tree::{Format, NodeType};
 use crate::store::connection::cache_kib;
-use crate::store::{IfMissing, Writer};
+use crate::store::{Attributes, IfMissing, NodeData, Writer};
 
 #[test]
 fn a_large_write_leaves_no_large_cache() {
@@ -20,4 +23,43 @@ fn a_large_write_leaves_no_large_cache() {
         assert_eq!(written.is_err(), fails);
         assert_eq!(cache_kib(&writer.lock()), before);
     }
+}
+
+/// Returns the ids of the pages of the index.
+fn pages(writer: &Writer) -> BTreeSet<i64> {
+    writer.lock().rows("SELECT id FROM node_fts_data", [], |row| row.get(0), "look").unwrap()
+}
+
+#[test]
+fn no_small_write_merges_the_segments_of_a_first_compile() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let insert = |batch: &mut Batch<'_>, nth: usize, n_words: usize| {
+        let words = (0..n_words).map(|word| format!("word{} ", (nth * 7919 + word * 31) % 50_000));
+        let content: String = words.collect();
+        let data = NodeData {
+            node_type: NodeType::Text,
+            format: Format::Plain,
+            label: "a node",
+            content: &content,
+            token_count: 1,
+            attributes: Attributes::default(),
+        };
+        batch.insert_typed_node(&data, &["@notes"]).map(drop)
+    };
+    let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+        batch.defer_indexing()?;
+        (0..3_000).try_for_each(|nth| insert(batch, nth, 300))
+    });
+    many.unwrap();
+    let n_pages = pages(&writer).len();
+    assert!(800 < n_pages, "{n_pages}");
+    for nth in 0..100 {
+        let before = pages(&writer);
+        writer.write::<_, StoreError>("m", "", Millis(0), |batch| insert(batch, nth, 5)).unwrap();
+        let n_new = pages(&writer).difference(&before).count();
+        assert!(n_new < n_pages / 2, "write {nth} wrote {n_new} pages, of {n_pages}");
+    }
+    let check = "INSERT INTO node_fts (node_fts) VALUES ('integrity-check')";
+    writer.lock().execute(check, []).unwrap();
 }
