@@ -119,8 +119,8 @@ impl Batch<'_> {
     /// Indexes the waiting nodes, and restores the trigger for all later ones.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
-        if matches!(self.indexing, Indexing::Later { all: true, .. }) {
-            self.index_all_apart()?;
+        if let Indexing::Later { all: true, indexed, .. } = self.indexing {
+            self.index_all_apart(indexed)?;
         }
         self.index_waiting()?;
         if let Indexing::Later { triggers, .. } = &self.indexing {
@@ -131,17 +131,21 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Indexes the waiting nodes, and moves all segments to a new level.
+    /// Indexes the nodes after the key `indexed`, and moves all segments to a new level.
     ///
     /// SQLite moves them when asked to merge all (`-1`: one page of them), unless they are on one
     /// level. So a merge begins, which makes a second one, before the last segment is written.
-    fn index_all_apart(&mut self) -> Result<(), StoreError> {
-        const NEWEST: &str = "SELECT key FROM node ORDER BY key DESC LIMIT 3";
+    fn index_all_apart(&mut self, indexed: i64) -> Result<(), StoreError> {
+        const NEWEST: &str = "SELECT key FROM node WHERE ?1 < key ORDER BY key DESC LIMIT 3";
         const MERGE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('merge', ?1)";
         if self.newest()? < SET_APART_MIN {
             return Ok(());
         }
-        let newest: Vec<i64> = self.tx.rows(NEWEST, [], |row| row.get(0), "index nodes")?;
+        let newest: Vec<i64> = self.tx.rows(NEWEST, [indexed], |row| row.get(0), "index nodes")?;
+        if newest.len() < 3 {
+            // Too few are left to write a segment before and one after the merge begins.
+            return Ok(());
+        }
         for (key, n_pages) in newest.into_iter().rev().zip([0, -1, -1]) {
             self.index_up_to(key)?;
             // A merge first writes what was gathered, as a segment.

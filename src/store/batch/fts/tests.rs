@@ -31,23 +31,47 @@ fn pages(writer: &Writer) -> BTreeSet<i64> {
     writer.lock().rows("SELECT id FROM node_fts_data", [], |row| row.get(0), "look").unwrap()
 }
 
+/// Inserts a node of many different words.
+fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), StoreError> {
+    let words = (0..n_words).map(|word| format!("word{} ", (nth * 7919 + word * 31) % 50_000));
+    let content: String = words.collect();
+    let data = NodeData {
+        node_type: NodeType::Text,
+        format: Format::Plain,
+        label: "a node",
+        content: &content,
+        token_count: 1,
+        attributes: Attributes::default(),
+    };
+    batch.insert_typed_node(&data, &["@notes"]).map(drop)
+}
+
+/// Asserts that the index has each node once.
+fn check_index(writer: &Writer) {
+    const CHECK: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
+    writer.lock().execute(CHECK, []).unwrap();
+}
+
+#[test]
+fn nodes_that_are_indexed_before_the_end_are_not_indexed_again() {
+    for n_waiting in 0..5 {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+            batch.defer_indexing()?;
+            (0..SET_APART_MIN as usize).try_for_each(|nth| insert(batch, nth, 1))?;
+            batch.index_waiting()?;
+            (0..n_waiting).try_for_each(|nth| insert(batch, nth, 2))
+        });
+        many.unwrap();
+        check_index(&writer);
+    }
+}
+
 #[test]
 fn no_small_write_merges_the_segments_of_a_first_compile() {
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let insert = |batch: &mut Batch<'_>, nth: usize, n_words: usize| {
-        let words = (0..n_words).map(|word| format!("word{} ", (nth * 7919 + word * 31) % 50_000));
-        let content: String = words.collect();
-        let data = NodeData {
-            node_type: NodeType::Text,
-            format: Format::Plain,
-            label: "a node",
-            content: &content,
-            token_count: 1,
-            attributes: Attributes::default(),
-        };
-        batch.insert_typed_node(&data, &["@notes"]).map(drop)
-    };
     let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
         batch.defer_indexing()?;
         (0..3_000).try_for_each(|nth| insert(batch, nth, 300))
@@ -61,8 +85,7 @@ fn no_small_write_merges_the_segments_of_a_first_compile() {
         let n_new = pages(&writer).difference(&before).count();
         assert!(n_new < n_pages / 2, "write {nth} wrote {n_new} pages, of {n_pages}");
     }
-    let check = "INSERT INTO node_fts (node_fts) VALUES ('integrity-check')";
-    writer.lock().execute(check, []).unwrap();
+    check_index(&writer);
 }
 
 #[test]
