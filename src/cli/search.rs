@@ -1,6 +1,9 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
-use super::args;
+mod painted;
+
+use super::args::{self, ColorWhen};
+use super::color::ColorMode;
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
@@ -44,7 +47,13 @@ pub(super) fn run(
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        let paint = match args.color {
+            ColorWhen::Auto => context.paint,
+            ColorWhen::Always => ColorMode::Ansi,
+            ColorWhen::Never => ColorMode::Plain,
+        };
+        let text = answer.text.trim_end_matches('\n');
+        context.say(format_args!("{}\n", painted::paint_hits(text, &args.query, paint)))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if answer.text.starts_with(query::NO_RESULTS) {

@@ -471,6 +471,30 @@ fn a_terminal_gets_colour_unless_it_does_not_want_it() {
 }
 
 #[test]
+fn a_search_is_highlighted_where_colour_is_wanted() {
+    let folder = compiled();
+    let search = |flags: &str| {
+        let args = format!("search five --db m.db {flags}");
+        Ran::of(&folder, folder.command(args.split_whitespace()).env("NO_COLOR", "1"))
+    };
+    let painted = search("--color always").stdout;
+    assert!(painted.contains("\x1b[1;31mFive\x1b[0m kilobytes."), "{painted:?}");
+    let plain = search("--color never").stdout;
+    assert_eq!((&search("").stdout, &search("--color auto").stdout), (&plain, &plain));
+    let mut rest = painted;
+    for code in ["\x1b[1;31m", "\x1b[2m", "\x1b[0m"] {
+        rest = rest.replace(code, "");
+    }
+    assert_eq!(rest, plain);
+    assert_eq!(
+        search("--color sometimes").stderr.lines().next(),
+        Some(
+            "remindb: `--color` needs `auto`, `always` or `never`, not `sometimes`; see `remindb help`"
+        )
+    );
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let folder = compiled();
     let many: String = (0..4000).map(|n| format!("# Heading {n}\n\nText {n}.\n\n")).collect();
