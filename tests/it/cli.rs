@@ -78,7 +78,7 @@ fn search_finds_or_says_that_it_does_not() {
         One connection writes.
         = 0
         $ search zebra --db m.db
-        no results: nothing has these words; try fewer or other ones, or MemoryTree for the outline
+        no results: nothing has these words; try fewer or other ones, or `remindb tree` for the outline
         = 1
         $ search five --budget 7 --db m.db
         …

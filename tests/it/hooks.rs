@@ -179,6 +179,7 @@ fn a_session_leaves_one_note_for_the_next() {
     let next = answer(&folder, "session-start --db memory.db", &json!({"session_id": "b"}));
     let next: Value = serde_json::from_str(&next).unwrap();
     let text = next["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(!text.contains("@log"), "{text}");
     let note = text.split("Last sessions:\n").nth(1).unwrap().split("\nIt holds").next().unwrap();
     // The first line has an id and the day.
     let note: Vec<&str> = note.lines().skip(1).map(str::trim_start).collect();
