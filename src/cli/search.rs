@@ -1,6 +1,9 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
-use super::args;
+mod painted;
+
+use super::args::{self, ColorWhen};
+use super::color::ColorMode;
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
@@ -40,11 +43,20 @@ pub(super) fn run(
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
     let reader = Reader::open(&known_database(args.db, context)?)?;
-    let answer = query::answer(&reader, &Query::Search(ask), &options)?;
+    let answer = query::answer(&reader, &Query::Search(ask), &options)
+        .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        let paint = match args.color {
+            ColorWhen::Auto => context.paint,
+            ColorWhen::Always => ColorMode::Ansi,
+            ColorWhen::Never => ColorMode::Plain,
+        };
+        let is_nothing = answer.text.starts_with(query::NO_RESULTS);
+        let text = if is_nothing { with_commands(&answer.text) } else { answer.text.clone() };
+        let text = text.trim_end_matches('\n');
+        context.say(format_args!("{}\n", painted::paint_hits(text, &args.query, paint)))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if answer.text.starts_with(query::NO_RESULTS) {
@@ -52,6 +64,16 @@ pub(super) fn run(
     } else {
         CommandOutcome::Done
     })
+}
+
+/// Names the commands of the tools that an advice is about.
+fn with_commands(advice: &str) -> String {
+    const COMMANDS: &[(&str, &str)] = &[
+        ("MemoryTree", "`remindb tree`"),
+        ("MemoryCompile", "`remindb compile`"),
+        ("MemoryWrite", "`remindb write`"),
+    ];
+    COMMANDS.iter().fold(advice.to_owned(), |text, (tool, command)| text.replace(tool, command))
 }
 
 /// Returns the word if it is one of those that there are.

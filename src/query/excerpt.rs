@@ -109,7 +109,7 @@ fn start_before(content: &str, place: usize) -> usize {
 }
 
 /// Returns whether two lower-case words are forms of one, roughly as the index's stemmer decides.
-fn is_same_word(a: &str, b: &str) -> bool {
+pub(super) fn is_same_word(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }

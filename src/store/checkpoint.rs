@@ -16,7 +16,10 @@ use super::file_identity::FileIdentity;
 use super::{ErrorStep, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; after each copy, the next commit waits for the disk once.
-const LONG_PAGES: i32 = 4_000;
+pub(super) const LONG_PAGES: i32 = 4_000;
+
+/// Such pages where each process writes once, and reads all of the log first.
+pub(super) const LONG_PAGES_OF_HASTE: i32 = 1_000;
 
 /// Pages of a log that the commit copies itself.
 const TOO_LONG_PAGES: i32 = 8_000;
@@ -25,6 +28,8 @@ const TOO_LONG_PAGES: i32 = 8_000;
 pub(crate) struct WriteAheadLog {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
+    /// Pages from which the log is long.
+    long_pages: i32,
     /// Held while the log is copied, since two threads cannot copy it.
     copying: Mutex<()>,
     sender: Sender<()>,
@@ -33,12 +38,17 @@ pub(crate) struct WriteAheadLog {
 
 impl WriteAheadLog {
     /// Returns the log of the memory at `path`.
-    pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<WriteAheadLog> {
+    pub(super) fn of(
+        path: &Path,
+        file_identity: &Arc<FileIdentity>,
+        long_pages: i32,
+    ) -> Arc<WriteAheadLog> {
         let (ring, rung) = bounded(1);
         let file_identity = Arc::clone(file_identity);
         Arc::new(WriteAheadLog {
             path: path.to_owned(),
             file_identity,
+            long_pages,
             copying: Mutex::default(),
             sender: ring,
             rung,
@@ -48,8 +58,9 @@ impl WriteAheadLog {
     /// Makes the connection's commits send a message when the log is long, in place of copying it.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
+        let long_pages = self.long_pages;
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
-            if LONG_PAGES <= n_pages {
+            if long_pages <= n_pages {
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::lock_holder::begin_write;
@@ -33,18 +34,19 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        Writer::of(path, connection::open_writer(path, if_missing)?)
+        Writer::of(path, connection::open_writer(path, if_missing)?, LONG_PAGES)
     }
 
     /// Opens a database of this build's schema version for a process that must not wait: for other
     /// connections no longer than `wait`, and not for the disk.
     pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
-        Writer::of(path, connection::open_hasty_writer(path, wait)?)
+        let conn = connection::open_hasty_writer(path, wait)?;
+        Writer::of(path, conn, LONG_PAGES_OF_HASTE)
     }
 
-    fn of(path: &Path, mut conn: Connection) -> Result<Writer, StoreError> {
+    fn of(path: &Path, mut conn: Connection, long_pages: i32) -> Result<Writer, StoreError> {
         let file_identity = Arc::new(FileIdentity::of(path)?);
-        let log = WriteAheadLog::of(path, &file_identity);
+        let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
         Ok(Writer { conn: Mutex::new(conn), log, file_identity })
     }
@@ -123,6 +125,10 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.file_identity.leave(&self.lock());
+        let conn = self.lock();
+        if self.log.long_log().try_recv().is_ok() {
+            connection::copy_log_on_close(&conn);
+        }
+        self.file_identity.leave(&conn);
     }
 }

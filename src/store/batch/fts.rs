@@ -7,7 +7,10 @@
 //! too, since SQLite prepares to undo each row that has any; a node with fields gets its facets at
 //! once.
 //!
-//! A first compile also drops the indexes whose entries come in no order: built at the end, they
+//! A first compile leaves its segments, which are large, on a level of their own. Beside the small
+//! ones of later writes they would fill their level, so that one small write merged them all.
+//!
+//! It also drops the indexes whose entries come in no order: built at the end, they
 //! are sorted before they are written. Sorting takes memory, so they are built earlier when very
 //! many nodes come.
 
@@ -25,6 +28,9 @@ const GATHERED_BYTES: i64 = 1024 * 1024;
 /// pages are cached.
 const WAITING_MAX: i64 = 16_000;
 
+/// Nodes of a first compile whose segments are large.
+const SET_APART_MIN: i64 = 1_000;
+
 /// Segments of one level that are merged together: in a first compile, and otherwise.
 const SEGMENTS_OF_FIRST: i64 = 16;
 const SEGMENTS: i64 = 4;
@@ -40,9 +46,15 @@ const UNSORTED_MAX: usize = 100_000;
 pub(super) enum Indexing<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
-    /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
-    /// restores what was dropped.
-    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargeCache<'a> },
+    /// In groups: nodes after the key `indexed` wait. `all` is whether the index began empty;
+    /// `triggers` and `indexes` are the SQL that restores what was dropped.
+    Later {
+        all: bool,
+        indexed: i64,
+        triggers: [String; 2],
+        indexes: Vec<String>,
+        _cache: LargeCache<'a>,
+    },
 }
 
 impl Batch<'_> {
@@ -64,10 +76,11 @@ impl Batch<'_> {
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
             // Later ones may be indexed a few at a time, between nodes that change.
-            let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
+            let all = indexed == 0;
+            let segments = if all { SEGMENTS_OF_FIRST } else { SEGMENTS };
             self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             let _cache = LargeCache::of(self.tx)?;
-            self.indexing = Indexing::Later { indexed, triggers, indexes, _cache };
+            self.indexing = Indexing::Later { all, indexed, triggers, indexes, _cache };
         }
         Ok(())
     }
@@ -106,11 +119,37 @@ impl Batch<'_> {
     /// Indexes the waiting nodes, and restores the trigger for all later ones.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
+        if let Indexing::Later { all: true, indexed, .. } = self.indexing {
+            self.index_all_apart(indexed)?;
+        }
         self.index_waiting()?;
         if let Indexing::Later { triggers, .. } = &self.indexing {
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
             self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
+        }
+        Ok(())
+    }
+
+    /// Indexes the nodes after the key `indexed`, and moves all segments to a new level.
+    ///
+    /// SQLite moves them when asked to merge all (`-1`: one page of them), unless they are on one
+    /// level. So a merge begins, which makes a second one, before the last segment is written.
+    fn index_all_apart(&mut self, indexed: i64) -> Result<(), StoreError> {
+        const NEWEST: &str = "SELECT key FROM node WHERE ?1 < key ORDER BY key DESC LIMIT 3";
+        const MERGE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('merge', ?1)";
+        if self.newest()? < SET_APART_MIN {
+            return Ok(());
+        }
+        let newest: Vec<i64> = self.tx.rows(NEWEST, [indexed], |row| row.get(0), "index nodes")?;
+        if newest.len() < 3 {
+            // Too few are left to write a segment before and one after the merge begins.
+            return Ok(());
+        }
+        for (key, n_pages) in newest.into_iter().rev().zip([0, -1, -1]) {
+            self.index_up_to(key)?;
+            // A merge first writes what was gathered, as a segment.
+            self.tx.run(MERGE, [n_pages], "merge segments of the index")?;
         }
         Ok(())
     }
@@ -150,7 +189,10 @@ impl Batch<'_> {
     }
 
     fn index_waiting(&mut self) -> Result<(), StoreError> {
-        let newest = self.newest()?;
+        self.index_up_to(self.newest()?)
+    }
+
+    fn index_up_to(&mut self, newest: i64) -> Result<(), StoreError> {
         let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
         let since = std::mem::replace(indexed, newest);
         self.index(since, newest)
