@@ -1,21 +1,24 @@
-//! Compile: reads a folder or file and writes its changes as one snapshot.
+//! Compile: reads a folder or file and writes its changes, a small one as one snapshot.
 //!
 //! All callers use [`compile`]. A file that cannot be compiled affects only itself: its nodes
 //! stay, and its row and the report give the reason. Files unchanged since the last compile are
 //! neither read nor locked.
 
+mod align;
 mod apply;
+mod groups;
 mod overlay;
 mod plan;
 mod planner;
 mod rescan;
+mod run;
 mod scrub;
+mod steps;
 mod work;
 
 pub(crate) use scrub::parse_text_redacted;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,13 +35,17 @@ pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
-use crate::store::{Batch, CommitReport, StoreError, Writer};
-use apply::FileGroups;
+use crate::store::{Batch, Writer};
+use groups::FileGroups;
 use plan::CompilePlan;
 pub(crate) use rescan::RescanState;
+use run::CompileRun;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
+
+/// Bytes of source whose writing locks the memory for about 200 ms.
+pub(crate) const SLICE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Larger files are parsed one at a time: parsing takes many times their size.
 const ALONE_BYTES: i64 = 1024 * 1024;
@@ -57,8 +64,10 @@ pub(crate) struct CompileRequest<'a> {
     pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
-    /// Called with the number of files read and of all files; `false` cancels, and nothing
-    /// changes.
+    /// Bytes of source that are written in one transaction and one snapshot.
+    pub(crate) slice_bytes: usize,
+    /// Called with the number of files read and of all files; `false` cancels. What was written by
+    /// then is kept.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
 }
 
@@ -210,10 +219,8 @@ fn carry_out(
     {
         return Ok(report);
     }
-    let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
-    purged.sort_unstable();
-    report.warnings.extend(warnings);
-    report.purged = purged;
+    let reseeded = write(writer, request, &plan, changed, (&mut report, now))?;
+    report.purged.sort_unstable();
     if reseeded == Some(0) {
         let what = match plan.workspace.initial_temperatures.is_empty() {
             true => "there are no temperatures in it; none was changed",
@@ -223,30 +230,21 @@ fn carry_out(
         report.warnings.push(FileWarning { path, line: None, what });
     }
     report.reseeded = reseeded;
-    report.added = commit.counts.added;
-    report.modified = commit.counts.modified;
-    report.removed = commit.counts.removed;
-    report.snapshot = commit.snapshot;
     Ok(report)
 }
 
-/// The parts of a report that the transaction yields: warnings and deleted files, then nodes
-/// reseeded.
-type Written = ((Vec<FileWarning>, Vec<Purged>), Option<usize>);
-
-/// Reads the changed files on several threads, and writes the changes in one transaction.
+/// Reads the changed files on several threads, and writes the changes in slices. Returns the number
+/// of nodes reseeded.
 fn write(
     writer: &Writer,
     request: &CompileRequest<'_>,
     plan: &CompilePlan,
     changed: Vec<ScannedFile>,
-    now: Millis,
-) -> Result<(Written, CommitReport), CompileError> {
-    let Workspace { config, redactor, .. } = &*plan.workspace;
-    let message = redactor.scrub(request.message).text;
+    (report, now): (&mut Report, Millis),
+) -> Result<Option<usize>, CompileError> {
+    let Workspace { config, .. } = &*plan.workspace;
     let n_files = changed.len();
     let n_known = n_files.saturating_sub(plan.n_new);
-    let bytes = changed.iter().map(|it| it.stat.size).sum();
     let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
     let alone = Mutex::new(());
     let read = |it: ScannedFile| {
@@ -257,27 +255,76 @@ fn write(
         source
     };
     scan::map_in_order(changed, request.n_threads.min(n_threads), read, |files| {
-        let stopped = Cell::new(Ok(()));
-        let mut n_done = 0;
+        let (stopped, n_read) = (Cell::new(Ok(())), Cell::new(0));
+        let check = || match (request.progress)(n_read.get(), n_files) {
+            true => check_time(plan, request),
+            false => Err(CompileError::GivenUp),
+        };
         let mut files = files.take_while(|_| {
-            n_done += 1;
-            let stop = match (request.progress)(n_done, n_files) {
-                true => check_time(plan, request),
-                false => Err(CompileError::GivenUp),
-            };
+            n_read.set(n_read.get() + 1);
+            let stop = check();
             let goes_on = stop.is_ok();
             stopped.set(stop);
             goes_on
         });
-        let mut groups = FileGroups { files: &mut files, n_known, bytes };
-        let first = groups.next();
-        writer.write(&message, &plan.root, now, |batch| {
-            let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
-            stopped.replace(Ok(()))?;
-            let reseeded = reseed(batch, plan, request.temperatures_for)?;
-            check_time(plan, request).map(|()| (ingested, reseeded))
-        })
+        let mut groups = FileGroups { files: &mut files, n_known };
+        let mut run = CompileRun::new(plan, request.temperatures_for, now);
+        let outcome = write_slices(writer, request, &mut run, (report, &check), || {
+            let group = if plan.vanished.is_empty() { groups.next() } else { groups.all() };
+            stopped.replace(Ok(())).map(|()| group)
+        });
+        match outcome {
+            Ok(()) => (),
+            Err(cause) if report.snapshot.is_none() => return Err(cause),
+            Err(cause) => {
+                let (n_kept, cause) = (run.n_kept(), Box::new(cause));
+                return Err(CompileError::Unfinished { n_kept, n_files, cause });
+            }
+        }
+        let (warnings, purged, reseeded) = run.into_parts();
+        report.warnings.extend(warnings);
+        report.purged = purged;
+        Ok(reseeded)
     })
+}
+
+/// Writes groups of files, each slice in a transaction of its own. Nothing is read or parsed in
+/// one: others may write meanwhile.
+fn write_slices(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    run: &mut CompileRun<'_>,
+    (report, check): (&mut Report, &dyn Fn() -> Result<(), CompileError>),
+    mut next_group: impl FnMut() -> Result<Vec<SourceFile>, CompileError>,
+) -> Result<(), CompileError> {
+    let plan = run.plan();
+    let message = plan.workspace.redactor.scrub(request.message).text;
+    let (mut is_first, mut is_read, mut is_started) = (true, false, false);
+    loop {
+        while !is_read && run.bytes_to_come(request.slice_bytes) < request.slice_bytes {
+            let group = next_group()?;
+            is_read = group.is_empty();
+            run.add_group(group, std::mem::take(&mut is_first), request.slice_bytes);
+        }
+        if is_read {
+            run.finish();
+        }
+        if run.is_done() {
+            return Ok(());
+        }
+        match std::mem::replace(&mut is_started, true) {
+            true => check()?,
+            false => check_time(plan, request)?,
+        }
+        let now = run.now();
+        let slice = |batch: &mut Batch<'_>| run.take_steps(batch, request.slice_bytes);
+        let ((), commit) = writer.write(&message, &plan.root, now, slice)?;
+        run.committed(commit);
+        report.added += commit.counts.added;
+        report.modified += commit.counts.modified;
+        report.removed += commit.counts.removed;
+        report.snapshot = commit.snapshot.or(report.snapshot);
+    }
 }
 
 /// Fails after the time limit of the folder's settings.
@@ -291,27 +338,6 @@ fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), Co
         }
         _ => Ok(()),
     }
-}
-
-/// Sets all nodes below the path to their files' initial temperatures, if requested; returns their
-/// number.
-fn reseed(
-    batch: &mut Batch<'_>,
-    plan: &CompilePlan,
-    temperatures_for: InitialTemperaturesFor,
-) -> Result<Option<usize>, StoreError> {
-    if temperatures_for == InitialTemperaturesFor::NewNodes {
-        return Ok(None);
-    }
-    let root = batch.root(&plan.root)?;
-    let mut temperatures = BTreeMap::new();
-    for file in batch.files(root)?.into_iter().filter(|it| plan.scope.covers(&it.path)) {
-        if let Some(temperature) = plan.workspace.initial_temperatures.of(&file.path) {
-            temperatures.insert(file.id, temperature);
-        }
-    }
-    let n_nodes = batch.reseed(&temperatures)?;
-    Ok(Some(n_nodes))
 }
 
 /// Returns the root that a new memory would have, or an error if none is possible.

@@ -395,6 +395,37 @@ fn a_killed_compile_leaves_no_trace_and_the_next_one_completes() {
     assert!(0 < n_before, "no kill came before the end");
 }
 
+/// Kills compiles of several slices: each keeps whole slices, with which the next one goes on.
+#[test]
+fn a_killed_compile_of_many_notes_keeps_some_and_the_next_one_completes() {
+    let folder = Folder::new().file("one/note.md", "One note from before.\n");
+    large(&folder);
+    for nth in 30..300 {
+        let text = fs::read_to_string(folder.path(format!("notes/{}.md", nth % 30))).unwrap();
+        folder.write(format!("notes/{nth}.md"), text.replace(" of ", &format!(" in {nth} of ")));
+        folder.date(format!("notes/{nth}.md"), nth);
+    }
+    folder.ok(["compile", "one", "--db", "base.db"]);
+    let copy = |db: &str| fs::copy(folder.path("base.db"), folder.path(db)).unwrap();
+    copy("whole.db");
+    folder.ok(["compile", "notes", "--db", "whole.db"]);
+    let n_snapshots = |db: &str| folder.facts(db)["snapshots"].as_u64().unwrap();
+    let n_all = n_snapshots("whole.db");
+    assert!(2 < n_all, "{n_all}");
+    let mut n_partly = 0;
+    for n_bytes in [1, 500_000, 2_000_000, 4_000_000, 6_000_000] {
+        let db = &format!("{n_bytes}.db");
+        copy(db);
+        kill_while_it_writes(&folder, db, n_bytes);
+        folder.assert_healthy(db);
+        n_partly += usize::from((2..n_all).contains(&n_snapshots(db)));
+        folder.ok(["compile", "notes", "--db", db]);
+        folder.assert_healthy(db);
+        assert_eq!(state(&folder, db), state(&folder, "whole.db"), "{n_bytes}");
+    }
+    assert!(0 < n_partly, "no kill came between two slices");
+}
+
 /// Kills the compile that creates the memory.
 #[test]
 fn a_new_memory_survives_a_kill() {

@@ -1,387 +1,30 @@
-//! Applies parsed files: renames first, then alignment in groups, moves and writes.
-//!
-//! Old nodes without a successor wait in a pool until the last file was read, since they may have
-//! moved there; the rest is then removed.
+//! Writes a file's aligned tree: order keys first, then nodes, parents before children.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
+use super::CompileError;
 use super::overlay::{self, Inserts};
-use super::plan::CompilePlan;
-use super::work::{FileWork, ParsedFile, base_hash};
-use super::{CompileError, FileWarning, Purged, SourceFile};
-use crate::ingest::parse::Parsed;
+use super::work::{FileWork, ParsedFile};
 use crate::model::breadcrumb;
-use crate::model::clock::Millis;
-use crate::model::file_stat::FileStat;
-use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId, UnmatchedNode};
 use crate::model::order_keys::OrderKey;
-use crate::model::tree::NodeType;
-use crate::store::{
-    Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
-};
-
-/// Source bytes aligned together; this bounds the memory in use.
-const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// Source bytes aligned together where all remaining files are new and need no comparison.
-const NEW_BYTES_MAX: usize = 1024 * 1024;
-
-/// Least bytes that a file counts for: its tree takes memory, too.
-const FILE_BYTES_MIN: usize = 4 * 1024;
-
-/// Source bytes from which on indexing is deferred.
-const MANY_BYTES: i64 = 128 * 1024;
-
-/// Least age in ms of a trusted file time. A file written just before its stat may be written
-/// again without looking different.
-const MTIME_TRUST_MS: i64 = 10;
-
-/// Greatest lead in ms that a fast clock may explain. A later time was set on purpose, and a later
-/// write will differ from it.
-const MTIME_AHEAD_MS: i64 = 60_000;
-
-/// Nodes with the same former text that are considered for a match.
-const FORMER_MAX: u32 = 16;
-
-/// The files in groups that are aligned together, known ones first.
-pub(super) struct FileGroups<'a> {
-    pub(super) files: &'a mut dyn Iterator<Item = SourceFile>,
-    /// Remaining files that have a row.
-    pub(super) n_known: usize,
-    /// Bytes of all files together, by their stat.
-    pub(super) bytes: i64,
-}
-
-impl FileGroups<'_> {
-    /// Returns as many files as fit into one group; none at the end.
-    pub(super) fn next(&mut self) -> Vec<SourceFile> {
-        let mut group = Vec::new();
-        let mut bytes = 0;
-        loop {
-            // Text of a known file may turn up in any file, so known files form large groups. New
-            // files come last and have nothing to lose to each other.
-            let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
-            if bytes_max <= bytes {
-                break;
-            }
-            let Some(file) = self.files.next() else { break };
-            self.n_known = self.n_known.saturating_sub(1);
-            bytes += file.size.max(FILE_BYTES_MIN);
-            group.push(file);
-        }
-        group
-    }
-}
-
-/// Writes the changes; returns warnings and deleted files.
-pub(super) fn apply_plan(
-    batch: &mut Batch<'_>,
-    plan: &CompilePlan,
-    first: Vec<SourceFile>,
-    mut rest: FileGroups<'_>,
-    now: Millis,
-) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
-    let root = batch.root(&plan.root)?;
-    if MANY_BYTES <= rest.bytes {
-        batch.defer_indexing()?;
-    }
-    // Changes by another process since the plan was made are kept; the next compile compares them.
-    let vanished = batch.unchanged_files(&plan.vanished)?;
-    for (row, path) in &plan.adopted {
-        if batch.is_unchanged_file(row)? {
-            batch.move_file(row, root, path)?;
-        }
-    }
-    let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
-    let mut run = CompileRun { plan, root, rows, pool, warnings, purged, now };
-    let mut group = first;
-    if !vanished.is_empty() {
-        // A renamed file is recognized by its text, which takes all new files.
-        group.extend(&mut *rest.files);
-        run.settle_vanished(batch, &vanished, &group)?;
-    }
-    while !group.is_empty() {
-        run.ingest_group(batch, group)?;
-        batch.flush_if_large()?;
-        group = rest.next();
-    }
-    run.remove_the_rest(batch)?;
-    let kept: HashSet<FileId> = run.rows.values().map(|it| it.id).collect();
-    for row in vanished.iter().filter(|it| !kept.contains(&it.id)) {
-        batch.mark_file_gone(row.id)?;
-    }
-    Ok((run.warnings, run.purged))
-}
-
-struct CompileRun<'a> {
-    plan: &'a CompilePlan,
-    root: RootId,
-    /// The files of the root, by path.
-    rows: BTreeMap<String, FileRow>,
-    /// Old nodes without a successor so far, in document order by file.
-    pool: Vec<NodeRecord>,
-    warnings: Vec<FileWarning>,
-    purged: Vec<Purged>,
-    now: Millis,
-}
-
-impl CompileRun<'_> {
-    /// Matches vanished files with renamed ones; puts the nodes of the others into the pool.
-    fn settle_vanished(
-        &mut self,
-        batch: &mut Batch<'_>,
-        vanished: &[FileRow],
-        group: &[SourceFile],
-    ) -> Result<(), CompileError> {
-        let mut old = Vec::with_capacity(vanished.len());
-        let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
-        for row in vanished {
-            let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
-            let forgotten = batch.tombstones(row.id)?;
-            let hashes = nodes.iter().map(base_hash);
-            removed.push(hashes.chain(forgotten.iter().map(|it| it.source_hash)).collect());
-            old.push(nodes);
-        }
-        let is_new =
-            |it: &&SourceFile| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
-        let new_files: Vec<&SourceFile> = group.iter().filter(is_new).collect();
-        let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
-        let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
-        let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
-        let mut is_renamed = vec![false; vanished.len()];
-        for (from, to) in identity::renames(&removed, &added) {
-            let (row, path) = (&vanished[from], &new_files[to].found.path);
-            is_renamed[from] = true;
-            if let Some(known) = self.rows.get(path) {
-                // The file is back under a former name.
-                batch.merge_file(row.id, known.id)?;
-                self.drop_row(row);
-                continue;
-            }
-            batch.move_file(row, self.root, path)?;
-            self.drop_row(row);
-            // Its text has to be aligned again: the stored hash is that of the old file.
-            let row =
-                FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
-            self.rows.insert(path.clone(), row);
-        }
-        for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
-            if !is_renamed {
-                self.drop_row(row);
-                self.purged.push(Purged { path: row.path.clone(), nodes: nodes.len() });
-                self.pool.extend(nodes);
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops a vanished file from the root's files. A file of another root stays, since one here
-    /// may have its path.
-    fn drop_row(&mut self, row: &FileRow) {
-        if self.rows.get(&row.path).is_some_and(|it| it.id == row.id) {
-            self.rows.remove(&row.path);
-        }
-    }
-
-    fn ingest_group(
-        &mut self,
-        batch: &mut Batch<'_>,
-        group: Vec<SourceFile>,
-    ) -> Result<(), CompileError> {
-        let mut works = Vec::with_capacity(group.len());
-        for source in group {
-            if let Some(work) = self.begin(batch, source)? {
-                works.push(work);
-            }
-        }
-        self.match_moves(&mut works);
-        for work in works {
-            let seed = self.plan.workspace.initial_temperatures.of(&work.path);
-            apply(batch, work, seed)?;
-        }
-        Ok(())
-    }
-
-    /// Records a file's stat and aligns its text with its nodes; `None` if that is all.
-    fn begin(
-        &mut self,
-        batch: &mut Batch<'_>,
-        source: SourceFile,
-    ) -> Result<Option<FileWork>, CompileError> {
-        let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
-        let path = source.found.path;
-        let stat = trusted(source.found.stat, self.now);
-        let row = self.rows.get(&path);
-        let file = match row {
-            Some(row) => row.id,
-            None => batch.add_file(self.root, &path, stat)?,
-        };
-        let (hash, parsed) = match source.outcome {
-            Ok(read) => read,
-            Err(what) => {
-                batch.note_stat(file, stat, Err(&what))?;
-                self.warnings.push(FileWarning { path, line: None, what });
-                return Ok(None);
-            }
-        };
-        batch.note_stat(file, stat, Ok(hash))?;
-        if row.is_some_and(|row| row.content_hash == Some(hash)) {
-            return Ok(None);
-        }
-        let Parsed { tree, warnings } = parsed;
-        self.warnings.extend(warnings.into_iter().map(|it| FileWarning {
-            path: path.clone(),
-            line: Some(it.line),
-            what: it.what,
-        }));
-        let (old, agent_nodes) = match row {
-            Some(_) => split_by_author(batch.file_nodes(file)?),
-            None => (Vec::new(), Vec::new()),
-        };
-        let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let parsed = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
-        let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
-        self.align(batch, &mut work)?;
-        Ok(Some(work))
-    }
-
-    fn align(&mut self, batch: &Batch<'_>, work: &mut FileWork) -> Result<(), CompileError> {
-        let former = former_texts(batch, work)?;
-        let idx_of: HashMap<NodeKey, usize> =
-            work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
-        let base_nodes = overlay::base_nodes(batch, &work.old)?;
-        let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
-        let old: Vec<KnownNode<'_>> =
-            base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
-        let new = overlay::known_nodes(&work.parsed);
-        let matched = identity::align(&old, &new, &former);
-        drop((old, new));
-        drop(base_nodes);
-        let mut old: Vec<Option<NodeRecord>> = work.old.drain(..).map(Some).collect();
-        work.matched = matched
-            .into_iter()
-            .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
-            .collect();
-        self.pool.extend(old.into_iter().flatten());
-        Ok(overlay::reclaim_base(batch, work)?)
-    }
-
-    /// Matches new nodes without a past with nodes of the pool: text that moved between files.
-    fn match_moves(&mut self, works: &mut [FileWork]) {
-        if self.pool.is_empty() {
-            return;
-        }
-        let old: Vec<UnmatchedNode> = self
-            .pool
-            .iter()
-            .map(|it| UnmatchedNode {
-                node_type: it.node_type,
-                hash: base_hash(it),
-                size_bytes: it.content.len(),
-            })
-            .collect();
-        let mut places = Vec::new();
-        let mut new = Vec::new();
-        for (work_idx, work) in works.iter().enumerate() {
-            for (idx, node) in work.parsed.tree.nodes.iter().enumerate() {
-                if work.matched[idx].is_none() {
-                    places.push((work_idx, idx));
-                    new.push(UnmatchedNode {
-                        node_type: node.node_type,
-                        hash: work.parsed.hashes[idx],
-                        size_bytes: node.content.len(),
-                    });
-                }
-            }
-        }
-        let mut pool: Vec<Option<NodeRecord>> = self.pool.drain(..).map(Some).collect();
-        for (old_idx, new_idx) in identity::moves(&old, &new) {
-            let (work_idx, idx) = places[new_idx];
-            works[work_idx].matched[idx] = pool[old_idx].take();
-        }
-        for work in works {
-            take_orphans(work, &mut pool);
-        }
-        self.pool = pool.into_iter().flatten().collect();
-    }
-
-    /// Removes the nodes without a successor.
-    fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
-        Ok(overlay::remove_nodes(batch, std::mem::take(&mut self.pool))?)
-    }
-}
-
-/// Splits nodes into those of the file and those of an agent.
-fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
-    nodes.into_iter().partition(|it| it.source_hash.is_some())
-}
-
-/// Matches nodes too short to be recognized alone by their moved parents and children. Type and
-/// text must agree.
-fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
-    let ParsedFile { tree, hashes } = &work.parsed;
-    let idx_of: HashMap<NodeKey, usize> =
-        pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
-    let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
-    for (idx, node) in pool.iter().enumerate().rev() {
-        if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
-            orphans.entry((parent, node.node_type, base_hash(node))).or_default().push(idx);
-        }
-    }
-    for idx in (0..tree.nodes.len()).rev() {
-        let Some(parent) = tree.nodes[idx].parent else { continue };
-        let old_parent = work.matched[idx].as_ref().and_then(|it| it.place.parent);
-        let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
-        let says = (tree.nodes[parent].node_type, hashes[parent]);
-        if work.matched[parent].is_none()
-            && pool[at].as_ref().is_some_and(|it| (it.node_type, base_hash(it)) == says)
-        {
-            work.matched[parent] = pool[at].take();
-        }
-    }
-    for (idx, (node, &hash)) in tree.nodes.iter().zip(hashes).enumerate() {
-        let parent = node.parent.and_then(|it| work.matched[it].as_ref()).map(|it| it.key);
-        let Some(parent) = parent.filter(|_| work.matched[idx].is_none()) else { continue };
-        let says = (parent, node.node_type, hash);
-        while let Some(at) = orphans.get_mut(&says).and_then(Vec::pop) {
-            if let Some(found) = pool[at].take() {
-                work.matched[idx] = Some(found);
-                break;
-            }
-        }
-    }
-}
-
-/// Returns former texts of the file's nodes, for text that no node has now.
-fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
-    let mut former = FormerText::default();
-    if work.old.is_empty() {
-        return Ok(former);
-    }
-    let idx_of: HashMap<NodeId, usize> =
-        work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
-    let hashes: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
-    let mut asked = HashSet::new();
-    for (node, &hash) in work.parsed.tree.nodes.iter().zip(&work.parsed.hashes) {
-        if hashes.contains(&hash) || !asked.insert((node.node_type, hash)) {
-            continue;
-        }
-        for id in batch.former_ids(node.node_type, hash, FORMER_MAX)? {
-            if let Some(&idx) = idx_of.get(&id) {
-                former.insert(node.node_type, hash, idx);
-            }
-        }
-    }
-    Ok(former)
-}
+use crate::store::{Batch, FileId, NewNode, NodeData, NodeKey, NodePlace};
 
 /// Writes a file's nodes: order keys for all of them first, parents before children. New nodes get
 /// the file's initial temperature, if there is one.
-fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
-    let agent_nodes = Inserts::collect(batch, &mut work)?;
-    let ranks = order_keys_of(batch, &work, &agent_nodes)?;
-    let FileWork { file, path, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
+pub(super) fn apply(
+    batch: &mut Batch<'_>,
+    mut work: FileWork,
+    file: FileId,
+    seed: Option<f64>,
+) -> Result<(), CompileError> {
+    overlay::change_tombstones(batch, file, std::mem::take(&mut work.tombstones))?;
+    for (key, base) in std::mem::take(&mut work.restored) {
+        batch.restore_base(key, base)?;
+    }
+    let agent_nodes = Inserts::collect(batch, &mut work, file)?;
+    let ranks = order_keys_of(batch, &work, file, &agent_nodes)?;
+    let FileWork { found, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
+    let path = found.path;
     // Nodes below an overlay have its label in their breadcrumb.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
@@ -432,6 +75,7 @@ fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result
 fn order_keys_of(
     batch: &mut Batch<'_>,
     work: &FileWork,
+    file: FileId,
     agent_nodes: &Inserts,
 ) -> Result<Vec<OrderKey>, CompileError> {
     let nodes = &work.parsed.tree.nodes;
@@ -449,7 +93,7 @@ fn order_keys_of(
             .map(|&idx| {
                 let old = work.matched[idx].as_ref()?.place;
                 let stays = match parent_key {
-                    None => old.parent.is_none() && old.file == Some(work.file),
+                    None => old.parent.is_none() && old.file == Some(file),
                     Some(key) => key.is_some() && old.parent == key,
                 };
                 stays.then_some(old.position)
@@ -466,19 +110,4 @@ fn order_keys_of(
         }
     }
     Ok(ranks.into_iter().flatten().collect())
-}
-
-fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {
-    match &source.outcome {
-        Ok((_, parsed)) => {
-            parsed.tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect()
-        }
-        Err(_) => Vec::new(),
-    }
-}
-
-fn trusted(stat: FileStat, now: Millis) -> FileStat {
-    let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
-    let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
-    if is_recent { FileStat { mtime: 0, ..stat } } else { stat }
 }

@@ -3,6 +3,7 @@ mod inserts;
 mod links;
 mod overlays;
 mod races;
+mod slices;
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,8 +12,8 @@ use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::Clock;
 use crate::settings::workspace::WorkspaceOptions;
-use crate::store::IfMissing;
 use crate::store::reader::NodeFilter;
+use crate::store::{IfMissing, StoreError};
 
 /// A time far in the future, so that every file's time is old enough to be trusted.
 const LATER: Millis = Millis(4_000_000_000_000);
@@ -26,6 +27,7 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
         temperatures_for: InitialTemperaturesFor::NewNodes,
         stopwatch: clock.stopwatch(),
+        slice_bytes: SLICE_BYTES,
         progress: &|_, _| true,
     }
 }

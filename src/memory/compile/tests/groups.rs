@@ -1,7 +1,7 @@
 //! Tests for groups: the bytes aligned together are bounded.
 
 use super::super::SourceFile;
-use super::super::apply::FileGroups;
+use super::super::groups::FileGroups;
 use crate::ingest::parse::Syntax;
 use crate::ingest::scan::ScannedFile;
 use crate::model::file_stat::FileStat;
@@ -16,8 +16,7 @@ fn n_together(size: usize, n_files: usize, n_known: usize) -> usize {
         SourceFile { found: ScannedFile { path, elsewhere: None, syntax, stat }, size, outcome }
     };
     let mut files = (0..n_files).map(source);
-    let bytes = (size * n_files) as i64;
-    FileGroups { files: &mut files, n_known, bytes }.next().len()
+    FileGroups { files: &mut files, n_known }.next().len()
 }
 
 #[test]

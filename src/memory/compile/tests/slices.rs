@@ -1,0 +1,235 @@
+//! Tests for compiles in slices: the result is that of one transaction, and others write between.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::store::Batch;
+
+/// Sizes of slices: a file each, a few files, everything.
+const SIZES: [usize; 3] = [1, 9_000, usize::MAX];
+
+impl Notes {
+    fn compile_in_slices(&self, slice_bytes: usize) -> Report {
+        let (path, clock) = (self.path(""), Clock::manual(Millis(0)));
+        let request = CompileRequest { slice_bytes, ..request(&path, &clock) };
+        compile(&self.writer, &request, LATER).unwrap()
+    }
+
+    /// Compiles until the memory refuses slice number `n_slices`, as if the process ended there.
+    fn compile_up_to(&self, n_slices: usize) -> Option<CompileError> {
+        let (path, clock) = (self.path(""), Clock::manual(Millis(0)));
+        let n_seen = Cell::new(0);
+        let before = self.n_snapshots();
+        let progress = |_, _| {
+            n_seen.set(self.n_snapshots() - before);
+            n_seen.get() < n_slices
+        };
+        let request =
+            CompileRequest { slice_bytes: 1, progress: &progress, ..request(&path, &clock) };
+        compile(&self.writer, &request, LATER).err()
+    }
+
+    fn n_snapshots(&self) -> usize {
+        let read = |batch: &mut Batch<'_>| batch.head();
+        let head = self.writer.write::<_, StoreError>("", "", Millis(0), read).unwrap().0;
+        head.map_or(0, |it| usize::try_from(it).unwrap())
+    }
+
+    /// Returns what a compile may change: nodes with their places, tombstones, edges, files.
+    fn everything(&self) -> Vec<String> {
+        const STATE: [&str; 4] = [
+            "SELECT node.id || ' ' || node.node_type || ' ' || node.trail || ' ' || node.label
+                    || ' ' || ifnull(parent.id, '') || ' ' || ifnull(node.source_hash, '')
+               FROM node LEFT JOIN node AS parent ON parent.key = node.parent ORDER BY node.id",
+            "SELECT node_id || ' ' || path || ' ' || ifnull(parent, '') || ' ' || start_byte
+               FROM tombstone JOIN file ON file.id = tombstone.file ORDER BY 1",
+            "SELECT source.id || ' ' || reference.label || ' ' || ifnull(target.id, '')
+               FROM reference JOIN node AS source ON source.key = reference.source
+               LEFT JOIN node AS target ON target.key = reference.target ORDER BY 1",
+            "SELECT path || ' ' || ifnull(content_hash, '') || ' ' || gone FROM file ORDER BY path",
+        ];
+        let conn = self.writer.lock();
+        let mut lines = Vec::new();
+        for sql in STATE {
+            let mut query = conn.prepare(sql).unwrap();
+            let rows = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+            lines.extend(rows.map(Result::unwrap));
+        }
+        lines
+    }
+}
+
+/// Chooses numbers by a fixed rule.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % n
+    }
+}
+
+/// A folder of notes by name, changed by chance: texts, places, names, files.
+struct Folder(BTreeMap<String, Vec<String>>);
+
+impl Folder {
+    fn new(dice: &mut Dice) -> Folder {
+        let mut folder = Folder(BTreeMap::new());
+        for nth in 0..12 {
+            folder.0.insert(format!("f{nth}.md"), (0..6).map(|_| block(dice)).collect());
+        }
+        folder
+    }
+
+    fn change(&mut self, dice: &mut Dice) {
+        let names: Vec<String> = self.0.keys().cloned().collect();
+        let (from, to) = (&names[dice.below(names.len())], &names[dice.below(names.len())]);
+        match dice.below(8) {
+            // A section moves to another file.
+            0..3 => {
+                let at = dice.below(self.0[from].len().max(1));
+                let taken: Vec<String> =
+                    self.0.get_mut(from).unwrap().drain(at..).take(2).collect();
+                self.0.get_mut(to).unwrap().extend(taken);
+            }
+            3 => self.0.get_mut(from).unwrap().insert(0, block(dice)),
+            4 => {
+                let text = self.0.remove(from).unwrap();
+                self.0.insert(format!("g{}.md", dice.below(100)), text);
+            }
+            5 if 4 < names.len() => drop(self.0.remove(from)),
+            6 => {
+                // A new file with text of another.
+                let text = self.0.get_mut(from).unwrap().pop().into_iter().collect();
+                self.0.insert(format!("h{}.md", dice.below(100)), text);
+            }
+            _ => {
+                if let Some(it) = self.0.get_mut(to).unwrap().first_mut() {
+                    it.push_str(" And some more words.");
+                }
+            }
+        }
+    }
+
+    fn write(&self, notes: &Notes) {
+        let _ = fs::remove_dir_all(notes.path(""));
+        fs::create_dir(notes.path("")).unwrap();
+        for (path, blocks) in &self.0 {
+            notes.write(path, &format!("# {path}\n\n{}\n", blocks.join("\n\n")));
+        }
+    }
+}
+
+fn block(dice: &mut Dice) -> String {
+    let nth = dice.below(60);
+    match dice.below(4) {
+        0 => format!(
+            "## Section {nth}\n\nok\n\nA paragraph of section {nth}, long enough to be told."
+        ),
+        1 => format!("Short {}.", nth % 5),
+        2 => format!("See [[Section {nth}]] and [[f{}]] for more about this matter.", nth % 12),
+        _ => format!("Paragraph {nth} has some words of its own, among them number {nth}."),
+    }
+}
+
+/// Forgets the same node in each memory.
+fn forget_one(all: &[Notes], dice: &mut Dice) {
+    let nodes = all[0].nodes();
+    let id = nodes[dice.below(nodes.len())].split(' ').nth(1).unwrap().to_owned();
+    for notes in all {
+        let forget = |batch: &mut Batch<'_>| overlays::forget(batch, &id);
+        notes.writer.write("agent", "", Millis(1), forget).unwrap();
+    }
+}
+
+#[test]
+fn slices_of_any_size_have_one_result() {
+    for seed in 0..5 {
+        let mut dice = Dice(seed);
+        let all = SIZES.map(|_| Notes::new());
+        let mut folder = Folder::new(&mut dice);
+        for round in 0..6 {
+            let mut texts = Vec::new();
+            for (notes, size) in all.iter().zip(SIZES) {
+                folder.write(notes);
+                let report = notes.compile_in_slices(size);
+                texts.push((report.to_string(), notes.everything(), notes.fingerprint()));
+            }
+            assert_eq!(texts[0], texts[2], "a file each: seed {seed}, round {round}");
+            assert_eq!(texts[1], texts[2], "a few files: seed {seed}, round {round}");
+            forget_one(&all, &mut dice);
+            for _ in 0..=dice.below(6) {
+                folder.change(&mut dice);
+            }
+        }
+        all.iter().for_each(Notes::check_health);
+    }
+}
+
+#[test]
+fn a_compile_that_ends_early_keeps_its_slices_and_the_next_goes_on() {
+    let mut n_early = 0;
+    for seed in 0..5 {
+        let mut dice = Dice(seed + 100);
+        let (whole, cut) = (Notes::new(), Notes::new());
+        let mut folder = Folder::new(&mut dice);
+        for n_slices in 1..7 {
+            folder.write(&whole);
+            folder.write(&cut);
+            whole.compile_in_slices(usize::MAX);
+            if let Some(error) = cut.compile_up_to(n_slices) {
+                n_early += 1;
+                let text = error.to_string();
+                assert!(text.contains("files were compiled before and are kept"), "{text}");
+            }
+            cut.check_health();
+            cut.compile_in_slices(9_000);
+            assert_eq!(cut.everything(), whole.everything(), "seed {seed}, {n_slices} slices");
+            assert_eq!(cut.fingerprint(), whole.fingerprint(), "seed {seed}, {n_slices} slices");
+            for _ in 0..=dice.below(6) {
+                folder.change(&mut dice);
+            }
+        }
+    }
+    assert!(10 < n_early, "{n_early} ended early");
+}
+
+#[test]
+fn others_write_between_slices() {
+    let notes = Notes::new();
+    for nth in 0..5 {
+        notes.write(&format!("{nth}.md"), "# Note\n\nText of the note.");
+    }
+    let written = RefCell::new(Vec::new());
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    // Another connection, which waits for no lock.
+    let rival = Writer::open(&notes.dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let progress = |_, _| {
+        let add = |batch: &mut Batch<'_>| batch.root("elsewhere").and_then(|_| batch.head());
+        written.borrow_mut().push(rival.write::<_, StoreError>("", "", Millis(0), add).unwrap().0);
+        true
+    };
+    let request = CompileRequest { slice_bytes: 1, progress: &progress, ..request(&path, &clock) };
+    let report = compile(&notes.writer, &request, LATER).unwrap();
+    assert_eq!(report.to_string(), "compiled: 10 added, 0 modified, 0 removed (10 ops)");
+    assert_eq!(report.snapshot, Some(5));
+    let seen = written.into_inner();
+    assert!([1, 2, 3, 4].iter().all(|it| seen.contains(&Some(*it))), "{seen:?}");
+    notes.check_health();
+}
+
+#[test]
+fn a_compile_that_fits_is_one_snapshot() {
+    let notes = Notes::new();
+    for nth in 0..50 {
+        notes.write(&format!("{nth}.md"), &format!("# Note {nth}\n\nText of the note."));
+    }
+    assert_eq!(notes.compile().snapshot, Some(1));
+    for nth in 0..50 {
+        notes.remove(&format!("{nth}.md"));
+        notes.write(&format!("sub/{nth}.md"), &format!("# Note {nth}\n\nText of the note."));
+    }
+    assert_eq!(notes.compile().snapshot, Some(2));
+}
