@@ -4,51 +4,43 @@
 //! stay, and its row and the report give the reason. Files unchanged since the last compile are
 //! neither read nor locked.
 
-mod align;
 mod apply;
-mod groups;
 mod overlay;
+mod parts;
 mod plan;
 mod planner;
 mod rescan;
-mod run;
 mod scrub;
-mod steps;
+mod slices;
+mod source;
+mod survey;
 mod work;
 
 pub(crate) use scrub::parse_text_redacted;
 
-use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::ingest::parse::{Parsed, Syntax};
-use crate::ingest::scan::{self, ScannedFile};
+use crate::ingest::parse::Syntax;
+use crate::ingest::scan;
 use crate::model::clock::{Millis, Stopwatch};
-use crate::model::identity::ContentHash;
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
-use crate::store::{Batch, Writer};
-use groups::FileGroups;
+use crate::store::Writer;
 use plan::CompilePlan;
 pub(crate) use rescan::RescanState;
-use run::CompileRun;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
-/// Bytes of source whose writing locks the memory for about 200 ms.
+/// Bytes of source that are written in one transaction.
 pub(crate) const SLICE_BYTES: usize = 2 * 1024 * 1024;
-
-/// Larger files are parsed one at a time: parsing takes many times their size.
-const ALONE_BYTES: i64 = 1024 * 1024;
 
 /// A request for a compile.
 pub(crate) struct CompileRequest<'a> {
@@ -208,20 +200,17 @@ fn carry_out(
     mut plan: CompilePlan,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
-    check_time(&plan, request)?;
+    request.check_time(&plan)?;
     let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
     let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
-    if changed.is_empty()
-        && plan.is_done()
-        && request.temperatures_for == InitialTemperaturesFor::NewNodes
-    {
+    let is_idle = changed.is_empty() && plan.is_done();
+    if is_idle && request.temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(report);
     }
-    let reseeded = write(writer, request, &plan, changed, (&mut report, now))?;
+    slices::write(writer, request, &plan, changed, (&mut report, now))?;
     report.purged.sort_unstable();
-    if reseeded == Some(0) {
+    if report.reseeded == Some(0) {
         let what = match plan.workspace.initial_temperatures.is_empty() {
             true => "there are no temperatures in it; none was changed",
             false => "it names no file that was compiled; no temperature was changed",
@@ -229,114 +218,29 @@ fn carry_out(
         let (path, what) = (initial_temperatures::TEMPERATURES_FILE.to_owned(), what.to_owned());
         report.warnings.push(FileWarning { path, line: None, what });
     }
-    report.reseeded = reseeded;
     Ok(report)
 }
 
-/// Reads the changed files on several threads, and writes the changes in slices. Returns the number
-/// of nodes reseeded.
-fn write(
-    writer: &Writer,
-    request: &CompileRequest<'_>,
-    plan: &CompilePlan,
-    changed: Vec<ScannedFile>,
-    (report, now): (&mut Report, Millis),
-) -> Result<Option<usize>, CompileError> {
-    let Workspace { config, .. } = &*plan.workspace;
-    let n_files = changed.len();
-    let n_known = n_files.saturating_sub(plan.n_new);
-    let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
-    let alone = Mutex::new(());
-    let read = |it: ScannedFile| {
-        let is_large = ALONE_BYTES < it.stat.size;
-        let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-        let source = read(it, &plan.scope.root, &plan.workspace);
-        drop(turn);
-        source
-    };
-    scan::map_in_order(changed, request.n_threads.min(n_threads), read, |files| {
-        let (stopped, n_read) = (Cell::new(Ok(())), Cell::new(0));
-        let check = || match (request.progress)(n_read.get(), n_files) {
-            true => check_time(plan, request),
+impl CompileRequest<'_> {
+    /// Fails if the caller cancels, or after the time limit.
+    fn check(&self, plan: &CompilePlan, n_done: usize, n_files: usize) -> Result<(), CompileError> {
+        match (self.progress)(n_done, n_files) {
+            true => self.check_time(plan),
             false => Err(CompileError::GivenUp),
-        };
-        let mut files = files.take_while(|_| {
-            n_read.set(n_read.get() + 1);
-            let stop = check();
-            let goes_on = stop.is_ok();
-            stopped.set(stop);
-            goes_on
-        });
-        let mut groups = FileGroups { files: &mut files, n_known };
-        let mut run = CompileRun::new(plan, request.temperatures_for, now);
-        let outcome = write_slices(writer, request, &mut run, (report, &check), || {
-            let group = if plan.vanished.is_empty() { groups.next() } else { groups.all() };
-            stopped.replace(Ok(())).map(|()| group)
-        });
-        match outcome {
-            Ok(()) => (),
-            Err(cause) if report.snapshot.is_none() => return Err(cause),
-            Err(cause) => {
-                let (n_kept, cause) = (run.n_kept(), Box::new(cause));
-                return Err(CompileError::Unfinished { n_kept, n_files, cause });
-            }
         }
-        let (warnings, purged, reseeded) = run.into_parts();
-        report.warnings.extend(warnings);
-        report.purged = purged;
-        Ok(reseeded)
-    })
-}
-
-/// Writes groups of files, each slice in a transaction of its own. Nothing is read or parsed in
-/// one: others may write meanwhile.
-fn write_slices(
-    writer: &Writer,
-    request: &CompileRequest<'_>,
-    run: &mut CompileRun<'_>,
-    (report, check): (&mut Report, &dyn Fn() -> Result<(), CompileError>),
-    mut next_group: impl FnMut() -> Result<Vec<SourceFile>, CompileError>,
-) -> Result<(), CompileError> {
-    let plan = run.plan();
-    let message = plan.workspace.redactor.scrub(request.message).text;
-    let (mut is_first, mut is_read, mut is_started) = (true, false, false);
-    loop {
-        while !is_read && run.bytes_to_come(request.slice_bytes) < request.slice_bytes {
-            let group = next_group()?;
-            is_read = group.is_empty();
-            run.add_group(group, std::mem::take(&mut is_first), request.slice_bytes);
-        }
-        if is_read {
-            run.finish();
-        }
-        if run.is_done() {
-            return Ok(());
-        }
-        match std::mem::replace(&mut is_started, true) {
-            true => check()?,
-            false => check_time(plan, request)?,
-        }
-        let now = run.now();
-        let slice = |batch: &mut Batch<'_>| run.take_steps(batch, request.slice_bytes);
-        let ((), commit) = writer.write(&message, &plan.root, now, slice)?;
-        run.committed(commit);
-        report.added += commit.counts.added;
-        report.modified += commit.counts.modified;
-        report.removed += commit.counts.removed;
-        report.snapshot = commit.snapshot.or(report.snapshot);
     }
-}
 
-/// Fails after the time limit of the folder's settings.
-fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), CompileError> {
-    match plan.workspace.config.compile.wall_clock_timeout {
-        // The clock counts milliseconds: a shorter limit is over at once.
-        Some(limit)
-            if limit.as_millis() <= request.stopwatch.elapsed_ms().unsigned_abs().into() =>
-        {
-            Err(CompileError::TimedOut { limit })
+    /// Fails after the time limit of the folder's settings.
+    fn check_time(&self, plan: &CompilePlan) -> Result<(), CompileError> {
+        match plan.workspace.config.compile.wall_clock_timeout {
+            // The clock counts milliseconds: a shorter limit is over at once.
+            Some(limit)
+                if limit.as_millis() <= self.stopwatch.elapsed_ms().unsigned_abs().into() =>
+            {
+                Err(CompileError::TimedOut { limit })
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
 }
 
@@ -350,48 +254,6 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     planner::root_at_first(path)
-}
-
-/// A file that was read: its parsed content, or the reason why there is none.
-struct SourceFile {
-    found: ScannedFile,
-    /// Bytes read.
-    size: usize,
-    outcome: Result<(ContentHash, Parsed), String>,
-}
-
-impl SourceFile {
-    /// Returns the file in its present state, read again if it changed meanwhile. Another compile
-    /// may have written the newer state already.
-    fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {
-        match scan::stat_file(&self.found.full(root)) {
-            Ok(Some(stat)) if stat != self.found.stat => {
-                read(ScannedFile { stat, ..self.found }, root, workspace)
-            }
-            // A file deleted meanwhile is left to the next compile.
-            _ => self,
-        }
-    }
-}
-
-fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
-    if !found.syntax.is_built_in() {
-        let what = "this build reads no HTML; what the memory has of it stays".to_owned();
-        return SourceFile { found, size: 0, outcome: Err(what) };
-    }
-    let bytes = match scan::read_file(&found.full(root), workspace.config.compile.max_file_size) {
-        Ok(bytes) => bytes,
-        Err(what) => return SourceFile { found, size: 0, outcome: Err(what) },
-    };
-    // A panic in a parser is our bug; it must affect this file only.
-    let parsed = catch_unwind(AssertUnwindSafe(|| {
-        scrub::parse_bytes_redacted(found.syntax, &bytes, &workspace.redactor)
-    }));
-    let outcome = match parsed {
-        Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
-        Err(_) => Err(PARSER_FAILED.to_owned()),
-    };
-    SourceFile { found, size: bytes.len(), outcome }
 }
 
 #[cfg(test)]

@@ -149,12 +149,6 @@ impl<'a> Batch<'a> {
         self.counts
     }
 
-    /// Returns the latest snapshot before this write.
-    pub(crate) fn head(&self) -> Result<Option<i64>, StoreError> {
-        const HEAD: &str = "SELECT snapshot FROM cursor WHERE name = 'HEAD'";
-        self.tx.find(HEAD, [], |row| row.get(0), "read HEAD")
-    }
-
     /// Subtracts a family's terms from the fingerprint, before the first change to it.
     fn touch(&mut self, family: FamilyOf) -> Result<(), StoreError> {
         if !self.touched.insert(family) {

@@ -9,10 +9,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
-    connection, files,
+    Batch, Counts, ErrorStep, FileId, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
+    busy_handler, connection, files,
 };
 use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
@@ -73,6 +74,24 @@ impl Writer {
         files::files_at(&self.lock(), root)
     }
 
+    /// Returns the row of a path in the root at a path.
+    pub(crate) fn file_at(&self, root: &str, path: &str) -> Result<Option<FileRow>, StoreError> {
+        files::file_at(&self.lock(), root, path)
+    }
+
+    /// Returns the hashes and bytes of the base texts of a file's nodes.
+    pub(crate) fn file_texts(
+        &self,
+        file: FileId,
+    ) -> Result<Vec<(ContentHash, usize)>, StoreError> {
+        files::file_texts(&self.lock(), file)
+    }
+
+    /// Returns the hashes of a file's texts that an agent forgot.
+    pub(crate) fn forgotten_texts(&self, file: FileId) -> Result<Vec<ContentHash>, StoreError> {
+        files::forgotten_texts(&self.lock(), file)
+    }
+
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
     /// a node, none otherwise. An error or a panic leaves no trace.
     pub(crate) fn write<T, E: From<StoreError>>(
@@ -96,6 +115,26 @@ impl Writer {
         commit(tx, "commit a write")?;
         self.file_identity.confirm(&conn)?;
         Ok((value, CommitReport { snapshot, counts }))
+    }
+
+    /// Runs a write as [`Writer::write`], after which the log is not copied: [`Writer::give_way`]
+    /// does that, so that the time of the write is that of its lock.
+    pub(crate) fn write_slice<T, E: From<StoreError>>(
+        &self,
+        message: &str,
+        compile_root: &str,
+        now: Millis,
+        body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
+    ) -> Result<(T, CommitReport), E> {
+        let _uncopied = self.log.leave_uncopied();
+        self.write(message, compile_root, now, body)
+    }
+
+    /// Copies a long log, and pauses for as long as others may need to notice that no one writes.
+    pub(crate) fn give_way(&self) -> Result<(), StoreError> {
+        self.log.copy_if_long()?;
+        busy_handler::let_others_write();
+        Ok(())
     }
 
     /// Runs a write as [`Writer::write`], and overwrites what it deletes with zeros.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::work::{FileWork, ParsedFile, TombstoneChange, base_hash};
+use super::work::{FileWork, ParsedFile, base_hash};
 use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId};
 use crate::model::order_keys::{self, OrderKey, OrderKeyChange};
 use crate::model::tree::{NodeType, Tree};
@@ -76,17 +76,19 @@ pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<KnownNode<'_>> {
 /// ancestor.
 ///
 /// Among equal blocks, those in the place of the forgotten ones are removed: the file is aligned
-/// with the whole of its last version. Tombstones without a block are to be dropped; those whose
-/// block has moved are to be placed again.
+/// with the whole of its last version. Tombstones without a block are dropped.
 pub(super) fn without_forgotten(
     batch: &Batch<'_>,
-    tombstones: &[Tombstone],
+    file: FileId,
     old: &[NodeRecord],
     parsed: ParsedFile,
-) -> Result<(ParsedFile, Vec<TombstoneChange>), StoreError> {
-    let mut changes = Vec::new();
-    let before = LastCompile::new(batch, old, tombstones)?;
-    let mut matched = before.match_blocks(&base_nodes(batch, old)?, tombstones, &parsed);
+) -> Result<ParsedFile, StoreError> {
+    let tombstones = batch.tombstones(file)?;
+    if tombstones.is_empty() {
+        return Ok(parsed);
+    }
+    let before = LastCompile::new(batch, old, &tombstones)?;
+    let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &parsed);
     let forgotten = |matched: &[Option<usize>], idx: usize| {
         let nth = matched[idx]?.checked_sub(old.len())?;
         (tombstones[nth].source_hash == parsed.hashes[idx]).then_some(nth)
@@ -122,28 +124,16 @@ pub(super) fn without_forgotten(
         let parent = above.and_then(|at| matched[at]).map(|at| before.ids[at]);
         let moved = Tombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
         if moved != tombstones[nth] {
-            changes.push(TombstoneChange::Place(moved.clone()));
+            batch.place_tombstone(file, &moved)?;
         }
         found.insert(moved.id);
     }
     for it in tombstones.iter().filter(|it| !found.contains(&it.id)) {
-        changes.push(TombstoneChange::Drop(it.id));
+        batch.drop_tombstone(file, it.id)?;
     }
     let is_dropped: Vec<bool> =
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();
-    Ok((remove_blocks(parsed, &is_dropped), changes))
-}
-
-/// Writes the changes of a file's tombstones.
-pub(super) fn change_tombstones(
-    batch: &Batch<'_>,
-    file: FileId,
-    changes: Vec<TombstoneChange>,
-) -> Result<(), StoreError> {
-    changes.into_iter().try_for_each(|change| match change {
-        TombstoneChange::Place(it) => batch.place_tombstone(file, &it),
-        TombstoneChange::Drop(id) => batch.drop_tombstone(file, id),
-    })
+    Ok(remove_blocks(parsed, &is_dropped))
 }
 
 /// The last compiled version of a file: its nodes, then its tombstones.
@@ -269,8 +259,7 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
             let Some(mut found) = agent_nodes[at].take() else { continue };
             // The agent's text stays over the base.
             if found.content_hash != base.1 {
-                found.source_hash = Some(base.1);
-                work.restored.push((found.key, base.1));
+                batch.restore_base(&mut found, base.1)?;
             }
             work.matched[idx] = Some(found);
             break;
@@ -285,16 +274,12 @@ pub(super) struct Inserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
 impl Inserts {
     /// Collects the inserts of a file, and those below nodes from other files.
-    pub(super) fn collect(
-        batch: &Batch<'_>,
-        work: &mut FileWork,
-        file: FileId,
-    ) -> Result<Inserts, StoreError> {
+    pub(super) fn collect(batch: &Batch<'_>, work: &mut FileWork) -> Result<Inserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {
             families.entry(node.place.parent).or_default().push(node);
         }
-        let from_elsewhere = |it: &&NodeRecord| it.place.file != Some(file);
+        let from_elsewhere = |it: &&NodeRecord| it.place.file != Some(work.file);
         for parent in work.matched.iter().flatten().filter(from_elsewhere) {
             let children = batch.children_of(parent.key)?;
             let agent_nodes: Vec<NodeRecord> =

@@ -1,4 +1,3 @@
-mod groups;
 mod inserts;
 mod links;
 mod overlays;

@@ -189,7 +189,7 @@ impl Batch<'_> {
             && self.is_gone(file)?
             && let Some(base) = self.last_base_text(old.id)?
         {
-            self.restore_base(old.key, base)?;
+            self.restore_base(&mut old.clone(), base)?;
         }
         self.add_tombstone(old.key)?;
         self.take_out(old, Conflict::No)?;

@@ -21,6 +21,15 @@ impl Batch<'_> {
         files::files(self.tx, root)
     }
 
+    /// Returns the row of a path in a root.
+    pub(crate) fn file_row(&self, root: RootId, path: &str) -> Result<Option<FileRow>, StoreError> {
+        const FILE: &str = "
+            SELECT id, root, path, size, mtime, content_hash, error, gone
+              FROM file
+             WHERE root = ?1 AND path = ?2";
+        self.tx.find(FILE, params![root.0, path], FileRow::read, "read a file's row")
+    }
+
     /// Returns whether a file's row equals one read earlier, outside of this write.
     pub(crate) fn is_unchanged_file(&self, row: &FileRow) -> Result<bool, StoreError> {
         const FILE: &str = "
@@ -31,28 +40,15 @@ impl Batch<'_> {
         Ok(found.as_ref() == Some(row))
     }
 
-    /// Returns the row of the file at a path.
-    pub(crate) fn file_row(&self, root: RootId, path: &str) -> Result<Option<FileRow>, StoreError> {
-        const FILE: &str = "
-            SELECT id, root, path, size, mtime, content_hash, error, gone
-              FROM file
-             WHERE root = ?1 AND path = ?2";
-        self.tx.find(FILE, params![root.0, path], FileRow::read, "read a file's row")
-    }
-
-    /// Returns whether a file is as it was left unfinished, with this size and time.
-    pub(crate) fn is_unfinished(&self, file: FileId, stat: FileStat) -> Result<bool, StoreError> {
-        const LEFT: &str = "
-            SELECT 1
-              FROM file
-             WHERE id = ?1 AND size = ?2 AND mtime = ?3 AND content_hash IS NULL AND NOT gone";
-        self.tx.has(LEFT, params![file.0, stat.size, stat.mtime], "read a file's row")
-    }
-
-    /// Notes that a file has to be compiled again, however it looks.
-    pub(crate) fn note_unfinished(&self, file: FileId) -> Result<(), StoreError> {
-        const FORGET: &str = "UPDATE file SET content_hash = NULL WHERE id = ?1";
-        self.tx.run(FORGET, [file.0], "note a look at a file").map(drop)
+    /// Returns the rows that equal those read earlier, outside of this write.
+    pub(crate) fn unchanged_files(&self, rows: &[FileRow]) -> Result<Vec<FileRow>, StoreError> {
+        let mut unchanged = Vec::with_capacity(rows.len());
+        for row in rows {
+            if self.is_unchanged_file(row)? {
+                unchanged.push(row.clone());
+            }
+        }
+        Ok(unchanged)
     }
 
     /// Adds a file.

@@ -99,12 +99,17 @@ impl Batch<'_> {
     /// Gives a node back to its file, whose text has the hash `said`; an overlay stays.
     pub(crate) fn restore_base(
         &self,
-        node: NodeKey,
+        node: &mut NodeRecord,
         base_hash: ContentHash,
     ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
-        let of = params![node.0, base_hash.to_string()];
-        self.tx.run(GIVE, of, "restore a node's base text").map(drop)
+        self.tx.run(
+            GIVE,
+            params![node.key.0, base_hash.to_string()],
+            "restore a node's base text",
+        )?;
+        node.source_hash = Some(base_hash);
+        Ok(())
     }
 
     pub(super) fn children(&self, family: FamilyOf) -> Result<Vec<NodeRecord>, StoreError> {

@@ -12,7 +12,7 @@ use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportLines, export, import, salvage};
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES, compile};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
 use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
@@ -276,8 +276,8 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            slice_bytes: usize::MAX,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
-            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         compile(&memory.writer(), &request, NOW).unwrap();
