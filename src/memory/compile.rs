@@ -40,7 +40,7 @@ pub(crate) use rescan::RescanState;
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
 /// Bytes of source that are written in one transaction.
-pub(crate) const SLICE_BYTES: usize = 2 * 1024 * 1024;
+pub(crate) const SLICE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A request for a compile.
 pub(crate) struct CompileRequest<'a> {
@@ -56,7 +56,7 @@ pub(crate) struct CompileRequest<'a> {
     pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
-    /// Bytes of source that are written in one transaction and one snapshot.
+    /// Bytes of source that are written in one transaction and one snapshot at the most.
     pub(crate) slice_bytes: usize,
     /// Called with the number of files read and of all files; `false` cancels. What was written by
     /// then is kept.

@@ -77,6 +77,8 @@ pub(crate) struct Batch<'a> {
     dirty_refs: DirtyRefs,
     /// Whether the full-text index gets new nodes at once or later.
     indexing: Indexing<'a>,
+    /// Whether large segments of the full-text index are lifted at the end.
+    lifts_segments: bool,
 }
 
 /// All children of one parent.
@@ -136,6 +138,7 @@ impl<'a> Batch<'a> {
             former: HashMap::new(),
             dirty_refs: DirtyRefs::begin(tx)?,
             indexing: Indexing::AtOnce,
+            lifts_segments: false,
         })
     }
 
@@ -173,11 +176,9 @@ impl<'a> Batch<'a> {
     pub(crate) fn flush_if_large(&mut self) -> Result<(), StoreError> {
         self.index_meanwhile()?;
         if TOUCHED_MAX <= self.touched.len() {
-            self.rebuild_indexes()?;
             self.update_fingerprint()?;
         }
         if STALE_MAX <= self.dirty_refs.len() {
-            self.rebuild_indexes()?;
             self.dirty_refs.settle(self.tx)?;
         }
         Ok(())
@@ -325,7 +326,6 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
-        self.rebuild_indexes()?;
         self.dirty_refs.settle(self.tx)?;
         self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {

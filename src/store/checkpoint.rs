@@ -5,7 +5,7 @@
 //! ([`WriteAheadLog::copy`]). Where no thread does, the commit that finds it very long copies it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,8 +30,6 @@ pub(crate) struct WriteAheadLog {
     copying: Mutex<()>,
     /// Pages of the log after this process's last commit.
     n_pages: Arc<AtomicI32>,
-    /// Whether commits leave even a very long log to [`WriteAheadLog::copy_if_long`].
-    is_left: Arc<AtomicBool>,
     sender: Sender<()>,
     rung: Receiver<()>,
 }
@@ -46,7 +44,6 @@ impl WriteAheadLog {
             file_identity,
             copying: Mutex::default(),
             n_pages: Arc::default(),
-            is_left: Arc::default(),
             sender: ring,
             rung,
         })
@@ -55,15 +52,14 @@ impl WriteAheadLog {
     /// Makes the connection's commits send a message when the log is long, in place of copying it.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
-        let (length, is_left) = (Arc::clone(&self.n_pages), Arc::clone(&self.is_left));
+        let length = Arc::clone(&self.n_pages);
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             length.store(n_pages, Ordering::Relaxed);
             if LONG_PAGES <= n_pages {
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
-            let is_copied = TOO_LONG_PAGES <= n_pages && !is_left.load(Ordering::Relaxed);
-            if is_copied && file_identity.check().is_ok() {
+            if TOO_LONG_PAGES <= n_pages && file_identity.check().is_ok() {
                 // The commit has succeeded; a later one copies what this one cannot.
                 let _ = log.checkpoint();
             }
@@ -75,12 +71,6 @@ impl WriteAheadLog {
     /// Returns the channel that has one message while the log is long.
     pub(crate) fn long_log(&self) -> &Receiver<()> {
         &self.rung
-    }
-
-    /// Makes commits leave the log uncopied, however long, for as long as the value lives.
-    pub(super) fn leave_uncopied(&self) -> LeftLog {
-        self.is_left.store(true, Ordering::Relaxed);
-        LeftLog(Arc::clone(&self.is_left))
     }
 
     /// Copies a log that is worth it.
@@ -100,15 +90,6 @@ impl WriteAheadLog {
     pub(crate) fn lock_copying(&self) -> MutexGuard<'_, ()> {
         // The lock guards a file, which is consistent at every instant.
         self.copying.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A log that commits leave uncopied.
-pub(super) struct LeftLog(Arc<AtomicBool>);
-
-impl Drop for LeftLog {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
     }
 }
 

@@ -1,11 +1,13 @@
 //! The one writing connection of this process.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::announcement::Announcement;
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
@@ -20,6 +22,9 @@ pub(crate) struct Writer {
     conn: Mutex<Connection>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
+    announcement: Arc<Announcement>,
+    /// Threads that wait for the connection.
+    n_waiting: AtomicUsize,
 }
 
 /// The outcome of a write.
@@ -33,20 +38,28 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        Writer::of(path, connection::open_writer(path, if_missing)?)
+        Writer::of(path, connection::open_writer(path, if_missing)?, busy_handler::LONG)
     }
 
     /// Opens a database of this build's schema version for a process that must not wait: for other
     /// connections no longer than `wait`, and not for the disk.
     pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
-        Writer::of(path, connection::open_hasty_writer(path, wait)?)
+        Writer::of(path, connection::open_hasty_writer(path, wait)?, wait)
     }
 
-    fn of(path: &Path, mut conn: Connection) -> Result<Writer, StoreError> {
+    fn of(path: &Path, mut conn: Connection, wait: Duration) -> Result<Writer, StoreError> {
+        let announcement = Arc::new(Announcement::of(path));
+        let own = Arc::clone(&announcement);
+        let announce = move || {
+            own.make();
+            true
+        };
+        busy_handler::wait_while(&mut conn, wait, announce).doing("set the waiting time")?;
         let file_identity = Arc::new(FileIdentity::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity);
         log.attach(&mut conn)?;
-        Ok(Writer { conn: Mutex::new(conn), log, file_identity })
+        let (conn, n_waiting) = (Mutex::new(conn), AtomicUsize::new(0));
+        Ok(Writer { conn, log, file_identity, announcement, n_waiting })
     }
 
     /// Returns the log that its commits append to.
@@ -102,9 +115,10 @@ impl Writer {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let mut conn = self.lock();
-        let tx = conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("begin a write")?;
+        self.announcement.allow();
+        let begun = conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        self.announcement.withdraw();
+        let tx = begun.doing("begin a write")?;
         self.file_identity.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;
@@ -117,23 +131,15 @@ impl Writer {
         Ok((value, CommitReport { snapshot, counts }))
     }
 
-    /// Runs a write as [`Writer::write`], after which the log is not copied: [`Writer::give_way`]
-    /// does that, so that the time of the write is that of its lock.
-    pub(crate) fn write_slice<T, E: From<StoreError>>(
-        &self,
-        message: &str,
-        compile_root: &str,
-        now: Millis,
-        body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
-    ) -> Result<(T, CommitReport), E> {
-        let _uncopied = self.log.leave_uncopied();
-        self.write(message, compile_root, now, body)
-    }
-
-    /// Copies a long log, and pauses for as long as others may need to notice that no one writes.
+    /// Does what is due between the writes of a compile, and pauses for as long as others may need
+    /// to notice that no one writes.
     pub(crate) fn give_way(&self) -> Result<(), StoreError> {
         self.log.copy_if_long()?;
         busy_handler::let_others_write();
+        let merge = |batch: &mut Batch<'_>| batch.merge_many();
+        if self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
+            busy_handler::let_others_write();
+        }
         Ok(())
     }
 
@@ -157,7 +163,15 @@ impl Writer {
     /// in order. A poisoned lock is sound: the panicking transaction was rolled back when it was
     /// dropped.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+        self.n_waiting.fetch_add(1, Ordering::Relaxed);
+        let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.n_waiting.fetch_sub(1, Ordering::Relaxed);
+        conn
+    }
+
+    /// Returns whether others wait to write, while this thread does.
+    pub(crate) fn is_awaited(&self) -> bool {
+        0 < self.n_waiting.load(Ordering::Relaxed) || self.announcement.is_made()
     }
 }
 

@@ -23,12 +23,6 @@ use crate::store::{
     Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
 };
 
-/// Source bytes from which on indexing is deferred.
-const MANY_BYTES: usize = 128 * 1024;
-
-/// Source bytes after which what is held to be resolved and indexed is looked at.
-const FLUSHED_BYTES: usize = 1024 * 1024;
-
 /// Least age in ms of a trusted file time. A file written just before its stat may be written
 /// again without looking different.
 const MTIME_TRUST_MS: i64 = 10;
@@ -41,7 +35,6 @@ const MTIME_AHEAD_MS: i64 = 60_000;
 const FORMER_MAX: u32 = 16;
 
 /// The files that one transaction writes.
-#[derive(Default)]
 pub(super) struct Slice {
     /// Rows whose files are gone.
     pub(super) vanished: Vec<FileRow>,
@@ -51,8 +44,6 @@ pub(super) struct Slice {
     pub(super) files: Vec<SourceFile>,
     /// Bytes of source that are written.
     pub(super) bytes: usize,
-    /// Whether it is the last one of its compile.
-    pub(super) is_last: bool,
 }
 
 /// Writes a slice; returns warnings and deleted files.
@@ -63,9 +54,6 @@ pub(super) fn apply_slice(
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
     let root = batch.root(&plan.root)?;
-    if MANY_BYTES <= slice.bytes {
-        batch.defer_indexing()?;
-    }
     // Changes by another process since the plan was made are kept; the next compile compares them.
     let vanished = batch.unchanged_files(&slice.vanished)?;
     for (row, path) in &slice.adopted {
@@ -162,19 +150,12 @@ impl CompileRun<'_> {
     ) -> Result<(), CompileError> {
         let mut works = Vec::with_capacity(files.len());
         for source in files {
-            let bytes = source.weight();
-            works.extend(self.begin(batch, source)?.map(|work| (work, bytes)));
+            works.extend(self.begin(batch, source)?);
         }
         self.match_moves(&mut works);
-        let mut n_bytes = 0;
-        for (work, bytes) in works {
+        for work in works {
             let seed = self.plan.workspace.initial_temperatures.of(&work.path);
             apply(batch, work, seed)?;
-            n_bytes += bytes;
-            if FLUSHED_BYTES <= n_bytes {
-                batch.flush_if_large()?;
-                n_bytes = 0;
-            }
         }
         Ok(())
     }
@@ -244,7 +225,7 @@ impl CompileRun<'_> {
     }
 
     /// Matches new nodes without a past with nodes of the pool: text that moved between files.
-    fn match_moves(&mut self, works: &mut [(FileWork, usize)]) {
+    fn match_moves(&mut self, works: &mut [FileWork]) {
         if self.pool.is_empty() {
             return;
         }
@@ -259,7 +240,7 @@ impl CompileRun<'_> {
             .collect();
         let mut places = Vec::new();
         let mut new = Vec::new();
-        for (work_idx, (work, _)) in works.iter().enumerate() {
+        for (work_idx, work) in works.iter().enumerate() {
             for (idx, node) in work.parsed.tree.nodes.iter().enumerate() {
                 if work.matched[idx].is_none() {
                     places.push((work_idx, idx));
@@ -274,9 +255,9 @@ impl CompileRun<'_> {
         let mut pool: Vec<Option<NodeRecord>> = self.pool.drain(..).map(Some).collect();
         for (old_idx, new_idx) in identity::moves(&old, &new) {
             let (work_idx, idx) = places[new_idx];
-            works[work_idx].0.matched[idx] = pool[old_idx].take();
+            works[work_idx].matched[idx] = pool[old_idx].take();
         }
-        for (work, _) in works {
+        for work in works {
             take_orphans(work, &mut pool);
         }
         self.pool = pool.into_iter().flatten().collect();

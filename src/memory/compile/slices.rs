@@ -1,10 +1,12 @@
 //! Writes a compile in slices of whole files, each in a transaction and a snapshot of its own.
 //!
-//! Files are read and parsed between the transactions, while others may write. A slice takes as
-//! many parts of the compile as fit into its bytes, and fewer bytes after one that took long. What
-//! was written stays if the compile ends early, and the next one goes on.
+//! A slice ends soon after another writer began to wait, before a file that takes long to read,
+//! and after its bytes or its time. What was written stays if the compile ends early, and the next
+//! one goes on.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::vec::IntoIter;
 
 use super::apply::{self, Slice};
 use super::parts::Part;
@@ -16,11 +18,20 @@ use crate::ingest::scan::ScannedFile;
 use crate::model::clock::Millis;
 use crate::store::{Batch, FileId, StoreError, Writer};
 
-/// Time in ms for which a slice may lock the memory. After a longer one, the next is smaller.
-const LOCKED_MS_MAX: i64 = 150;
+/// Time in ms after which a slice ends.
+const ALONE_MS_MAX: i64 = 1_000;
 
-/// Divisor of a slice's bytes that no long lock exceeds.
-const SHRINKING_MAX: usize = 16;
+/// Time in ms after which a slice ends if others wait.
+const AWAITED_MS_MAX: i64 = 50;
+
+/// Bytes of a part that is not read within a transaction.
+const LARGE_BYTES: usize = 1024 * 1024;
+
+/// Bytes of source from which on indexing is deferred.
+const MANY_BYTES: usize = 128 * 1024;
+
+/// Bytes of source after which a write resolves and indexes what it holds, if that is much.
+const FLUSHED_BYTES: usize = 1024 * 1024;
 
 /// Files whose temperatures are set together.
 const RESEEDED_MAX: usize = 256;
@@ -35,125 +46,158 @@ pub(super) fn write(
 ) -> Result<(), CompileError> {
     let n_files = changed.len();
     let Survey { parts, files, n_read } = survey::divide(writer, request, plan, changed)?;
-    let mut run = SliceRun {
-        writer,
-        request,
-        plan,
-        now,
-        message: plan.workspace.redactor.scrub(request.message).text.into_owned(),
-        report,
-        n_read,
-        n_reads: n_read + n_files,
-        n_kept: 0,
-    };
     let place = (plan.scope.root.as_path(), &*plan.workspace);
-    let outcome =
-        source::read_all(files, request.n_threads, place, |files| run.write_parts(parts, files));
-    match outcome.and_then(|()| run.reseed()) {
-        Err(cause) if run.report.snapshot.is_some() => {
-            let (n_kept, cause) = (run.n_kept, Box::new(cause));
-            Err(CompileError::Unfinished { n_kept, n_files, cause })
+    let outcome = source::read_all(files, request.n_threads, place, |files| {
+        let bytes_left = parts.iter().map(|it| it.bytes).sum();
+        let is_large = MANY_BYTES <= bytes_left;
+        let parts = parts.into_iter().peekable();
+        let mut reader =
+            PartReader {
+            request,
+            plan,
+            parts,
+            files,
+            bytes_left,
+            is_large,
+            n_read,
+            n_reads: n_read + n_files,
+        };
+        let mut n_kept = 0;
+        while !reader.is_done() {
+            let written = write_slice(writer, &mut reader, report, now);
+            n_kept += written.map_err(|cause| cause.after(n_kept, n_files, report))?;
+            if !reader.is_done() {
+                writer.give_way()?;
+            }
         }
-        outcome => outcome,
+        Ok(())
+    });
+    outcome.and_then(|()| reseed(writer, request, plan, report, now))
+}
+
+impl CompileError {
+    /// Returns the error of a compile that had written a part of its files.
+    fn after(self, n_kept: usize, n_files: usize, report: &Report) -> CompileError {
+        match report.snapshot {
+            Some(_) => CompileError::Unfinished { n_kept, n_files, cause: Box::new(self) },
+            None => self,
+        }
     }
 }
 
-struct SliceRun<'a> {
-    writer: &'a Writer,
+/// The parts still to be written, and their files.
+struct PartReader<'a> {
     request: &'a CompileRequest<'a>,
     plan: &'a CompilePlan,
-    now: Millis,
-    message: String,
-    report: &'a mut Report,
+    parts: Peekable<IntoIter<Part>>,
+    files: &'a mut dyn Iterator<Item = SourceFile>,
+    bytes_left: usize,
+    /// Whether there were many bytes.
+    is_large: bool,
     /// Files read so far and in all, counted each time.
     n_read: usize,
     n_reads: usize,
-    /// Files of committed slices.
-    n_kept: usize,
 }
 
-impl SliceRun<'_> {
-    fn write_parts(
-        &mut self,
-        parts: Vec<Part>,
-        files: &mut dyn Iterator<Item = SourceFile>,
-    ) -> Result<(), CompileError> {
-        let mut parts = parts.into_iter().peekable();
-        let mut bytes_max = self.request.slice_bytes;
-        while parts.peek().is_some() {
-            let mut slice = Slice::default();
-            let mut n_parts = 0;
-            while let Some(part) =
-                parts.next_if(|it| n_parts == 0 || slice.bytes + it.bytes <= bytes_max)
-            {
-                n_parts += 1;
-                slice.bytes += part.bytes;
-                slice.vanished.extend(part.vanished);
-                slice.adopted.extend(part.adopted);
-                for source in (&mut *files).take(part.n_files) {
-                    self.n_read += 1;
-                    self.request.check(self.plan, self.n_read, self.n_reads)?;
-                    slice.files.push(source);
+impl PartReader<'_> {
+    fn is_done(&mut self) -> bool {
+        self.parts.peek().is_none()
+    }
+
+    /// Reads the next part.
+    fn next(&mut self) -> Result<Slice, CompileError> {
+        let Part { n_files, vanished, adopted, bytes } = self.parts.next().unwrap_or_default();
+        self.bytes_left -= bytes;
+        let mut files = Vec::with_capacity(n_files);
+        for source in (&mut *self.files).take(n_files) {
+            self.n_read += 1;
+            self.request.check(self.plan, self.n_read, self.n_reads)?;
+            files.push(source);
+        }
+        Ok(Slice { vanished, adopted, files, bytes })
+    }
+}
+
+/// Writes as many parts as fit into a slice, and returns the number of their files.
+fn write_slice(
+    writer: &Writer,
+    reader: &mut PartReader<'_>,
+    report: &mut Report,
+    now: Millis,
+) -> Result<usize, CompileError> {
+    let (plan, request) = (reader.plan, reader.request);
+    let is_large = MANY_BYTES <= reader.bytes_left;
+    // The first part is read before the transaction.
+    let mut next = Some(reader.next()?);
+    let message = plan.workspace.redactor.scrub(request.message).text;
+    let mut n_files = 0;
+    let (mut warnings, mut purged) = (Vec::new(), Vec::new());
+    let ((), commit) = writer.write(&message, &plan.root, now, |batch| {
+        let begun_at = request.stopwatch.elapsed_ms();
+        let (mut bytes, mut unflushed) = (0, 0);
+        if is_large {
+            batch.defer_indexing()?;
+        }
+        while let Some(slice) = next.take() {
+            n_files += slice.files.len();
+            (bytes, unflushed) = (bytes + slice.bytes, unflushed + slice.bytes);
+            let outcome = apply::apply_slice(batch, plan, slice, now)?;
+            warnings.extend(outcome.0);
+            purged.extend(outcome.1);
+            if FLUSHED_BYTES <= unflushed {
+                batch.flush_if_large()?;
+                unflushed = 0;
+            }
+            let Some(part) = reader.parts.peek() else {
+                if reader.is_large {
+                    batch.lift_segments();
                 }
+                continue;
+            };
+            let took_ms = request.stopwatch.elapsed_ms() - begun_at;
+            let is_full = request.slice_bytes < bytes.saturating_add(part.bytes)
+                || LARGE_BYTES < part.bytes
+                || ALONE_MS_MAX <= took_ms
+                || AWAITED_MS_MAX <= took_ms && writer.is_awaited();
+            if !is_full {
+                next = Some(reader.next()?);
             }
-            slice.is_last = parts.peek().is_none();
-            let locked_ms = self.write_slice(slice)?;
-            if parts.peek().is_some() {
-                self.writer.give_way()?;
-            }
-            bytes_max = next_bytes_max(bytes_max, locked_ms, self.request.slice_bytes);
         }
-        Ok(())
-    }
-
-    /// Writes a slice, and returns the time in ms for which the memory was locked.
-    fn write_slice(&mut self, slice: Slice) -> Result<i64, CompileError> {
-        let (plan, now, stopwatch) = (self.plan, self.now, &self.request.stopwatch);
-        let n_files = slice.files.len();
-        let mut locked_at = 0;
-        let ((warnings, purged), commit) =
-            self.writer.write_slice(&self.message, &plan.root, now, |batch| {
-                locked_at = stopwatch.elapsed_ms();
-                apply::apply_slice(batch, plan, slice, now)
-            })?;
-        let locked_ms = stopwatch.elapsed_ms() - locked_at;
-        self.n_kept += n_files;
-        let report = &mut *self.report;
-        report.warnings.extend(warnings);
-        report.purged.extend(purged);
-        report.added += commit.counts.added;
-        report.modified += commit.counts.modified;
-        report.removed += commit.counts.removed;
-        report.snapshot = commit.snapshot.or(report.snapshot);
-        Ok(locked_ms)
-    }
-
-    /// Sets all nodes below the path to their files' initial temperatures, if requested.
-    fn reseed(&mut self) -> Result<(), CompileError> {
-        if self.request.temperatures_for == InitialTemperaturesFor::NewNodes {
-            return Ok(());
-        }
-        let mut temperatures: Vec<(FileId, f64)> = Vec::new();
-        let files = self.writer.files_at(&self.plan.root)?;
-        for file in files.iter().filter(|it| self.plan.scope.covers(&it.path)) {
-            let temperature = self.plan.workspace.initial_temperatures.of(&file.path);
-            temperatures.extend(temperature.map(|it| (file.id, it)));
-        }
-        let mut n_nodes = 0;
-        for files in temperatures.chunks(RESEEDED_MAX) {
-            self.request.check_time(self.plan)?;
-            let files: BTreeMap<FileId, f64> = files.iter().copied().collect();
-            let set = |batch: &mut Batch<'_>| batch.reseed(&files);
-            n_nodes += self.writer.write::<_, StoreError>("", "", self.now, set)?.0;
-        }
-        self.report.reseeded = Some(n_nodes);
-        Ok(())
-    }
+        Ok::<_, CompileError>(())
+    })?;
+    report.warnings.extend(warnings);
+    report.purged.extend(purged);
+    report.added += commit.counts.added;
+    report.modified += commit.counts.modified;
+    report.removed += commit.counts.removed;
+    report.snapshot = commit.snapshot.or(report.snapshot);
+    Ok(n_files)
 }
 
-/// Returns the bytes of the next slice: as many as could be written in time, at most `bytes_most`.
-fn next_bytes_max(bytes: usize, locked_ms: i64, bytes_most: usize) -> usize {
-    let locked_ms = usize::try_from(locked_ms).unwrap_or(1).max(1);
-    let in_time = bytes.saturating_mul(LOCKED_MS_MAX as usize) / locked_ms;
-    in_time.clamp(bytes_most / SHRINKING_MAX, bytes_most)
+/// Sets all nodes below the path to their files' initial temperatures, if requested.
+fn reseed(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    plan: &CompilePlan,
+    report: &mut Report,
+    now: Millis,
+) -> Result<(), CompileError> {
+    if request.temperatures_for == InitialTemperaturesFor::NewNodes {
+        return Ok(());
+    }
+    let mut temperatures: Vec<(FileId, f64)> = Vec::new();
+    let files = writer.files_at(&plan.root)?;
+    for file in files.iter().filter(|it| plan.scope.covers(&it.path)) {
+        let temperature = plan.workspace.initial_temperatures.of(&file.path);
+        temperatures.extend(temperature.map(|it| (file.id, it)));
+    }
+    let mut n_nodes = 0;
+    for files in temperatures.chunks(RESEEDED_MAX) {
+        request.check_time(plan)?;
+        let files: BTreeMap<FileId, f64> = files.iter().copied().collect();
+        let set = |batch: &mut Batch<'_>| batch.reseed(&files);
+        n_nodes += writer.write::<_, StoreError>("", "", now, set)?.0;
+    }
+    report.reseeded = Some(n_nodes);
+    Ok(())
 }

@@ -28,11 +28,6 @@ pub(super) struct SourceFile {
 }
 
 impl SourceFile {
-    /// Returns the bytes that the file counts for.
-    pub(super) fn weight(&self) -> usize {
-        weight(self.found.stat.size)
-    }
-
     /// Returns the file in its present state, read again if it changed meanwhile. Another compile
     /// may have written the newer state already.
     pub(super) fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {

@@ -16,6 +16,9 @@ use crate::ingest::scan::ScannedFile;
 use crate::model::identity::{self, ContentHash};
 use crate::store::{FileRow, Writer};
 
+/// Bytes of source that are never divided.
+const WHOLE_BYTES: usize = 2 * 1024 * 1024;
+
 /// The parts of a compile.
 pub(super) struct Survey {
     pub(super) parts: Vec<Part>,
@@ -38,7 +41,7 @@ pub(super) fn divide(
     let all: usize = bytes.iter().sum();
     let (n_files, n_units) = (changed.len(), bytes.len());
     let is_all_new = plan.n_new == n_files && plan.vanished.is_empty() && plan.adopted.is_empty();
-    let lists = if all <= request.slice_bytes {
+    let lists = if all <= request.slice_bytes.min(WHOLE_BYTES) {
         if n_units == 0 { Vec::new() } else { vec![(0..n_units).collect()] }
     } else if is_all_new {
         (0..n_files).map(|it| vec![it]).collect()

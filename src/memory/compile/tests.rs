@@ -91,13 +91,13 @@ impl Notes {
     /// Lists nodes as `path: id label` in document order.
     fn nodes(&self) -> Vec<String> {
         let roots = self.writer.roots().unwrap();
+        let files: Vec<_> =
+            roots.iter().flat_map(|it| self.writer.files(it.id).unwrap()).collect();
         let list = |batch: &mut crate::store::Batch<'_>| -> Result<Vec<String>, StoreError> {
             let mut lines = Vec::new();
-            for root in &roots {
-                for file in batch.files(root.id)? {
-                    for node in batch.file_nodes(file.id)? {
-                        lines.push(format!("{}: {} {}", file.path, node.id, node.label));
-                    }
+            for file in &files {
+                for node in batch.file_nodes(file.id)? {
+                    lines.push(format!("{}: {} {}", file.path, node.id, node.label));
                 }
             }
             Ok(lines)

@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError, files};
+use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError};
 
 impl Batch<'_> {
     /// Returns the root of a path, added if there is none.
@@ -17,8 +17,9 @@ impl Batch<'_> {
     }
 
     /// Returns the files of a root, by path.
+    #[cfg(test)]
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
-        files::files(self.tx, root)
+        crate::store::files::files(self.tx, root)
     }
 
     /// Returns the row of a path in a root.
