@@ -40,7 +40,7 @@ pub(crate) use rescan::RescanState;
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
 /// Bytes of source that are written in one transaction.
-pub(crate) const SLICE_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const SLICE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A request for a compile.
 pub(crate) struct CompileRequest<'a> {

@@ -77,7 +77,7 @@ pub(super) fn try_up_to(
 }
 
 /// Pauses until every connection that waits for a write has tried again.
-pub(super) fn let_others_write() {
+pub(super) fn pause() {
     sleep(Duration::from_micros(PAUSE_US_MAX));
 }
 

@@ -73,7 +73,8 @@ pub(super) fn file_texts(
          CROSS JOIN node ON node.key = inside.key
          WHERE source_hash IS NOT NULL";
     let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-    let texts: Vec<(String, i64)> = conn.rows(TEXTS, [file.0], read, "read the hashes of a file's texts")?;
+    let texts: Vec<(String, i64)> =
+        conn.rows(TEXTS, [file.0], read, "read the hashes of a file's texts")?;
     let known = texts.into_iter().filter_map(|(hash, n_bytes)| {
         Some((ContentHash::parse(&hash)?, usize::try_from(n_bytes).unwrap_or(0)))
     });

@@ -17,6 +17,9 @@ use super::{
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 
+/// Pauses between two writes of a compile while others still wait.
+const PAUSES_MAX: usize = 20;
+
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
@@ -93,10 +96,7 @@ impl Writer {
     }
 
     /// Returns the hashes and bytes of the base texts of a file's nodes.
-    pub(crate) fn file_texts(
-        &self,
-        file: FileId,
-    ) -> Result<Vec<(ContentHash, usize)>, StoreError> {
+    pub(crate) fn file_texts(&self, file: FileId) -> Result<Vec<(ContentHash, usize)>, StoreError> {
         files::file_texts(&self.lock(), file)
     }
 
@@ -131,16 +131,29 @@ impl Writer {
         Ok((value, CommitReport { snapshot, counts }))
     }
 
-    /// Does what is due between the writes of a compile, and pauses for as long as others may need
-    /// to notice that no one writes.
+    /// Does what is due between the writes of a compile: lets others write, merges the full-text
+    /// index, and copies a long log.
     pub(crate) fn give_way(&self) -> Result<(), StoreError> {
-        self.log.copy_if_long()?;
-        busy_handler::let_others_write();
         let merge = |batch: &mut Batch<'_>| batch.merge_many();
-        if self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
-            busy_handler::let_others_write();
+        loop {
+            self.let_others_write();
+            self.log.copy_if_long()?;
+            if !self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
+                break;
+            }
         }
-        Ok(())
+        // Whoever wrote while the log was copied keeps it from beginning anew.
+        self.log.copy_if_long()
+    }
+
+    /// Pauses for as long as others need to notice that no one writes, and to begin.
+    fn let_others_write(&self) {
+        for _ in 0..PAUSES_MAX {
+            busy_handler::pause();
+            if !self.is_awaited() {
+                break;
+            }
+        }
     }
 
     /// Runs a write as [`Writer::write`], and overwrites what it deletes with zeros.

@@ -49,11 +49,10 @@ pub(super) struct Slice {
 /// Writes a slice; returns warnings and deleted files.
 pub(super) fn apply_slice(
     batch: &mut Batch<'_>,
-    plan: &CompilePlan,
+    (plan, root): (&CompilePlan, RootId),
     slice: Slice,
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
-    let root = batch.root(&plan.root)?;
     // Changes by another process since the plan was made are kept; the next compile compares them.
     let vanished = batch.unchanged_files(&slice.vanished)?;
     for (row, path) in &slice.adopted {

@@ -1,10 +1,10 @@
 //! Writes a compile in slices of whole files, each in a transaction and a snapshot of its own.
 //!
 //! A slice ends soon after another writer began to wait, before a file that takes long to read,
-//! and after its bytes or its time. What was written stays if the compile ends early, and the next
+//! and after its bytes. What was written stays if the compile ends early, and the next
 //! one goes on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
@@ -18,20 +18,14 @@ use crate::ingest::scan::ScannedFile;
 use crate::model::clock::Millis;
 use crate::store::{Batch, FileId, StoreError, Writer};
 
-/// Time in ms after which a slice ends.
-const ALONE_MS_MAX: i64 = 1_000;
-
 /// Time in ms after which a slice ends if others wait.
 const AWAITED_MS_MAX: i64 = 50;
 
-/// Bytes of a part that is not read within a transaction.
-const LARGE_BYTES: usize = 1024 * 1024;
+/// Bytes of source that are read together. More in one part are not read within a transaction.
+const GROUP_BYTES: usize = 1024 * 1024;
 
 /// Bytes of source from which on indexing is deferred.
 const MANY_BYTES: usize = 128 * 1024;
-
-/// Bytes of source after which a write resolves and indexes what it holds, if that is much.
-const FLUSHED_BYTES: usize = 1024 * 1024;
 
 /// Files whose temperatures are set together.
 const RESEEDED_MAX: usize = 256;
@@ -51,12 +45,12 @@ pub(super) fn write(
         let bytes_left = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= bytes_left;
         let parts = parts.into_iter().peekable();
-        let mut reader =
-            PartReader {
+        let mut reader = PartReader {
             request,
             plan,
             parts,
             files,
+            group: VecDeque::new(),
             bytes_left,
             is_large,
             n_read,
@@ -91,6 +85,8 @@ struct PartReader<'a> {
     plan: &'a CompilePlan,
     parts: Peekable<IntoIter<Part>>,
     files: &'a mut dyn Iterator<Item = SourceFile>,
+    /// Parts that were read.
+    group: VecDeque<Slice>,
     bytes_left: usize,
     /// Whether there were many bytes.
     is_large: bool,
@@ -101,20 +97,32 @@ struct PartReader<'a> {
 
 impl PartReader<'_> {
     fn is_done(&mut self) -> bool {
-        self.parts.peek().is_none()
+        self.group.is_empty() && self.parts.peek().is_none()
     }
 
-    /// Reads the next part.
-    fn next(&mut self) -> Result<Slice, CompileError> {
-        let Part { n_files, vanished, adopted, bytes } = self.parts.next().unwrap_or_default();
-        self.bytes_left -= bytes;
-        let mut files = Vec::with_capacity(n_files);
-        for source in (&mut *self.files).take(n_files) {
-            self.n_read += 1;
-            self.request.check(self.plan, self.n_read, self.n_reads)?;
-            files.push(source);
+    /// Returns the bytes of the next part, if there is one.
+    fn next_bytes(&mut self) -> Option<usize> {
+        self.group.front().map(|it| it.bytes).or_else(|| self.parts.peek().map(|it| it.bytes))
+    }
+
+    /// Reads a group of parts, at least one, if none is left.
+    fn fill(&mut self) -> Result<(), CompileError> {
+        let bytes_max = GROUP_BYTES.min(self.request.slice_bytes);
+        let mut bytes = 0;
+        loop {
+            let in_group = |it: &Part| bytes == 0 || bytes + it.bytes <= bytes_max;
+            let Some(part) = self.parts.next_if(in_group) else { break };
+            bytes += part.bytes;
+            let mut files = Vec::with_capacity(part.n_files);
+            for source in (&mut *self.files).take(part.n_files) {
+                self.n_read += 1;
+                self.request.check(self.plan, self.n_read, self.n_reads)?;
+                files.push(source);
+            }
+            let Part { vanished, adopted, bytes, .. } = part;
+            self.group.push_back(Slice { vanished, adopted, files, bytes });
         }
-        Ok(Slice { vanished, adopted, files, bytes })
+        Ok(())
     }
 }
 
@@ -126,41 +134,48 @@ fn write_slice(
     now: Millis,
 ) -> Result<usize, CompileError> {
     let (plan, request) = (reader.plan, reader.request);
-    let is_large = MANY_BYTES <= reader.bytes_left;
-    // The first part is read before the transaction.
-    let mut next = Some(reader.next()?);
+    if reader.group.is_empty() {
+        reader.fill()?;
+    }
     let message = plan.workspace.redactor.scrub(request.message).text;
-    let mut n_files = 0;
+    let (mut n_files, mut bytes) = (0, 0);
     let (mut warnings, mut purged) = (Vec::new(), Vec::new());
     let ((), commit) = writer.write(&message, &plan.root, now, |batch| {
         let begun_at = request.stopwatch.elapsed_ms();
-        let (mut bytes, mut unflushed) = (0, 0);
-        if is_large {
+        if MANY_BYTES <= reader.bytes_left {
             batch.defer_indexing()?;
         }
-        while let Some(slice) = next.take() {
+        let root = batch.root(&plan.root)?;
+        loop {
+            let Some(slice) = reader.group.pop_front() else { break };
             n_files += slice.files.len();
-            (bytes, unflushed) = (bytes + slice.bytes, unflushed + slice.bytes);
-            let outcome = apply::apply_slice(batch, plan, slice, now)?;
+            bytes += slice.bytes;
+            reader.bytes_left -= slice.bytes;
+            let outcome = apply::apply_slice(batch, (plan, root), slice, now)?;
             warnings.extend(outcome.0);
             purged.extend(outcome.1);
-            if FLUSHED_BYTES <= unflushed {
-                batch.flush_if_large()?;
-                unflushed = 0;
-            }
-            let Some(part) = reader.parts.peek() else {
+            let Some(next) = reader.next_bytes() else {
                 if reader.is_large {
                     batch.lift_segments();
                 }
-                continue;
+                break;
             };
-            let took_ms = request.stopwatch.elapsed_ms() - begun_at;
-            let is_full = request.slice_bytes < bytes.saturating_add(part.bytes)
-                || LARGE_BYTES < part.bytes
-                || ALONE_MS_MAX <= took_ms
-                || AWAITED_MS_MAX <= took_ms && writer.is_awaited();
-            if !is_full {
-                next = Some(reader.next()?);
+            let is_awaited = || {
+                let took_ms = request.stopwatch.elapsed_ms() - begun_at;
+                AWAITED_MS_MAX <= took_ms && writer.is_awaited()
+            };
+            if request.slice_bytes < bytes.saturating_add(next) || is_awaited() {
+                break;
+            }
+            if reader.group.is_empty() {
+                batch.flush_if_large()?;
+                if GROUP_BYTES < next {
+                    break;
+                }
+                reader.fill()?;
+                if is_awaited() {
+                    break;
+                }
             }
         }
         Ok::<_, CompileError>(())

@@ -81,4 +81,3 @@ fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
     };
     SourceFile { found, outcome }
 }
-

@@ -91,8 +91,7 @@ impl Notes {
     /// Lists nodes as `path: id label` in document order.
     fn nodes(&self) -> Vec<String> {
         let roots = self.writer.roots().unwrap();
-        let files: Vec<_> =
-            roots.iter().flat_map(|it| self.writer.files(it.id).unwrap()).collect();
+        let files: Vec<_> = roots.iter().flat_map(|it| self.writer.files(it.id).unwrap()).collect();
         let list = |batch: &mut crate::store::Batch<'_>| -> Result<Vec<String>, StoreError> {
             let mut lines = Vec::new();
             for file in &files {

@@ -4,6 +4,10 @@
 //! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
 //! new nodes in large groups, and restores the trigger at the end.
 //!
+//! The first write of a memory also drops the indexes whose entries come in no order: built at the
+//! end, they are sorted before they are written. Sorting takes memory, so they are built earlier
+//! when very many nodes come.
+//!
 //! Each write adds a segment to the lowest level of the index, and a search reads all segments.
 //! SQLite by itself merges all segments of a full level in the commit that fills it, whatever their
 //! size. Here a write that finds a full level merges a bounded number of pages, and large segments
@@ -19,28 +23,56 @@ use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 /// pages are cached.
 const WAITING_MAX: i64 = 16_000;
 
+/// Indexes whose entries for new nodes come in no order.
+const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
+
+/// Nodes of a first write after which the dropped indexes are rebuilt.
+const UNSORTED_MAX: usize = 100_000;
+
 /// The time at which new nodes are indexed.
 #[derive(Debug)]
 pub(super) enum Indexing<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
-    /// In groups: nodes after the key `indexed` wait. `trigger` is the SQL that restores it.
-    Later { indexed: i64, trigger: String, _cache: LargeCache<'a> },
+    /// In groups: nodes after the key `indexed` wait. `trigger` and `indexes` are the SQL that
+    /// restores what was dropped.
+    Later { indexed: i64, trigger: String, indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
     /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
-        const SQL: &str = "SELECT sql FROM sqlite_schema WHERE name = 'node_fts_insert'";
-        const DROP: &str = "DROP TRIGGER node_fts_insert";
-        let doing = "set the index aside";
+        const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";
         if matches!(self.indexing, Indexing::AtOnce) {
             let indexed = self.newest()?;
-            let trigger = self.tx.query_row(SQL, [], |row| row.get(0)).doing(doing)?;
-            self.tx.execute_batch(DROP).doing(doing)?;
+            let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
+            let is_first = indexed == 0 && !has_history;
+            let trigger = self.set_aside("TRIGGER", "node_fts_insert")?;
+            let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
+            let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
+            let indexes = indexes.collect::<Result<_, _>>()?;
             let _cache = LargeCache::of(self.tx)?;
             segments::configure(self.tx)?;
-            self.indexing = Indexing::Later { indexed, trigger, _cache };
+            self.indexing = Indexing::Later { indexed, trigger, indexes, _cache };
+        }
+        Ok(())
+    }
+
+    /// Drops a trigger or an index, and returns the SQL that restores it.
+    fn set_aside(&self, what: &str, name: &str) -> Result<String, StoreError> {
+        const SQL: &str = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+        let doing = "set the index aside";
+        let sql = self.tx.query_row(SQL, [name], |row| row.get(0)).doing(doing)?;
+        self.tx.execute_batch(&format!("DROP {what} {name}")).doing(doing)?;
+        Ok(sql)
+    }
+
+    /// Rebuilds the dropped indexes, which looking up nodes needs.
+    pub(super) fn rebuild_indexes(&mut self) -> Result<(), StoreError> {
+        if let Indexing::Later { indexes, .. } = &mut self.indexing {
+            for sql in std::mem::take(indexes) {
+                self.tx.execute_batch(&sql).doing("resume indexing")?;
+            }
         }
         Ok(())
     }
@@ -52,29 +84,43 @@ impl Batch<'_> {
 
     /// Merges many pages of the index if a level is full, and returns whether one was.
     pub(in crate::store) fn merge_many(&self) -> Result<bool, StoreError> {
-        segments::merge_segments(self.tx, segments::MERGED_OF_MANY_PAGES)
+        segments::merge_many(self.tx)
     }
 
     /// Indexes the waiting nodes if they are many.
+    ///
+    /// Rebuilds the dropped indexes once sorting them would take much memory.
     pub(super) fn index_meanwhile(&mut self) -> Result<(), StoreError> {
-        match &self.indexing {
-            Indexing::Later { indexed, .. } if WAITING_MAX <= self.newest()? - indexed => {
-                self.index_waiting()
-            }
-            _ => Ok(()),
+        if let Indexing::Later { indexed, .. } = &self.indexing
+            && WAITING_MAX <= self.newest()? - indexed
+        {
+            self.index_waiting()?;
+            self.record_waiting_inserts()?;
         }
+        if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }
 
     /// Indexes the waiting nodes, restores the trigger for all later ones, and merges what is due.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
+        self.rebuild_indexes()?;
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
             self.tx.execute_batch(trigger).doing("resume indexing")?;
             self.indexing = Indexing::AtOnce;
         } else if self.snapshot.is_some() {
-            segments::merge_segments(self.tx, segments::MERGED_PAGES)?;
+            segments::merge_few(self.tx)?;
         }
         if self.lifts_segments { segments::lift(self.tx) } else { Ok(()) }
+    }
+
+    /// Returns whether new nodes are indexed later, which means that they are many.
+    pub(super) fn is_indexing_later(&self) -> bool {
+        matches!(self.indexing, Indexing::Later { .. })
+    }
+
+    /// Returns whether no index is dropped.
+    pub(super) fn has_all_indexes(&self) -> bool {
+        !matches!(&self.indexing, Indexing::Later { indexes, .. } if !indexes.is_empty())
     }
 
     /// Notes an added node.

@@ -117,7 +117,7 @@ fn show(
 }
 
 #[track_caller]
-fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
+pub(super) fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
     batch.find(NodeId::parse(id).unwrap()).unwrap().expect("the node is there")
 }
 

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::store::Batch;
+use crate::memory::rollback::{LaterSnapshots, rollback};
+use crate::store::{Batch, NodeData, NodeRecord};
 
 /// Sizes of slices: a file each, a few files, everything.
 const SIZES: [usize; 3] = [1, 9_000, usize::MAX];
@@ -234,4 +235,106 @@ fn a_compile_that_fits_is_one_snapshot() {
         notes.write(&format!("sub/{nth}.md"), &format!("# Note {nth}\n\nText of the note."));
     }
     assert_eq!(notes.compile().snapshot, Some(2));
+}
+
+/// Compiles three mebibytes while the folder of the memory is locked as by a writer that waits, or
+/// is not, and returns the number of snapshots.
+fn n_slices_of_three_mebibytes(is_awaited: bool) -> usize {
+    let notes = Notes::new();
+    for nth in 0..24 {
+        notes.write(&format!("{nth}.txt"), &format!("{nth} ").repeat(128 * 1024 / 3));
+    }
+    let folder = fs::File::open(notes.dir.path()).unwrap();
+    if is_awaited {
+        folder.lock_shared().unwrap();
+    }
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let progress = |_, _| {
+        clock.advance(20);
+        true
+    };
+    let request = CompileRequest { progress: &progress, ..request(&path, &clock) };
+    compile(&notes.writer, &request, LATER).unwrap();
+    notes.n_snapshots()
+}
+
+#[test]
+fn a_slice_ends_early_only_if_others_wait() {
+    assert_eq!(n_slices_of_three_mebibytes(false), 1);
+    assert!(2 < n_slices_of_three_mebibytes(true));
+}
+
+/// Does what an agent or another process may do to a memory between two slices.
+fn interfere(rival: &Writer, dice: &mut Dice) {
+    let ids: Vec<String> = {
+        let conn = rival.lock();
+        let mut query = conn.prepare("SELECT id FROM node ORDER BY id").unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    if ids.is_empty() {
+        return;
+    }
+    let [one, other] = [(); 2].map(|()| ids[dice.below(ids.len())].clone());
+    let chosen = dice.below(6);
+    if chosen == 5 {
+        let newest = "SELECT max(id) FROM snapshot";
+        let head: i64 = rival.lock().query_row(newest, [], |row| row.get(0)).unwrap();
+        rollback(rival, (head - 2).max(1), LaterSnapshots::Keep, Millis(1)).unwrap();
+        return;
+    }
+    let edit = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
+        let (one, other) = (overlays::find(batch, &one), overlays::find(batch, &other));
+        let text = overlays::node("An agent wrote this text, which is in no file.");
+        let below = |it: &NodeRecord| batch.last_place(it.place.file, Some(it.key));
+        match chosen {
+            0 => overlays::forget(batch, &one.id.to_string()),
+            1 => batch.set_agent_text(&one, &NodeData::of(&text)),
+            2 => {
+                let place = below(&one)?;
+                batch.insert_agent_node(&NodeData::of(&text), place).map(drop)
+            }
+            3 if batch.children_of(one.key)?.is_empty() && one.key != other.key => {
+                let place = below(&other)?;
+                batch.move_to(&one, place)
+            }
+            _ => batch.set_temperature(one.key, 0.25),
+        }
+    };
+    rival.write("agent", "", Millis(1), edit).unwrap();
+}
+
+#[test]
+fn edits_between_slices_leave_a_sound_memory_in_which_the_next_compile_goes_on() {
+    let mut n_edits = 0;
+    for seed in 0..6 {
+        let (notes, dice) = (Notes::new(), RefCell::new(Dice(seed + 200)));
+        let mut folder = Folder::new(&mut dice.borrow_mut());
+        let db = notes.dir.path().join("memory.db");
+        let rival = Writer::open(&db, IfMissing::Create).unwrap();
+        for round in 0..4 {
+            folder.write(&notes);
+            let n_before = notes.n_snapshots();
+            let progress = |_, _| {
+                if dice.borrow_mut().below(3) == 0 {
+                    interfere(&rival, &mut dice.borrow_mut());
+                }
+                true
+            };
+            let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+            let request =
+                CompileRequest { slice_bytes: 1, progress: &progress, ..request(&path, &clock) };
+            compile(&notes.writer, &request, LATER).unwrap();
+            notes.check_health();
+            n_edits += notes.n_snapshots() - n_before;
+            // A rollback meanwhile took back what this compile brings again.
+            notes.compile_in_slices(1);
+            notes.check_health();
+            let report = notes.compile_in_slices(1).to_string();
+            let nothing = "compiled: 0 added, 0 modified, 0 removed (0 ops)";
+            assert_eq!(report, nothing, "seed {seed}, round {round}");
+            let n_changes = 1 + dice.borrow_mut().below(6);
+            (0..n_changes).for_each(|_| folder.change(&mut dice.borrow_mut()));
+        }
+    }
+    assert!(100 < n_edits, "{n_edits} snapshots");
 }

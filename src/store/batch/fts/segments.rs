@@ -17,9 +17,12 @@ const CRISIS: i64 = 1_000;
 /// Bytes that the index gathers before it writes a segment.
 const GATHERED_BYTES: i64 = 8 * 1024 * 1024;
 
-/// Pages that one write merges, and one step between the writes of a compile.
-pub(super) const MERGED_PAGES: i64 = 32;
-pub(super) const MERGED_OF_MANY_PAGES: i64 = 2_000;
+/// Pages that a write merges that finds the lowest level full: more than that level has, so that
+/// merges of higher levels go on, too.
+const MERGED_PAGES: i64 = 64;
+
+/// Pages that one step between the writes of a compile merges.
+const MERGED_OF_MANY_PAGES: i64 = 2_000;
 
 /// Pages of the largest segment of the lowest level; each level above has 16 times as large ones.
 const LOW_PAGES_MAX: i64 = 64;
@@ -38,8 +41,20 @@ const SETTINGS: [(&str, i64); 4] = [
 
 const DOING: &str = "merge the index";
 
-/// The pages of each segment of a level.
-type Level = Vec<i64>;
+/// A level of the index.
+#[derive(Debug, PartialEq, Eq)]
+struct Level {
+    /// Segments that are being merged, the oldest ones.
+    n_merging: usize,
+    /// The pages of each segment.
+    segments: Vec<i64>,
+}
+
+impl Level {
+    fn n_waiting(&self) -> usize {
+        self.segments.len().saturating_sub(self.n_merging)
+    }
+}
 
 /// Sets up the index, once in the life of a memory.
 pub(super) fn configure(conn: &Connection) -> Result<(), StoreError> {
@@ -54,15 +69,25 @@ pub(super) fn configure(conn: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Merges up to about `n_pages` if a level is full, and returns whether one was.
-pub(super) fn merge_segments(
-    conn: &Connection,
-    n_pages: i64,
-) -> Result<bool, StoreError> {
-    let is_full = levels(conn)?.iter().any(|it| FULL <= it.len());
+/// Merges some pages if the lowest level is full.
+pub(super) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
+    let levels = levels(conn)?;
+    // SQLite goes on with a merge of more segments than the lowest level has.
+    let n_merging = levels.iter().map(|it| it.n_merging + 1).max().unwrap_or(0);
+    match levels.first() {
+        Some(lowest) if FULL.max(n_merging) <= lowest.n_waiting() => {
+            configure(conn)?;
+            merge(conn, MERGED_PAGES)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Merges many pages if a level is full, and returns whether one was.
+pub(super) fn merge_many(conn: &Connection) -> Result<bool, StoreError> {
+    let is_full = levels(conn)?.iter().any(|it| FULL <= it.segments.len());
     if is_full {
-        configure(conn)?;
-        merge(conn, n_pages)?;
+        merge(conn, MERGED_OF_MANY_PAGES)?;
     }
     Ok(is_full)
 }
@@ -81,7 +106,7 @@ pub(super) fn lift(conn: &Connection) -> Result<(), StoreError> {
         merge(conn, 1)?;
         let mut pages_max = LOW_PAGES_MAX;
         let is_low = levels(conn)?.iter().any(|level| {
-            let is_larger = level.iter().any(|n_pages| pages_max < *n_pages);
+            let is_larger = level.segments.iter().any(|n_pages| pages_max < *n_pages);
             pages_max *= PAGES_PER_LEVEL;
             is_larger
         });
@@ -109,19 +134,27 @@ fn levels(conn: &Connection) -> Result<Vec<Level>, StoreError> {
 }
 
 fn parse(mut block: &[u8]) -> Option<Vec<Level>> {
-    let (n_levels, _n_segments, _n_written) = (varint(&mut block)?, varint(&mut block)?, varint(&mut block)?);
+    let block = &mut block;
+    let [n_levels, _n_segments, _n_written] = numbers(block)?;
     let mut levels = Vec::new();
     for _ in 0..n_levels {
-        let (_n_merging, n_segments) = (varint(&mut block)?, varint(&mut block)?);
-        let mut level = Level::new();
+        let [n_merging, n_segments] = numbers(block)?;
+        let mut segments = Vec::new();
         for _ in 0..n_segments {
-            let (_id, first, last) =
-                (varint(&mut block)?, varint(&mut block)?, varint(&mut block)?);
-            level.push(last.checked_sub(first)?.checked_add(1)?);
+            let [_id, first, last] = numbers(block)?;
+            segments.push(last.checked_sub(first)?.checked_add(1)?);
         }
-        levels.push(level);
+        levels.push(Level { n_merging: usize::try_from(n_merging).ok()?, segments });
     }
     Some(levels)
+}
+
+fn numbers<const N: usize>(block: &mut &[u8]) -> Option<[i64; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        *number = varint(block)?;
+    }
+    Some(numbers)
 }
 
 /// Reads a number of SQLite's form: seven bits a byte, the highest first, and eight in a ninth.
@@ -140,3 +173,6 @@ fn varint(block: &mut &[u8]) -> Option<i64> {
     }
     Some(number)
 }
+
+#[cfg(test)]
+mod tests;
