@@ -13,7 +13,7 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
+.PHONY: demo build check test model fuzz crash beside watch storm bench eval audit conformance clients \
         agents release install
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -44,6 +44,9 @@ $(FUZZ_BIN):
 
 crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
+
+beside:                 ## a write each 50 ms while 50,000 notes are compiled, and kills of compiles
+	cargo test --locked --release --test it beside:: -- --ignored --nocapture --test-threads 1
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture
