@@ -13,8 +13,8 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash beside watch storm bench eval audit conformance clients \
-        agents release install
+.PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
+        conformance clients agents release package install
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -47,6 +47,12 @@ crash:                  ## minutes of kills, rivals, full disks and torn logs
 
 beside:                 ## a write each 50 ms while 50,000 notes are compiled, and kills of compiles
 	cargo test --locked --release --test it beside:: -- --ignored --nocapture --test-threads 1
+
+faults:                 ## calls that fail, full disks, lost names, steps of the clock (FAULTS_EACH=)
+	cargo test --locked --test it faults::long:: -- --ignored --nocapture
+
+soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grows (SOAK_CALLS=)
+	cargo test --locked --test it soak:: -- --ignored --nocapture
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture
@@ -82,6 +88,10 @@ release:                ## one static, stripped file
 	.ci/static build --release
 	@ldd $(RELEASE) 2>&1 | grep -q 'not a dynamic executable'
 	@ls -l $(RELEASE)
+
+package: release        ## .deb, npm, wheel, tarball, formula into dist/, each tried in a bare folder
+	.ci/package $(RELEASE)
+	.ci/package-check
 
 install: release        ## into PREFIX/bin
 	install -D -m 755 $(RELEASE) $(PREFIX)/bin/remindb

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::announcement::Announcement;
 use super::commit::commit;
 use super::file_identity::FileIdentity;
+use super::lock_holder::begin_write;
 use super::{
     Batch, Counts, ErrorStep, FileId, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
     busy_handler, connection, files,
@@ -114,11 +115,11 @@ impl Writer {
         now: Millis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
-        let mut conn = self.lock();
+        let conn = self.lock();
         self.announcement.allow();
-        let begun = conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        let begun = begin_write(&conn, "begin a write");
         self.announcement.withdraw();
-        let tx = begun.doing("begin a write")?;
+        let tx = begun?;
         self.file_identity.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;

@@ -2,7 +2,9 @@
 //!
 //! A trigger indexes each new node at once, which suits few nodes. Each of many would be held with
 //! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
-//! new nodes in large groups, and restores the trigger at the end.
+//! new nodes in large groups, and restores the trigger at the end. The trigger that makes facets is
+//! dropped, too, since SQLite prepares to undo each row that has any; a node with fields gets its
+//! facets at once.
 //!
 //! The first write of a memory also drops the indexes whose entries come in no order: built at the
 //! end, they are sorted before they are written. Sorting takes memory, so they are built earlier
@@ -34,9 +36,9 @@ const UNSORTED_MAX: usize = 100_000;
 pub(super) enum Indexing<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
-    /// In groups: nodes after the key `indexed` wait. `trigger` and `indexes` are the SQL that
+    /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
     /// restores what was dropped.
-    Later { indexed: i64, trigger: String, indexes: Vec<String>, _cache: LargeCache<'a> },
+    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
@@ -47,13 +49,16 @@ impl Batch<'_> {
             let indexed = self.newest()?;
             let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
             let is_first = indexed == 0 && !has_history;
-            let trigger = self.set_aside("TRIGGER", "node_fts_insert")?;
+            let triggers = [
+                self.set_aside("TRIGGER", "node_fts_insert")?,
+                self.set_aside("TRIGGER", "facet_node_added")?,
+            ];
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
             let _cache = LargeCache::of(self.tx)?;
             segments::configure(self.tx)?;
-            self.indexing = Indexing::Later { indexed, trigger, indexes, _cache };
+            self.indexing = Indexing::Later { indexed, triggers, indexes, _cache };
         }
         Ok(())
     }
@@ -104,8 +109,8 @@ impl Batch<'_> {
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
-        if let Indexing::Later { trigger, .. } = &self.indexing {
-            self.tx.execute_batch(trigger).doing("resume indexing")?;
+        if let Indexing::Later { triggers, .. } = &self.indexing {
+            self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
             self.indexing = Indexing::AtOnce;
         } else if self.snapshot.is_some() {
             segments::merge_few(self.tx)?;
@@ -129,6 +134,15 @@ impl Batch<'_> {
             // A reused key is below those of the waiting nodes, so it is indexed now.
             Indexing::Later { indexed, .. } if key.0 <= *indexed => self.index(key.0 - 1, key.0),
             _ => Ok(()),
+        }
+    }
+
+    /// Makes the facets of an added node with fields, if the trigger that does it is set aside.
+    pub(super) fn make_facets(&self, key: NodeKey) -> Result<(), StoreError> {
+        const MAKE: &str = "INSERT INTO facet_made (node) VALUES (?1)";
+        match &self.indexing {
+            Indexing::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
+            Indexing::AtOnce => Ok(()),
         }
     }
 

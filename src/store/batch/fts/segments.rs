@@ -22,7 +22,7 @@ const GATHERED_BYTES: i64 = 8 * 1024 * 1024;
 const MERGED_PAGES: i64 = 64;
 
 /// Pages that one step between the writes of a compile merges.
-const MERGED_OF_MANY_PAGES: i64 = 2_000;
+const MERGED_OF_MANY_PAGES: i64 = 500;
 
 /// Pages of the largest segment of the lowest level; each level above has 16 times as large ones.
 const LOW_PAGES_MAX: i64 = 64;
