@@ -10,6 +10,7 @@ SEEDS    ?= 100
 STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
 CRANFIELD ?= ../shared/eval/cranfield
+DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
@@ -55,7 +56,8 @@ bench:                  ## what it takes, beside the least work there is (N=, MI
 
 eval:                   ## how well it finds, beside plain full-text search (WORDS=)
 	cargo build --locked --release --quiet --bin remindb
-	CRANFIELD='$(CRANFIELD)' cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
+	CRANFIELD='$(CRANFIELD)' DIALOGUES='$(DIALOGUES)' \
+	    cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
 	    $(if $(WORDS),--words $(WORDS))
 
 audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny

@@ -16,7 +16,7 @@ pub(crate) struct Agent {
     next_id: u64,
 }
 
-/// A reply: its text, and the hits in it, best first.
+/// A reply: all of its text, and the hits in it, best first.
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) hits: Vec<Hit>,
@@ -58,7 +58,9 @@ impl Agent {
     pub(crate) fn search(&mut self, arguments: Value) -> Result<Reply> {
         let params = json!({"name": "MemorySearch", "arguments": arguments});
         let result = self.ask("tools/call", params)?;
-        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        let content = result["content"].as_array().into_iter().flatten();
+        let texts: Vec<&str> = content.filter_map(|it| it["text"].as_str()).collect();
+        let text = texts.join("\n");
         if result["isError"] == json!(true) {
             return Err(text.into());
         }

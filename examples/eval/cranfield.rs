@@ -61,7 +61,8 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize
         "tokens, 10 papers as snippets",
         "tokens, 10 papers as texts",
     ];
-    let mut rows = names.map(|name| Row { name, baseline: Vec::new(), ours: Vec::new() });
+    let mut rows =
+        names.map(|name| Row { name: name.to_owned(), baseline: Vec::new(), ours: Vec::new() });
     for (question, nth) in questions.iter().zip(1..) {
         let Some(gains) = gains.get(&nth).filter(|_| half.has(nth)) else { continue };
         let question = &longest(question, n_words);

@@ -36,7 +36,8 @@ pub(crate) fn evaluate(program: &Path) -> Result<Table> {
         .collect::<rusqlite::Result<_>>()?;
     let mut agent = Agent::start(program, &notes, &db)?;
     let names = ["answer is the best hit", "answer in the best 3", "answer in the best 5", "MRR"];
-    let mut rows = names.map(|name| Row { name, baseline: Vec::new(), ours: Vec::new() });
+    let mut rows =
+        names.map(|name| Row { name: name.to_owned(), baseline: Vec::new(), ours: Vec::new() });
     for line in questions.lines().filter(|it| !it.is_empty()) {
         let (question, answer) =
             line.split_once(" => ").ok_or_else(|| format!("no answer in `{line}`"))?;

@@ -1,8 +1,8 @@
 //! Evaluates search for `make eval`, with questions whose answers are known.
 //!
-//! Two collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it), and
+//! Three collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it),
 //! the journals and conversations under `tests/data/eval`, where an answer is often next to the
-//! paragraph that names the thing. The program compiles both and answers over MCP on the standard
+//! paragraph that names the thing, and long dialogues (the folder `DIALOGUES`). The program compiles both and answers over MCP on the standard
 //! streams of a real process; the baseline rankings are computed in the same run. Intervals are
 //! those of a paired bootstrap with a fixed seed, so that two runs of one program print the same.
 //!
@@ -12,6 +12,7 @@
 
 mod agent;
 mod cranfield;
+mod dialogues;
 mod journals;
 mod measure;
 
@@ -52,19 +53,31 @@ fn run() -> Result<()> {
     }
     let program = program.ok_or(usage)?;
     let program = Path::new(&program).canonicalize()?;
-    let folder = std::env::var_os("CRANFIELD").map(PathBuf::from).unwrap_or_default();
-    if !folder.join("cranqrel").is_file() {
-        let what = "there is no Cranfield collection in";
-        let hint = "set CRANFIELD to the folder with cran.all.1400, cran.qry and cranqrel";
-        return Err(format!("{what} `{}`; {hint}", folder.display()).into());
-    }
-    let cranfield = cranfield::evaluate(&program, &folder, half, n_words)?;
+    let papers = collection("CRANFIELD", &["cran.all.1400", "cran.qry", "cranqrel"])?;
+    let talks = collection("DIALOGUES", &["questions.jsonl"])?;
+    let cranfield = cranfield::evaluate(&program, &papers, half, n_words)?;
     let journals = journals::evaluate(&program)?;
+    let dialogues = dialogues::evaluate(&program, &talks, half)?;
     if !is_json {
-        return print_text(&format!("{cranfield}\n{journals}"));
+        return print_text(&format!("{cranfield}\n{journals}\n{dialogues}"));
     }
-    let all = json!({"cranfield": cranfield.to_json(), "journals": journals.to_json()});
+    let all = json!({
+        "cranfield": cranfield.to_json(),
+        "journals": journals.to_json(),
+        "dialogues": dialogues.to_json(),
+    });
     print_text(&format!("{all:#}\n"))
+}
+
+/// Returns the folder that a variable names, or an error if it lacks one of the files.
+fn collection(variable: &str, files: &[&str]) -> Result<PathBuf> {
+    let folder = std::env::var_os(variable).map(PathBuf::from).unwrap_or_default();
+    if let Some(file) = files.iter().find(|it| !folder.join(it).is_file()) {
+        let files = files.join(", ");
+        let what = format!("there is no `{file}` in `{}`", folder.display());
+        return Err(format!("{what}; set {variable} to the folder with {files}").into());
+    }
+    Ok(folder)
 }
 
 /// The half of the questions that is asked, by their ordinal.

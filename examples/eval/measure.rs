@@ -40,7 +40,7 @@ pub(crate) fn first_places(ids: impl Iterator<Item = u32>) -> Vec<u32> {
 
 /// A figure of two rankings over the same questions.
 pub(crate) struct Row {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) baseline: Vec<f64>,
     pub(crate) ours: Vec<f64>,
 }
@@ -96,7 +96,7 @@ impl fmt::Display for Table {
         for row in &self.rows {
             let (difference, low, high) = row.difference();
             let (base, ours) = (mean(&row.baseline), mean(&row.ours));
-            let name = row.name;
+            let name = &row.name;
             if base < 10.0 {
                 write!(f, "{name:<30} {base:>9.3} {ours:>9.3} {difference:>+11.3}")?;
                 writeln!(f, "  {low:+.3} … {high:+.3}")?;

@@ -1,0 +1,166 @@
+//! Evaluates search on long dialogues, with the turns that answer each question.
+//!
+//! A folder holds a conversation: a file a session, a heading with the date, a paragraph a turn.
+//! `questions.jsonl` names the folder, the kind of each question, and its evidence: the turns that
+//! answer it, word for word. A question is asked as typed, with one call; found is the evidence
+//! whose text is in what the call sent. All text of the result counts, framing included.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tiktoken_rs::CoreBPE;
+
+use crate::agent::Agent;
+use crate::measure::{Row, Table};
+use crate::{Half, Result, compile, ored, still_folder};
+
+/// Tokens that one call may send, and that the baseline fills.
+const BUDGET: usize = 1_200;
+/// Turns of which the baseline fills its tokens.
+const TURNS_MAX: u32 = 400;
+
+struct Question {
+    ordinal: u32,
+    notes: String,
+    kind: String,
+    text: String,
+    evidence: Vec<String>,
+}
+
+/// The evidence in one answer.
+struct Found {
+    n_found: f64,
+    n_evidence: f64,
+    n_sent: f64,
+}
+
+impl Found {
+    /// Returns 1 if there is any evidence, else 0.
+    fn any(&self) -> f64 {
+        self.n_found.min(1.0)
+    }
+}
+
+/// Asks the program and the baseline every question.
+pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Table> {
+    let vocabulary = tiktoken_rs::cl100k_base()?;
+    let mut by_notes: BTreeMap<String, Vec<Question>> = BTreeMap::new();
+    for question in questions(&fs::read_to_string(folder.join("questions.jsonl"))?)? {
+        if half.has(question.ordinal) {
+            by_notes.entry(question.notes.clone()).or_default().push(question);
+        }
+    }
+    let mut answered: Vec<(String, [Found; 2])> = Vec::new();
+    for (notes, questions) in by_notes {
+        let place = tempfile::tempdir()?;
+        let (copy, db) = (place.path().join("notes"), place.path().join("memory.db"));
+        still_folder(&copy)?;
+        let plain = Connection::open_in_memory()?;
+        plain.execute_batch("CREATE VIRTUAL TABLE turn USING fts5 (text, tokenize = 'porter')")?;
+        let mut files: Vec<_> =
+            fs::read_dir(folder.join(notes))?.collect::<std::io::Result<Vec<_>>>()?;
+        files.sort_by_key(|it| it.file_name());
+        for file in files {
+            let text = fs::read_to_string(file.path())?;
+            let name = file.file_name().to_string_lossy().into_owned();
+            fs::write(copy.join(&name), &text)?;
+            for turn in text.split("\n\n").filter(|it| !it.starts_with('#')) {
+                let line = format!("{name}: {}", folded(turn));
+                plain.execute("INSERT INTO turn (text) VALUES (?1)", [line])?;
+            }
+        }
+        compile(program, &copy, &db)?;
+        let mut agent = Agent::start(program, &copy, &db)?;
+        for question in questions {
+            let arguments = json!({"query": question.text, "detail": "full", "budget": BUDGET});
+            let ours = agent.search(arguments)?.text;
+            let base = plain_answer(&plain, &vocabulary, &question.text)?;
+            let found = [base, ours].map(|it| found(&vocabulary, &it, &question.evidence));
+            answered.push((question.kind, found));
+        }
+        agent.stop()?;
+    }
+    let title = format!("Dialogues: {} questions", answered.len());
+    Ok(Table { title, baseline: "FTS5", rows: rows(&answered) })
+}
+
+/// Returns the figures of all questions, then those of each kind.
+fn rows(answered: &[(String, [Found; 2])]) -> Vec<Row> {
+    let row = |name: String, kind: Option<&str>, figure: &dyn Fn(&Found) -> f64| {
+        let of_kind = answered.iter().filter(|it| kind.is_none_or(|kind| kind == it.0));
+        let (baseline, ours) = of_kind.map(|it| (figure(&it.1[0]), figure(&it.1[1]))).unzip();
+        Row { name, baseline, ours }
+    };
+    // Every turn counts alike: questions are weighted by the number of theirs.
+    let recall = |name: String, kind: Option<&str>| {
+        let of_kind = answered.iter().filter(|it| kind.is_none_or(|kind| kind == it.0));
+        let counts: Vec<f64> = of_kind.map(|it| it.1[0].n_evidence).collect();
+        let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+        row(name, kind, &|it| it.n_found / mean)
+    };
+    let mut rows = vec![
+        recall("recall".to_owned(), None),
+        row("any".to_owned(), None, &Found::any),
+        row("tokens sent".to_owned(), None, &|it| it.n_sent),
+    ];
+    let mut kinds: Vec<&str> = answered.iter().map(|it| it.0.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for kind in kinds {
+        rows.push(recall(format!("recall, {kind}"), Some(kind)));
+        rows.push(row(format!("any, {kind}"), Some(kind), &Found::any));
+    }
+    rows
+}
+
+/// Returns the best turns of plain full-text search, a line each, as many as fit the budget.
+fn plain_answer(plain: &Connection, vocabulary: &CoreBPE, question: &str) -> Result<String> {
+    const RANKED: &str = "
+        SELECT text
+          FROM turn
+         WHERE turn MATCH ?1
+         ORDER BY bm25(turn)
+         LIMIT ?2";
+    let mut query = plain.prepare(RANKED)?;
+    let turns = query.query_map((ored(question), TURNS_MAX), |row| row.get::<_, String>(0))?;
+    let (mut answer, mut left) = (String::new(), BUDGET);
+    for turn in turns {
+        let line = turn? + "\n";
+        let Some(rest) = left.checked_sub(vocabulary.encode_ordinary(&line).len()) else { break };
+        left = rest;
+        answer.push_str(&line);
+    }
+    Ok(answer)
+}
+
+fn found(vocabulary: &CoreBPE, sent: &str, evidence: &[String]) -> Found {
+    let text = folded(sent);
+    let n_found = evidence.iter().filter(|it| text.contains(it.as_str())).count() as f64;
+    let n_sent = vocabulary.encode_ordinary(sent).len() as f64;
+    Found { n_found, n_evidence: evidence.len() as f64, n_sent }
+}
+
+fn questions(lines: &str) -> Result<Vec<Question>> {
+    let read = |(line, ordinal): (&str, u32)| {
+        let facts: Value = serde_json::from_str(line)?;
+        let text = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
+        let evidence = facts["evidence"].as_array().into_iter().flatten();
+        Ok(Question {
+            ordinal,
+            notes: text("notes"),
+            kind: text("kind"),
+            text: text("question"),
+            evidence: evidence.filter_map(Value::as_str).map(folded).collect(),
+        })
+    };
+    let all: Result<Vec<Question>> = lines.lines().zip(1..).map(read).collect();
+    Ok(all?.into_iter().filter(|it| !it.evidence.is_empty()).collect())
+}
+
+/// Makes each run of white space one space: an answer may indent the lines of a text.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
