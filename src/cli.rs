@@ -22,6 +22,7 @@ mod inspect;
 mod listen;
 mod logging;
 mod memories;
+mod memory_place;
 mod progress;
 mod redact;
 mod remember;
@@ -53,9 +54,6 @@ use crate::model::clock::Clock;
 use crate::settings::config::Trust;
 use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
 use crate::store::IfMissing;
-
-/// The default database.
-const DEFAULT_DB: &str = "memory.db";
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,35 +209,11 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|it| !it.is_empty())
 }
 
-/// Returns the database: as named, else by the environment, else `fallback`.
-fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
-    let file = || variable("REMINDB_DB").map(PathBuf::from);
-    let folder = || Some(PathBuf::from(variable("MEMORY_DIR")?).join(DEFAULT_DB));
-    named.or_else(file).or_else(folder).unwrap_or_else(fallback)
-}
-
-/// Makes the folder that the environment names for a new database, where that is the one to use.
-fn make_memory_dir(named: Option<&Path>) -> Result<(), CommandError> {
-    let Some(folder) = variable("MEMORY_DIR") else { return Ok(()) };
-    if named.is_some() || variable("REMINDB_DB").is_some() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        let folder = Path::new(&folder).display();
-        CommandError::Because(format!("cannot make `{folder}`, which MEMORY_DIR names: {error}"))
-    })
-}
-
-/// Returns the database of a command that reads.
-fn known_database(named: Option<PathBuf>) -> PathBuf {
-    database(named, || PathBuf::from(DEFAULT_DB))
-}
-
 /// Opens the memory of a command outside of a folder, with the settings of its user.
-fn open_memory(named: Option<PathBuf>, context: &Context<'_>) -> Result<Memory, CommandError> {
+fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     let settings = environment::memory_settings()?;
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
-    let db = known_database(named);
+    let db = memory_place::known_database(named, context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
     Ok(memory.with_workspace(live).with_memory_settings(settings))
 }

@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 mod edits;
 mod read_only;
 mod relate;
+pub(crate) mod second;
 pub(crate) mod typed;
 mod warming;
 
@@ -20,6 +21,7 @@ pub(crate) use relate::RelateRequest;
 
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
 use crate::memory::rollback::LaterSnapshots;
+use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{CONTENT_CHARS_MAX, Kind, check_marked_text};
@@ -29,7 +31,7 @@ use crate::query::{
 };
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
-use crate::store::reader::Reader;
+use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{
     HeatWriter, IfMissing, Leases, Log, NodeRecord, ReaderPool, Root, StoreError, Writer,
 };
@@ -50,6 +52,8 @@ pub struct Memory {
     rates: LiveRates,
     /// The forms of its answers.
     output: Output,
+    /// The memory that is searched beside it.
+    second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -90,6 +94,12 @@ impl Memory {
         Memory { output: Output::Structured, ..self }
     }
 
+    /// Returns this memory with a second one beside it, which is only read.
+    #[must_use]
+    pub(crate) fn with_second(self, second: SecondMemory) -> Memory {
+        Memory { second: Some(second), ..self }
+    }
+
     /// Returns this memory with settings of typed memories that count before those of its folder.
     #[must_use]
     pub(crate) fn with_memory_settings(self, memory_settings: MemorySettings) -> Memory {
@@ -120,6 +130,7 @@ impl Memory {
             workspace,
             rates,
             output,
+            second: None,
             memory_settings,
             readers,
             heat_writer,
@@ -188,7 +199,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = TreeQuery { root, levels: query::clamp_levels(None, query::TREE_LEVELS) };
+        let levels = query::clamp_levels(None, query::TREE_LEVELS);
+        let query = TreeQuery { root, levels, archived: ArchivedNodes::Hidden };
         self.query_and_warm(&Query::Tree(query), budget)
     }
 
@@ -352,7 +364,13 @@ impl Memory {
         let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
         let (lines, now) = (self.rates().thresholds(), self.clock.now());
         let options = QueryOptions { budget, output: self.output, lines, now };
-        let answer = self.read(|reader| query::answer(reader, query, &options))?;
+        let own = |query: &Query<'_>, options: &QueryOptions| {
+            self.read(|reader| query::answer(reader, query, options))
+        };
+        let answer = match &self.second {
+            Some(second) => second.answer_beside(query, &options, &own)?,
+            None => own(query, &options)?,
+        };
         self.warm(&answer.shown);
         Ok(answer)
     }

@@ -43,12 +43,13 @@ pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
+pub(crate) use render::SEPARATOR;
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{Facet, NodeHead, Reader};
+use crate::store::reader::{Facet, NodeFilter, NodeHead, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
@@ -56,16 +57,33 @@ const ECHO_CHARS_MAX: usize = 60;
 /// Similar nodes that an error about an unknown id names.
 const NEAREST_MAX: usize = 3;
 
-/// Returns the node of that id or UUID, or an error that names the most similar nodes.
-pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
+/// The beginning of an id in a second memory.
+pub(crate) const SECOND_MARK: &str = "also:";
+
+/// Returns the node of that id or UUID, if there is one.
+pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, Error> {
     if let Some(head) = reader.head(id)? {
-        return Ok(head);
+        return Ok(Some(head));
     }
     let uuid = id.to_ascii_lowercase();
-    if is_uuid(&uuid)
-        && let Some(head) = reader.heads(&reader.nodes_with(&[Facet::text("uuid", &uuid)])?)?.pop()
-    {
+    if !is_uuid(&uuid) {
+        return Ok(None);
+    }
+    let mut nodes = reader.nodes_with(&[Facet::text("uuid", &uuid)])?;
+    // The eldest, as in writes.
+    nodes.truncate(1);
+    Ok(reader.heads(&nodes)?.pop())
+}
+
+/// Returns the node of that id or UUID, or an error that names the most similar nodes.
+pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
+    if let Some(head) = find_by_id(reader, id)? {
         return Ok(head);
+    }
+    if id.starts_with(SECOND_MARK) {
+        let what =
+            format!("`{}` is not of this memory; a second memory is only read", quote_input(id));
+        return Err(Error::NotFound(what));
     }
     let mut message = format!("no node `{}`", quote_input(id));
     let nearest = similar_ids(reader, id)?;
@@ -97,7 +115,8 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    let found = candidates::match_words(reader, &words::parse_query(id).terms, None, NEAREST_MAX)?;
+    let terms = words::parse_query(id).terms;
+    let found = candidates::match_words(reader, &terms, NodeFilter::default(), NEAREST_MAX)?;
     for it in found {
         heads.extend(reader.heads(&[it.node.key])?);
     }

@@ -15,6 +15,7 @@ pub(crate) mod sessions;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
+pub(crate) mod own_folder;
 pub(crate) mod process_status;
 pub(crate) mod stdio;
 mod thread_group;

@@ -46,7 +46,7 @@ pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
 pub(crate) use prepared::Prepared;
-pub(crate) use readers::ReaderPool;
+pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
@@ -142,6 +142,15 @@ pub enum StoreError {
         /// The newest version that this build knows.
         known: i64,
     },
+    /// The schema is older than this build's, and reading does not change it.
+    TooOld {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The version that this build needs.
+        needed: i64,
+    },
     /// The rows contradict each other.
     Corrupt {
         /// The contradiction.
@@ -200,6 +209,12 @@ impl fmt::Display for StoreError {
                 f,
                 "`{}` has schema {found}, newer than {known}, the newest this build knows; \
                  update the program",
+                path.display()
+            ),
+            StoreError::TooOld { path, found, needed } => write!(
+                f,
+                "`{}` has schema {found}, and this build reads {needed}; any write brings it up \
+                 to date, and so does `remindb doctor --fix`",
                 path.display()
             ),
             StoreError::Corrupt { what } => {
@@ -288,10 +303,10 @@ impl StoreError {
 
     /// Returns whether the system does not let this user read or write the file.
     pub(crate) fn is_forbidden(&self) -> bool {
-        use rusqlite::ErrorCode::{PermissionDenied, ReadOnly};
+        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
         match self {
             StoreError::Sqlite { source, .. } => {
-                matches!(source.sqlite_error_code(), Some(PermissionDenied | ReadOnly))
+                matches!(source.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
             }
             _ => false,
         }
@@ -319,6 +334,7 @@ impl StoreError {
             | StoreError::Orphaned { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
+            | StoreError::TooOld { .. }
             | StoreError::ForeignObjects { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,

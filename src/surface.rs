@@ -24,7 +24,7 @@ use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
     Notice, PromptMessage, Reply, ServerInfo, ToolCallRecord,
 };
-use crate::memory::typed::MemoryError;
+use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{Output, Query};
@@ -125,7 +125,7 @@ impl Handler for MemoryHandler {
         vars: &UriVars,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
-        Ok(read(&self.view, vars, out)?)
+        read(&self.view, vars, out).map_err(unread)
     }
 
     fn prompt(
@@ -207,6 +207,21 @@ impl From<Error> for HandlerError {
             }
             Error::Store(error) => HandlerError::Internal(error.to_string()),
         }
+    }
+}
+
+/// Converts the error of a resource, with a code where the file or the system is the reason.
+fn unread(error: Error) -> HandlerError {
+    match error {
+        Error::Store(error) if error.is_outside() => {
+            let code = match ErrorCode::from(&error) {
+                ErrorCode::CorruptedData => ErrorCode::CorruptedData,
+                _ => ErrorCode::StorageError,
+            };
+            let body = error.to_string();
+            HandlerError::Coded { code: code.as_str(), detail: Some(body.clone()), body }
+        }
+        error => error.into(),
     }
 }
 

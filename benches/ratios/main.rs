@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `N=` | number of notes; 2,000 are 16 MB |
 //! | `MILLION=1` | adds a memory of a million nodes |
-//! | `ONLY='compile serve ticks growth callgrind binary'` | leaves out parts that are not named |
+//! | `ONLY='compile serve memories ticks growth callgrind binary'` | leaves out parts not named |
 //! | `JSON=path` | writes the figures to a file |
 //! | `PROGRAM=path` | measures another build |
 //! | `CORPUS=path` | writes the notes there and ends |
@@ -21,6 +21,7 @@ mod compiling;
 mod corpus;
 mod floor;
 mod footprint;
+mod memories;
 mod process;
 mod questions;
 mod serving;
@@ -52,12 +53,20 @@ fn main() -> Outcome<()> {
     }
     let dir = tempfile::tempdir()?;
     let mut table = Table::default();
-    if is_on("compile") || is_on("serve") || is_on("ticks") || is_on("growth") {
+    if ["compile", "serve", "memories", "ticks", "growth"].into_iter().any(is_on) {
         let whole = Corpus::write(dir.path(), "whole", n_files)?;
         let figures = whole.measure()?;
         table.rows(&whole.named()?, whole.size(), &figures)?;
         if is_on("serve") {
             empty(&mut table, dir.path())?;
+        }
+        if is_on("memories") {
+            let figures = memories::figures(&whole.db, &whole.questions)?;
+            table.rows(
+                &format!("typed memories beside {}", whole.named()?),
+                whole.size(),
+                &figures,
+            )?;
         }
         if is_on("growth") {
             growth(&mut table, dir.path(), n_files, figures)?;
@@ -114,7 +123,8 @@ impl Corpus {
     }
 
     fn measure(&self) -> Outcome<Vec<Figure>> {
-        let n_first = if self.n_files <= FILES { FIRST_RUNS } else { 0 };
+        let is_measured = self.n_files <= FILES && (is_on("compile") || is_on("growth"));
+        let n_first = if is_measured { FIRST_RUNS } else { 0 };
         let mut figures = compiling::figures(&self.notes, &self.db, n_first)?;
         let stored = fs::metadata(&self.db)?.len() as f64 / 1e6;
         figures.push(Figure::new("database / source", "MB", stored).beside(self.mb));

@@ -175,6 +175,18 @@ impl Server {
         Ok((answer, ms))
     }
 
+    /// Reads a resource, and returns the time to the answer.
+    pub(crate) fn read(&mut self, uri: &str) -> Outcome<f64> {
+        let request = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{{"uri":"{uri}"}}}}"#
+        );
+        let started = now();
+        let answer = self.ask(&request)?;
+        let ms = started.elapsed().as_secs_f64() * 1000.0;
+        let is_refused = answer.contains(r#""error":{"#);
+        if is_refused { Err(format!("{uri} refused: {answer}").into()) } else { Ok(ms) }
+    }
+
     pub(crate) fn memory_mb(&self) -> f64 {
         memory_mb(self.child.id(), "VmRSS:")
     }

@@ -12,15 +12,16 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
+pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
-pub(crate) use client::{CLIENTS, Client, Scope};
-#[cfg(feature = "desktop")]
-pub(crate) use command::SetupArgs;
+pub(crate) use client::{CLIENTS, Client};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
     GcArgs, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs,
     RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
 };
+#[cfg(feature = "desktop")]
+pub(crate) use command::{SetupArgs, SetupClients};
 use values::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.

@@ -1,15 +1,16 @@
 //! `remindb backup`: makes a verified copy of a memory that may be in use.
 
 use super::args::BackupArgs;
+use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::transfer::{self, BackupReport, IfExists};
 
 pub(super) fn run(
     args: BackupArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let dest = args.dest.unwrap_or_else(|| {
         let mut name = db.clone().into_os_string();
         name.push(format!(".{}.backup", context.clock.now().stamp()));

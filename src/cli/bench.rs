@@ -20,7 +20,7 @@ use crate::model::clock::Millis;
 use crate::query::{
     self, Answer, DeltaDetail, DeltaQuery, FetchQuery, Query, QueryOptions, SearchQuery, TreeQuery,
 };
-use crate::store::reader::{NodeHead, Reader};
+use crate::store::reader::{ArchivedNodes, NodeHead, Reader};
 use crate::text::{self, tokens};
 use naive::NoteFile;
 
@@ -125,7 +125,8 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
 
 /// Compares an outline with listing and reading everything.
 fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
-    let ask = Query::Tree(TreeQuery { root: None, levels: query::TREE_LEVELS });
+    let (levels, archived) = (query::TREE_LEVELS, ArchivedNodes::Hidden);
+    let ask = Query::Tree(TreeQuery { root: None, levels, archived });
     let outline = asked(reader, &ask, Some(u32::MAX))?;
     let naive = notes.iter().map(NoteFile::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
@@ -232,7 +233,7 @@ fn fetch(
     budget: u32,
 ) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().max_by_key(|it| it.text.len()) else { return Ok(None) };
-    let roots = reader.roots(NODES_MAX)?;
+    let roots = reader.roots(ArchivedNodes::Hidden, NODES_MAX)?;
     let mut nodes: Vec<NodeHead> = Vec::new();
     for root in roots.iter().filter(|it| it.path.as_ref() == Some(&note.path)) {
         nodes.extend(reader.descendants(root.key, query::FETCH_LEVELS, NODES_MAX)?);

@@ -1,14 +1,11 @@
 //! `remindb compile`: compiles a folder or a file into a memory.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::CompileArgs;
+use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
-use super::{
-    CommandError, CommandOutcome, Context, DEFAULT_DB, absolute, database, make_memory_dir,
-    n_threads, options,
-};
+use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, check_new_root, compile};
 use crate::settings::workspace::Workspace;
 use crate::store::{IfMissing, Writer};
@@ -18,15 +15,16 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = absolute(&args.path)?;
-    make_memory_dir(args.db.as_deref())?;
-    let db = database(args.db, || default_db(&path));
+    let place = database_of_notes(args.db, &path)?;
     let options = options(args.is_trusted, args.is_gitignore)?;
-    if !db.exists() {
+    if !place.path.exists() {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
         Workspace::load(&check_new_root(&path)?, options.clone())?;
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
-    let writer = Writer::open(&db, IfMissing::Create)?;
+    place.tell(context);
+    place.make_folder()?;
+    let writer = Writer::open(&place.path, IfMissing::Create)?;
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
@@ -61,17 +59,4 @@ pub(super) fn run(
         }
     }
     Ok(CommandOutcome::Done)
-}
-
-/// Returns the default database: the folder's name with `.db`, in the working directory.
-fn default_db(path: &Path) -> PathBuf {
-    let full = path.canonicalize();
-    match full.as_deref().ok().filter(|it| it.is_dir()).and_then(Path::file_name) {
-        Some(name) => {
-            let mut name = name.to_owned();
-            name.push(".db");
-            PathBuf::from(name)
-        }
-        None => PathBuf::from(DEFAULT_DB),
-    }
 }

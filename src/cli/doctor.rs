@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::args::DoctorArgs;
 use super::color::TextRole;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
 use crate::maintenance::transfer::MoveError;
@@ -14,7 +15,7 @@ pub(super) fn run(
     args: DoctorArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let report = if args.is_fix {
         let now = context.clock.now();
         let mut announce = |backup: &Path| {

@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use super::args::{ExportArgs, ExportTarget};
+use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, agent_memory, known_database};
+use super::{CommandError, CommandOutcome, Context, agent_memory};
 use crate::maintenance::transfer::{self, AtomicFile, IfExists, MoveError};
 
 pub(super) fn run(
     args: ExportArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let progress = ProgressLine::new(context, "exporting", "rows");
     let mut note = |n_done, n_all| progress.note(n_done, n_all);
     let done = |outcome| match outcome {

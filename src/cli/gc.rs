@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::args::GcArgs;
 use super::backups::{BackupWish, SafetyCopy};
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::maintenance::transfer::Removal;
 use crate::model::clock::Millis;
@@ -12,7 +13,7 @@ use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let writer = Writer::open(&db, IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {
         (Some(n), _) => KeepRule::Last(n),

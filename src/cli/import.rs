@@ -6,8 +6,9 @@ use std::io::{BufRead, BufReader, stdin};
 use std::path::Path;
 
 use super::args::{ImportArgs, ImportSource};
+use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory, known_database};
+use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportLines, ImportReport, OldImport};
 
@@ -15,7 +16,7 @@ pub(super) fn run(
     args: ImportArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = database_to_make(args.db, None, context)?;
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),

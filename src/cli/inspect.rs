@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::args::InspectArgs;
 use super::color::TextRole;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
 use crate::query::{self, Answer, Error, Output, Query, QueryOptions, TreeQuery};
-use crate::store::reader::{FileSummary, Reader};
+use crate::store::reader::{ArchivedNodes, FileSummary, Reader};
 
 /// Default levels of the tree.
 const DEPTH_DEFAULT: usize = 10;
@@ -18,11 +19,13 @@ pub(super) fn run(
     args: InspectArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let reader = Reader::open(&known_database(args.db.clone()))?;
-    let depth = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
+    let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
+    let levels = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
+    let archived = if args.is_archived { ArchivedNodes::Shown } else { ArchivedNodes::Hidden };
+    let query = TreeQuery { root: None, levels, archived };
     let now = context.clock.now();
     if args.is_json {
-        let json = reader.at_one_state(|reader| as_json(reader, &args, depth, now))?;
+        let json = reader.at_one_state(|reader| as_json(reader, &args, &query, now))?;
         context.say(format_args!("{json:#}\n"))?;
         return Ok(CommandOutcome::Done);
     }
@@ -34,7 +37,7 @@ pub(super) fn run(
         context.say(painted(context.paint, &files))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, depth, Output::Text, now)?;
+        let tree = tree(&reader, &query, Output::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         context.say(painted(context.paint, &text))?;
@@ -43,19 +46,29 @@ pub(super) fn run(
 }
 
 /// Returns the whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32, output: Output, now: Millis) -> Result<Answer, Error> {
+fn tree(
+    reader: &Reader,
+    query: &TreeQuery<'_>,
+    output: Output,
+    now: Millis,
+) -> Result<Answer, Error> {
     let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
-    query::answer(reader, &Query::Tree(TreeQuery { root: None, levels: depth }), &options)
+    query::answer(reader, &Query::Tree(*query), &options)
 }
 
-fn as_json(reader: &Reader, args: &InspectArgs, depth: u32, now: Millis) -> Result<Value, Error> {
+fn as_json(
+    reader: &Reader,
+    args: &InspectArgs,
+    query: &TreeQuery<'_>,
+    now: Millis,
+) -> Result<Value, Error> {
     let options = QueryOptions { output: Output::Structured, ..QueryOptions::text(now) };
     let mut json = query::answer(reader, &Query::Stats, &options)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, depth, Output::Structured, now)?.structured["nodes"].take();
+        json["tree"] = tree(reader, query, Output::Structured, now)?.structured["nodes"].take();
     }
     Ok(json)
 }

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::args::MemoriesArgs;
 use super::color::TextRole;
-use super::{CommandError, CommandOutcome, Context, known_database, typed};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context, typed};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
 use crate::model::kinds::STATUSES;
 use crate::store::reader::Reader;
@@ -17,7 +18,7 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = request(&args)?;
-    let reader = Reader::open(&known_database(args.db))?;
+    let reader = Reader::open(&known_database(args.db, context)?)?;
     let page = list_memories(&reader, &request)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", page.to_json()))?;

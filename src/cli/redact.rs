@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::args::RedactArgs;
 use super::backups::{BackupWish, SafetyCopy};
-use super::{CommandError, CommandOutcome, Context, absolute, known_database, options};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
 use crate::maintenance::transfer::Removal;
@@ -21,7 +22,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { RedactionMode::DryRun } else { RedactionMode::Rewrite };
     let options = options(args.is_trusted, false)?;
-    let db = known_database(args.db);
+    let db = known_database(args.db, context)?;
     let redactor = match args.source {
         Some(source) => redactor_of(&folder(&source)?, options, context)?,
         None => Redactor::builtin(),

@@ -5,7 +5,8 @@ use std::io::{Read, stdin};
 use serde_json::{Map, Value, json};
 
 use super::args::RememberArgs;
-use super::{CommandError, CommandOutcome, Context, known_database, typed};
+use super::memory_place::database_to_make;
+use super::{CommandError, CommandOutcome, Context, typed};
 use crate::memory::typed::{MemoryError, StoreRequest, StoredMemory};
 use crate::store::IfMissing;
 
@@ -26,7 +27,7 @@ pub(super) fn run(
     }
     // Checked before a new memory is created.
     let request = StoreRequest::parse(&arguments(&args, text)).map_err(explained)?;
-    let db = known_database(args.db);
+    let db = database_to_make(args.db, None, context)?;
     let is_new = !db.exists();
     let memory = typed::open_to_write(&db, IfMissing::Create, context)?;
     let stored = memory.store_memory(request).map_err(explained)?;

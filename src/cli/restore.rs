@@ -3,15 +3,16 @@
 use super::args::RestoreArgs;
 use super::backups::prune;
 use super::environment::memory_settings_of_user;
+use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
 pub(super) fn run(
     args: RestoreArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let db = known_database(args.db);
+    let db = database_to_make(args.db, None, context)?;
     let settings = memory_settings_of_user()?;
     let stamp = context.clock.now().stamp();
     let progress = ProgressLine::new(context, "restoring", "pages");

@@ -1,10 +1,12 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
 use super::args;
-use super::{CommandError, CommandOutcome, Context, known_database};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context};
+use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
-use crate::store::reader::Reader;
+use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
 
 pub(super) fn run(
     args: args::SearchArgs,
@@ -23,11 +25,21 @@ pub(super) fn run(
             CommandError::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let ask = SearchQuery { query: &args.query, detail, node_type, limit: args.limit };
+    let archived = if args.is_archived { ArchivedNodes::Shown } else { ArchivedNodes::Hidden };
+    let filter = NodeFilter {
+        node_type,
+        tags: &args.tags,
+        status: one_of("status", args.status.as_deref(), STATUSES)?,
+        importance: one_of("importance", args.importance.as_deref(), IMPORTANCES)?,
+        since: args.since,
+        until: args.until,
+        archived,
+    };
+    let ask = SearchQuery { query: &args.query, detail, filter, limit: args.limit };
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
-    let reader = Reader::open(&known_database(args.db))?;
+    let reader = Reader::open(&known_database(args.db, context)?)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
@@ -40,4 +52,19 @@ pub(super) fn run(
     } else {
         CommandOutcome::Done
     })
+}
+
+/// Returns the word if it is one of those that there are.
+fn one_of<'a>(
+    what: &str,
+    typed: Option<&'a str>,
+    words: &[&str],
+) -> Result<Option<&'a str>, CommandError> {
+    match typed {
+        Some(typed) if !words.contains(&typed) => {
+            let words = words.join(", ");
+            Err(CommandError::Because(format!("no {what} `{typed}`; there are {words}")))
+        }
+        typed => Ok(typed),
+    }
 }

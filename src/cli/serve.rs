@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::ServeArgs;
+use super::args::{Scope, ServeArgs};
 use super::environment::{log_level, memory_settings};
 use super::listen::HttpOptions;
+use super::memory_place::{self, OF_USER, Surroundings};
 use super::{
-    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging,
-    make_memory_dir, n_threads, options, variable,
+    CommandError, CommandOutcome, Context, absolute, listen, logging, n_threads, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
+use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
@@ -105,7 +106,53 @@ pub(super) fn run(
 fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
     let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
     let source = args.source.clone().or_else(from_environment);
-    source.map(|it| folder(&it)).transpose()
+    let Some(source) = source else { return Ok(None) };
+    match args.scope {
+        // A client may start the server in any folder of the project.
+        Some(Scope::Project) => folder(&Surroundings::of_process()?.folder_of(&source)).map(Some),
+        Some(Scope::User) | None => folder(&source).map(Some),
+    }
+}
+
+/// Returns the database to serve, in a folder that exists.
+fn place(
+    args: &ServeArgs,
+    source: Option<&Path>,
+    context: &mut Context<'_>,
+) -> Result<PathBuf, CommandError> {
+    let (Some(source), None) = (source, args.scope) else {
+        let mut named = args.db.clone();
+        if let (Some(Scope::Project), Some(path)) = (args.scope, &mut named) {
+            *path = Surroundings::of_process()?.folder_of(path);
+        }
+        return memory_place::database_to_make(named, args.scope, context);
+    };
+    let place = memory_place::database_of_notes(args.db.clone(), source)?;
+    place.tell(context);
+    place.make_folder()?;
+    Ok(place.path)
+}
+
+/// Opens the second memory.
+fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandError> {
+    let Some(also) = &args.also else { return Ok(None) };
+    let around = Surroundings::of_process()?;
+    let path = match also.to_str() {
+        Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
+        _ => around.folder_of(also),
+    };
+    if also.to_str() == Some(OF_USER) && !path.exists() {
+        // The settings of a project are for people who have none, too.
+        log::info!("there is no memory of the user at `{}`", path.display());
+        return Ok(None);
+    }
+    let full = |path: &Path| path.canonicalize().ok();
+    if full(&path).is_some_and(|it| full(own) == Some(it)) {
+        let path = path.display();
+        let what = format!("`{path}` is the memory itself; name another with --also");
+        return Err(CommandError::Because(what));
+    }
+    Ok(Some(SecondMemory::open(&path)?))
 }
 
 fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
@@ -120,13 +167,16 @@ fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspa
 fn open_memory(
     args: ServeArgs,
     live: LiveWorkspace,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Memory, CommandError> {
-    make_memory_dir(args.db.as_deref())?;
-    let database = known_database(args.db);
+    let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = match second(&args, &database)? {
+        Some(second) => memory.with_second(second),
+        None => memory,
+    };
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }

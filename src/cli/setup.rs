@@ -6,34 +6,32 @@
 //! undoes exactly these changes.
 
 mod client;
+mod connection;
 mod edit;
 mod entry;
 mod file;
+mod job;
 mod json;
+mod launch;
 mod ledger;
+mod list;
 mod plan;
 mod scan;
 mod show;
 #[cfg(test)]
 mod tests;
 mod toml;
+mod yaml;
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
-use client::{Folders, Launch, SERVER, Tools};
-use entry::Grant;
-use file::FileAccess;
-use ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
-use plan::{FileStep, Wanted};
-use show::{StepReport, StepResult};
+use client::Folders;
+use job::SetupJob;
 
-use super::args::{self, Client, Scope};
-use super::{CommandError, CommandOutcome, Context, absolute, database, variable};
-use crate::mcp::Tool;
-use crate::query::Output;
-use crate::surface::ToolRunner;
+use super::args::{CLIENTS, Client, Scope, SetupArgs, SetupClients};
+use super::{CommandError, CommandOutcome, Context, variable};
 
 /// The skills, with the folder of each.
 const SKILLS: &[(&str, &str)] = &[
@@ -50,271 +48,119 @@ struct UserFolders {
     state: PathBuf,
 }
 
-/// A setup to run: its arguments, folders and ledger.
-struct SetupJob<'a> {
-    args: &'a args::SetupArgs,
-    home: UserFolders,
-    ledger_file: LedgerFile,
-    /// The record of this setup, without files yet.
-    setup: SetupRecord,
-    stamp: String,
-}
-
 pub(super) fn run(
-    args: args::SetupArgs,
+    args: SetupArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let home = home()?;
-    let ledger_file = LedgerFile::open(&home.state)?;
-    let setup = SetupRecord::new(args.client, args.scope, &home.folders.project);
-    let stamp = context.clock.now().stamp();
-    let job = SetupJob { args: &args, home, ledger_file, setup, stamp };
-    if args.is_remove { job.remove(context) } else { job.set_up(context) }
-}
-
-impl SetupJob<'_> {
-    fn set_up(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-        let args = self.args;
-        let tools = self.tools();
-        let (elsewhere, mut grants) = args.client.grants(args.scope, &self.home.folders, &tools);
-        if args.is_asking {
-            grants.clear();
+    let clients = match args.clients {
+        SetupClients::List => return list::run(&args, &home, context),
+        SetupClients::One(client) => {
+            let done = SetupJob::new(&args, client, &home, context)?.run()?;
+            done.print(context)?;
+            return Ok(done.outcome());
         }
-        let is_allowed = !grants.is_empty();
-        let (steps, memory) = self.plan(&(elsewhere, grants))?;
-        let is_real = !args.is_dry_run && steps.iter().any(FileStep::is_change);
-        let done = if is_real {
-            self.write(steps, memory.parent())?
-        } else {
-            steps.into_iter().map(|step| StepResult { step, copy: None }).collect()
-        };
-        let advice = Some(args.client.advice(args.scope));
-        let tools = is_allowed.then_some(&tools);
-        StepReport { args, done: &done, tools, advice }.print(context)?;
-        Ok(CommandOutcome::Done)
+        SetupClients::All if args.is_remove => CLIENTS.iter().map(|it| it.1).collect(),
+        SetupClients::All => installed(&args, &home.folders),
+        SetupClients::Ask => chosen(&args, &home.folders, context)?,
+    };
+    if clients.is_empty() {
+        let what = "none of the clients that `remindb help setup` lists is installed; name one";
+        return Err(CommandError::Because(what.to_owned()));
     }
-
-    /// Plans the settings and the skills, in this order; returns the database of the settings,
-    /// too.
-    fn plan(
-        &self,
-        grants: &(Option<PathBuf>, Vec<Grant>),
-    ) -> Result<(Vec<FileStep>, PathBuf), CommandError> {
-        let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
-        let known = self.ledger_file.ledger.like(&self.setup);
-        let record = |path: &Path| known.and_then(|it| it.record(path));
-        let (launch, memory) = self.launch()?;
-        let entry = client.entry(launch);
-        let (elsewhere, grants) = grants;
-        let (here, there) = match elsewhere {
-            None => (&grants[..], &[][..]),
-            Some(_) => (&[][..], &grants[..]),
-        };
-        let found = self.read(&settings(client, scope, folders))?;
-        let wanted = Wanted { entry: Some(&entry), grants: here };
-        let record_of_it = record(&found.path);
-        let mut steps = vec![plan::add(found, client.notation(), &wanted, record_of_it)?];
-        if let Some(path) = elsewhere {
-            let found = self.read(path)?;
-            let wanted = Wanted { entry: None, grants: there };
-            let record_of_it = record(&found.path);
-            // A file without permissions before or after is not needed.
-            if !there.is_empty() || record_of_it.is_some() {
-                steps.push(plan::add(found, client.notation(), &wanted, record_of_it)?);
-            }
-        }
-        for (name, skill) in SKILLS {
-            let found = self.read(&client.skills(scope, folders).join(name).join("SKILL.md"))?;
-            let record = record(&found.path);
-            steps.push(plan::add_skill(found, skill, record)?);
-        }
-        Ok((steps, memory))
-    }
-
-    /// Makes copies, saves the ledger, writes the files: in this order.
-    fn write(
-        &mut self,
-        steps: Vec<FileStep>,
-        memory: Option<&Path>,
-    ) -> Result<Vec<StepResult>, CommandError> {
-        let mut made = CreatedFiles::default();
-        let mut done: Vec<StepResult> = Vec::new();
-        let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
-            self.note(&made, &done);
-            self.ledger_file.ledger.set(self.setup.clone());
-            self.ledger_file.save()
-        });
-        if let Err(failure) = prepared {
-            made.undo();
-            return Err(failure);
-        }
-        // The server comes last: until then the client has nothing that could fail.
-        for it in done.iter().rev().filter(|it| it.step.is_change()) {
-            apply(&it.step)?;
-        }
-        Ok(done)
-    }
-
-    /// Records this setup in the ledger.
-    fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
-        let known = self.ledger_file.ledger.like(&self.setup).cloned();
-        let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
-        let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
-        self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
-        self.setup.files.extend(files.into_iter().filter(is_elsewhere));
-        self.setup.folders = [folders, made.folders.clone()].concat();
-        self.ledger_file.ledger.keep(made.shared.iter().cloned());
-    }
-
-    fn remove(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-        let client = self.args.client;
-        let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
-            let show = StepReport { args: self.args, done: &[], tools: None, advice: None };
-            show.print(context)?;
-            return Ok(CommandOutcome::NotFound);
-        };
-        let mut done = Vec::new();
-        for record in &known.files {
-            let found = self.read(&record.path)?;
-            let is_skill = record.path.ends_with("SKILL.md");
-            let step = if is_skill {
-                plan::remove_skill(found, record)?
-            } else {
-                plan::remove(found, client.notation(), SERVER, record)?
-            };
-            done.push(StepResult { step, copy: None });
-        }
-        if !self.args.is_dry_run {
-            for it in &mut done {
-                if let (true, Some(old)) = (it.step.needs_copy, &it.step.old) {
-                    it.copy = Some(file::copy(&it.step.path, old, &self.stamp)?);
+    let mut outcome = CommandOutcome::NotFound;
+    let mut reports = Vec::new();
+    let mut failures = Vec::new();
+    for client in clients {
+        let done = SetupJob::new(&args, client, &home, context).and_then(SetupJob::run);
+        match done {
+            Ok(done) if done.outcome() == CommandOutcome::NotFound => (),
+            Ok(done) => {
+                outcome = CommandOutcome::Done;
+                match args.is_json {
+                    true => reports.push(done.as_json()),
+                    false => {
+                        context.say(format_args!("{}:\n", client.title()))?;
+                        done.print(context)?;
+                    }
                 }
             }
-            for it in done.iter().filter(|it| it.step.is_change()) {
-                apply(&it.step)?;
+            Err(CommandError::Because(what)) => {
+                failures.push(format!("{}: {what}", client.title()))
             }
-            for spent in done.iter().filter_map(|it| it.step.spent.as_ref()) {
-                // The restored file has the text of this copy.
-                let _ = fs::remove_file(spent);
-            }
-            remove_folders(&known.folders);
-            // Another client may use one by now.
-            self.ledger_file.ledger.keep(known.folders);
-            // A record without files is dropped.
-            self.ledger_file.ledger.set(self.setup);
-            self.ledger_file.save()?;
+            Err(broken) => return Err(broken),
         }
-        let show = StepReport { args: self.args, done: &done, tools: None, advice: None };
-        show.print(context)?;
-        Ok(CommandOutcome::Done)
     }
-
-    /// Returns the tools that the server will offer, by whether their effect can be undone.
-    fn tools(&self) -> Tools {
-        let offered = self.args.tools.unwrap_or_default().tools(Output::Text);
-        let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
-        let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
-        Tools { allowed: names(allowed), asked: names(asked) }
+    if args.is_json {
+        context.say(format_args!("{:#}\n", serde_json::Value::Array(reports)))?;
     }
-
-    /// Returns the server's command line, and the database that it names.
-    fn launch(&self) -> Result<(Launch, PathBuf), CommandError> {
-        let SetupJob { args, home, .. } = self;
-        let fallback = || match args.scope {
-            Scope::Project => home.folders.project.join("memory.db"),
-            Scope::User => home.data.join("remindb/memory.db"),
-        };
-        let memory = absolute(&database(args.db.clone(), fallback))?;
-        let mut words = vec!["serve".to_owned(), "--db".to_owned(), utf8(&memory)?];
-        let from_environment = || path_in("REMINDB_SOURCE");
-        if let Some(source) = args.source.clone().or_else(from_environment) {
-            let source = absolute(&source)?;
-            if !source.is_dir() {
-                return Err(CommandError::Because(format!("no folder `{}`", source.display())));
-            }
-            words.extend(["--source".to_owned(), utf8(&source)?]);
-        }
-        if let Some(tools) = &args.tools {
-            words.extend(["--tools".to_owned(), tools.to_string()]);
-        }
-        let program = env::current_exe()
-            .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;
-        Ok((Launch { program: utf8(&program)?, args: words }, memory))
-    }
-
-    fn read(&self, path: &Path) -> Result<file::FileState, CommandError> {
-        // Files of a project must not redirect writes out of it.
-        let inside = match self.args.scope {
-            Scope::Project => Some(self.home.folders.project.as_path()),
-            Scope::User => None,
-        };
-        file::read(path, inside)
+    match failures.is_empty() {
+        true => Ok(outcome),
+        false => Err(CommandError::Because(failures.join("\nremindb: "))),
     }
 }
 
-/// Folders and copies made before the first file was changed.
-#[derive(Default)]
-struct CreatedFiles {
-    folders: Vec<PathBuf>,
-    /// Folders of the memory, which all clients share.
-    shared: Vec<PathBuf>,
-    copies: Vec<PathBuf>,
+/// Returns the scope of a setup: as given, else the project's where the client has it.
+fn scope_of(args: &SetupArgs, client: Client) -> Scope {
+    let usual = match client.places(Scope::Project) {
+        Some(_) => Scope::Project,
+        None => Scope::User,
+    };
+    args.scope.unwrap_or(usual)
 }
 
-impl CreatedFiles {
-    fn prepare(
-        &mut self,
-        steps: Vec<FileStep>,
-        memory: Option<&Path>,
-        stamp: &str,
-        done: &mut Vec<StepResult>,
-    ) -> Result<(), CommandError> {
-        let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
-        for folder in folders {
-            self.folders.extend(file::missing_folders(folder));
-            file::make_folders(folder)?;
-        }
-        if let Some(memory) = memory {
-            self.shared = file::missing_folders(memory);
-            file::make_folders(memory)?;
-        }
-        for mut step in steps {
-            let mut copy = None;
-            if let (true, Some(old)) = (step.needs_copy, &step.old) {
-                let path = file::copy(&step.path, old, stamp)?;
-                self.copies.push(path.clone());
-                if let Some(WrittenFile { before, is_edited: false, .. }) = &mut step.record {
-                    *before = Some(PriorCopy { copy: path.clone(), hash: file::hash(old) });
-                }
-                copy = Some(path);
+/// Returns the installed clients that have the scope.
+fn installed(args: &SetupArgs, folders: &Folders) -> Vec<Client> {
+    let all = CLIENTS.iter().map(|it| it.1).filter(|it| it.is_installed(folders));
+    all.filter(|it| it.places(scope_of(args, *it)).is_some()).collect()
+}
+
+/// Asks which of the installed clients to set up; without a terminal, says how to name them.
+fn chosen(
+    args: &SetupArgs,
+    folders: &Folders,
+    context: &mut Context<'_>,
+) -> Result<Vec<Client>, CommandError> {
+    let found = installed(args, folders);
+    if found.is_empty() {
+        return Ok(found);
+    }
+    context.say("installed here:\n")?;
+    for (nth, client) in found.iter().enumerate() {
+        context.say(format_args!("{:>3}  {:<15} {}\n", nth + 1, client.name(), client.title()))?;
+    }
+    if !context.is_out_terminal || !io::stdin().is_terminal() {
+        let name = found[0].name();
+        let what = format!(
+            "which one? type `remindb setup {name}`, or `remindb setup --all` for all of them"
+        );
+        return Err(CommandError::Because(what));
+    }
+    context.say("set up which? numbers or names, `all`, or nothing to leave: ")?;
+    super::written(context.out.flush())?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    picked(&line, &found)
+}
+
+/// Returns the clients that a line names.
+fn picked(line: &str, found: &[Client]) -> Result<Vec<Client>, CommandError> {
+    let mut picked = Vec::new();
+    for word in line.split([' ', ',', '\t', '\n', '\r']).filter(|it| !it.is_empty()) {
+        let nth = word.parse::<usize>().ok().and_then(|it| found.get(it.wrapping_sub(1)));
+        match (word, nth.copied().or_else(|| Client::parse(word))) {
+            ("all", _) => return Ok(found.to_vec()),
+            (_, Some(client)) => picked.push(client),
+            (_, None) => {
+                let what = format!("`{word}` is none of them; nothing was changed");
+                return Err(CommandError::Because(what));
             }
-            done.push(StepResult { step, copy });
         }
-        Ok(())
     }
-
-    fn undo(&self) {
-        for copy in &self.copies {
-            // The original file still has this text.
-            let _ = fs::remove_file(copy);
-        }
-        remove_folders(&[&self.folders[..], &self.shared[..]].concat());
+    match picked.is_empty() {
+        true => Err(CommandError::Because("none was chosen; nothing was changed".to_owned())),
+        false => Ok(picked),
     }
-}
-
-fn apply(step: &FileStep) -> Result<(), CommandError> {
-    match (&step.new, &step.old) {
-        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, FileAccess::Usual),
-        (None, Some(old)) => file::remove(&step.path, old),
-        (None, None) => Ok(()),
-    }
-}
-
-/// Returns the settings file that holds the servers.
-fn settings(client: Client, scope: Scope, folders: &Folders) -> PathBuf {
-    let mut all = client.settings(scope, folders);
-    let there = all.iter().position(|it| fs::symlink_metadata(it).is_ok());
-    all.swap_remove(there.unwrap_or(0))
 }
 
 fn home() -> Result<UserFolders, CommandError> {
@@ -328,6 +174,7 @@ fn home() -> Result<UserFolders, CommandError> {
     let xdg = |name: &str, below: &str| {
         path_in(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
     };
+    let programs = variable("PATH").map(|it| env::split_paths(&it).collect());
     Ok(UserFolders {
         data: xdg("XDG_DATA_HOME", ".local/share"),
         state: xdg("XDG_STATE_HOME", ".local/state"),
@@ -336,6 +183,8 @@ fn home() -> Result<UserFolders, CommandError> {
             config: xdg("XDG_CONFIG_HOME", ".config"),
             claude: path_in("CLAUDE_CONFIG_DIR"),
             codex: path_in("CODEX_HOME"),
+            copilot: path_in("COPILOT_HOME"),
+            programs: programs.unwrap_or_default(),
             home,
         },
     })
@@ -344,9 +193,4 @@ fn home() -> Result<UserFolders, CommandError> {
 /// Returns the path in a variable of the environment.
 fn path_in(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from)
-}
-
-fn utf8(path: &Path) -> Result<String, CommandError> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| file::refused("write down", path, "it is not UTF-8"))
 }

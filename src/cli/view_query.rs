@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::args::{ViewQueryArgs, ViewTask};
-use super::{CommandError, CommandOutcome, Context, known_database, open_memory};
+use super::memory_place::known_database;
+use super::{CommandError, CommandOutcome, Context, open_memory};
 use crate::memory::typed::{CustomView, ViewChange, check_view_name, parse_conditions};
 use crate::store::reader::Reader;
 
@@ -14,7 +15,7 @@ pub(super) fn run(
     let ViewQueryArgs { db, task, is_json } = args;
     let (json, text) = match task {
         ViewTask::List => {
-            let views = CustomView::all(&Reader::open(&known_database(db))?)?;
+            let views = CustomView::all(&Reader::open(&known_database(db, context)?)?)?;
             let json = views.iter().map(to_json).collect();
             (json, views.iter().map(line).collect())
         }

@@ -131,7 +131,8 @@ pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
         },
         _ => run(name, examine, &conn, path),
     };
-    let checks = CHECKS.iter().map(check).collect();
+    let checks =
+        schema::as_newest(&conn, || Ok::<_, StoreError>(CHECKS.iter().map(check).collect()))?;
     // There is nothing to commit: the end of the transaction releases the state.
     drop(state);
     Ok(DoctorReport { checks })
@@ -368,8 +369,12 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
     Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
 }
 
-/// Returns the fingerprint of the state, computed from the rows.
+/// Returns the fingerprint of the state, computed from the rows of any schema.
 pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
+    schema::as_newest(conn, || sum_of_states(conn))
+}
+
+fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
     static STATES: Sql = Sql::new(
         "
         SELECT node.id, iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}

@@ -27,6 +27,13 @@ pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
     with_data(RpcError::INVALID_PARAMS, why, uri_data(uri))
 }
 
+/// Returns the error for a resource that cannot be read; its data names the code of the reason.
+pub(super) fn unread_uri(uri: &str, code: &str, why: &str) -> RpcError {
+    let mut data = uri_data(uri);
+    data["code"] = code.into();
+    with_data(RpcError::INTERNAL_ERROR, why, data)
+}
+
 /// Returns the error for a capability that the client has not declared.
 pub(super) fn missing_capability(needed: Capability) -> RpcError {
     let name = needed.name();

@@ -1,10 +1,11 @@
 //! Input schemas: one table gives a tool's JSON Schema, its checks and its error messages.
 //!
 //! The checks report all mistakes at once and name the allowed values, so that the next try
-//! succeeds. Null counts as absent, and so does an empty choice; `5.0` is an integer.
+//! succeeds. Null counts as absent, and so does an empty choice or time; `5.0` is an integer.
 
 use serde_json::{Map, Value, json};
 
+use crate::model::clock::Millis;
 use crate::text::{self, suggest::suggest};
 
 /// An argument of a tool: a row of its table.
@@ -24,6 +25,7 @@ enum ArgKind {
     Flag,
     Choice(&'static [&'static str]),
     Texts { n_min: usize, n_max: usize },
+    Time(fn(&str) -> Option<Millis>),
     Whole(fn() -> Value),
 }
 
@@ -76,7 +78,8 @@ impl Arg {
         Arg::new(name, about, ArgKind::Choice(words))
     }
 
-    /// Returns an argument with a list of `n_min` to `n_max` strings.
+    /// Returns an argument with a list of `n_min` to `n_max` strings; the schema leaves out bounds
+    /// that nothing can break.
     pub(crate) const fn texts(
         name: &'static str,
         about: &'static str,
@@ -84,6 +87,15 @@ impl Arg {
         n_max: usize,
     ) -> Arg {
         Arg::new(name, about, ArgKind::Texts { n_min, n_max })
+    }
+
+    /// Returns an argument with a day or a time, as `read` understands them.
+    pub(crate) const fn time(
+        name: &'static str,
+        about: &'static str,
+        read: fn(&str) -> Option<Millis>,
+    ) -> Arg {
+        Arg::new(name, about, ArgKind::Time(read))
     }
 
     /// Returns a row for all arguments at once, with a JSON Schema of its own. It is the only row
@@ -141,7 +153,7 @@ impl Arg {
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            ArgKind::Text => json!({"type": "string"}),
+            ArgKind::Text | ArgKind::Time(_) => json!({"type": "string"}),
             ArgKind::Integer { min, max } => {
                 let mut schema = json!({"type": "integer"});
                 if i64::MIN < min {
@@ -158,8 +170,14 @@ impl Arg {
             ArgKind::Flag => json!({"type": "boolean"}),
             ArgKind::Choice(words) => json!({"type": "string", "enum": words}),
             ArgKind::Texts { n_min, n_max } => {
-                let items = json!({"type": "string"});
-                json!({"type": "array", "items": items, "minItems": n_min, "maxItems": n_max})
+                let mut schema = json!({"type": "array", "items": {"type": "string"}});
+                if 0 < n_min {
+                    schema["minItems"] = n_min.into();
+                }
+                if n_max < usize::MAX {
+                    schema["maxItems"] = n_max.into();
+                }
+                schema
             }
             ArgKind::Whole(schema) => return schema(),
         };
@@ -171,7 +189,9 @@ impl Arg {
                 ArgDefault::Flag(value) => value.into(),
             };
         }
-        schema["description"] = self.about.into();
+        if !self.about.is_empty() {
+            schema["description"] = self.about.into();
+        }
         schema
     }
 
@@ -193,6 +213,7 @@ impl Arg {
             ArgKind::Number { .. } => "a number",
             ArgKind::Flag => "true or false",
             ArgKind::Texts { .. } => "a list of strings",
+            ArgKind::Time(_) => TIME,
             ArgKind::Whole(_) => "an object",
         }
     }
@@ -244,6 +265,13 @@ impl Arg {
                 }
                 Ok(ArgValue::Texts(texts))
             }
+            (ArgKind::Time(read), Value::String(text)) => match read(&text) {
+                Some(at) => Ok(ArgValue::Time(at)),
+                None => {
+                    let got = text::truncate_chars(&text, CITED_CHARS_MAX);
+                    Err(format!("`{name}` must be {TIME}, not `{got}`"))
+                }
+            },
             (_, other) => {
                 let (wanted, got) = (self.kind_name(), type_name(&other));
                 Err(format!("`{name}` must be {wanted}, not {got}"))
@@ -263,6 +291,7 @@ enum ArgValue {
     Number(f64),
     Flag(bool),
     Texts(Vec<String>),
+    Time(Millis),
     Whole(Map<String, Value>),
 }
 
@@ -301,6 +330,14 @@ impl Args {
         match self.get(name) {
             Some(ArgValue::Texts(values)) => values,
             _ => &[],
+        }
+    }
+
+    /// Returns a time.
+    pub(crate) fn time(&self, name: &str) -> Option<Millis> {
+        match self.get(name) {
+            Some(ArgValue::Time(at)) => Some(*at),
+            _ => None,
         }
     }
 
@@ -343,9 +380,11 @@ pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Resu
         return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
     }
     given.retain(|_, value| !value.is_null());
-    let is_choice =
-        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, ArgKind::Choice(_)));
-    given.retain(|name, value| value.as_str() != Some("") || !is_choice(name));
+    let may_be_empty = |name: &str| {
+        let is_absent = |it: &Arg| matches!(it.kind, ArgKind::Choice(_) | ArgKind::Time(_));
+        args.iter().any(|it| it.name == name && is_absent(it))
+    };
+    given.retain(|name, value| value.as_str() != Some("") || !may_be_empty(name));
     let mut checked = Vec::with_capacity(args.len());
     let mut problems = Vec::new();
     for arg in args {
@@ -369,6 +408,8 @@ pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Resu
     }
 }
 
+/// The form of a time, for "`name` must be …".
+const TIME: &str = "a day or a time, as 2026-01-31 or 2026-01-31T10:00:00Z";
 /// Characters of the caller's text that an error repeats.
 const CITED_CHARS_MAX: usize = 40;
 /// Unknown arguments that an error names.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Map, Value, json};
 
 use super::content::error_json;
-use super::errors::{invalid_uri, missing_capability};
+use super::errors::{invalid_uri, missing_capability, unread_uri};
 use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
@@ -350,6 +350,12 @@ impl<S: Handler> Server<S> {
             Err(HandlerError::NotFound(why)) => Err(version.resource_error(uri, &why).into()),
             Err(HandlerError::UnknownUri) => Err(version.unknown_uri_error(uri).into()),
             Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
+            Err(HandlerError::Coded { code, body, detail }) => {
+                if let Some(detail) = detail {
+                    log::error!("cannot read a resource uri={}: {detail}", row.uri);
+                }
+                Err(unread_uri(uri, code, &body).into())
+            }
             Err(why) => {
                 Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
             }

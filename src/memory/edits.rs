@@ -229,15 +229,14 @@ impl Memory {
         self.writer.write("", "", self.clock.now(), body)
     }
 
-    /// Runs one write at the node of that id as a transaction.
+    /// Runs one write at the node of that id or UUID as a transaction.
     fn change_at<T>(
         &self,
         id: &str,
         body: impl FnOnce(&mut Batch<'_>, NodeRecord) -> Result<T, Error>,
     ) -> Result<(T, CommitReport), Error> {
-        let Some(node_id) = NodeId::parse(id) else { return Err(self.unknown(id)) };
         let (value, commit) = self.change(|batch| {
-            let node = batch.find(node_id)?;
+            let node = batch.find_any(id)?;
             node.map(|node| body(batch, node)).transpose()
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))

@@ -5,6 +5,7 @@
 
 use super::{Error, Memory};
 use crate::ingest::parse::link;
+use crate::model::kinds::is_uuid;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
 use crate::store::{Batch, ManualEdge, NodeKey, StoreError, UnrelateOutcome};
@@ -59,10 +60,18 @@ impl Memory {
         body: impl FnOnce(&mut Batch<'_>, NodeKey) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         let (value, _) = self.writer.write("", "", self.clock.now(), |batch| {
-            let node = batch.node(id)?;
-            node.map(|node| body(batch, node)).transpose()
+            let node = batch.find_any(id)?;
+            node.map(|node| body(batch, node.key)).transpose()
         })?;
         value.ok_or_else(|| self.unknown(id))
+    }
+
+    /// Returns the id of the memory of that UUID; any other id as it is, even one of no node.
+    fn node_of_uuid(&self, id: String) -> Result<String, Error> {
+        if !is_uuid(&id.to_ascii_lowercase()) {
+            return Ok(id);
+        }
+        Ok(self.read(|reader| query::node_by_id(reader, &id))?.id)
     }
 
     /// Returns the requested reference, redacted.
@@ -73,6 +82,7 @@ impl Memory {
             text.map(|it| workspace.redactor.scrub(it).text.into_owned())
         };
         let (id, label) = (clean(request.target_id), clean(request.target_label));
+        let id = id.map(|it| self.node_of_uuid(it)).transpose()?;
         let named = label.as_deref().and_then(link::parse_typed_name);
         let mut reference = match (named, &id) {
             (Some(named), _) => named,

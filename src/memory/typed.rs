@@ -48,6 +48,7 @@ use crate::model::fields::Fields;
 use crate::model::kinds::{Kind, MEMORIES_ROOT};
 use crate::model::tree::{Format, NodeType};
 use crate::query::ViewKind;
+use crate::store::reader::unreadable;
 use crate::store::{
     Attribute, Attributes, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
 };
@@ -317,10 +318,7 @@ fn found(batch: &Batch<'_>, id: &str) -> Result<NodeRecord, MemoryError> {
 
 fn fields_of(node: &NodeRecord) -> Result<Fields, MemoryError> {
     let text = node.attributes.fields().unwrap_or_default();
-    Fields::parse_loosely(text).map_err(|error| {
-        let what = format!("memory `{}` cannot be read: {error}; run `remindb doctor`", node.id);
-        MemoryError::new(ErrorCode::CorruptedData, what)
-    })
+    Fields::parse_loosely(text).map_err(|error| unreadable(node.id, &error).into())
 }
 
 fn memory_of(batch: &Batch<'_>, node: &NodeRecord) -> Result<TypedMemory, MemoryError> {

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, quote_input};
+use super::{
+    Answer, Error, Output, ViewKind, block_facts, budget, excerpt, find_by_id, quote_input,
+};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
@@ -32,7 +34,7 @@ pub(super) fn fetch_batch(
     let mut seen = HashSet::new();
     let mut batch = FoundNodes::default();
     for &id in ids.iter().filter(|id| seen.insert(**id)) {
-        match reader.head(id)? {
+        match find_by_id(reader, id)? {
             Some(head) => {
                 let temperature = head.heat.now(attended);
                 batch.found.push((head, temperature, heat::score(1.0, temperature)));

@@ -15,9 +15,8 @@ use std::collections::HashMap;
 use super::bag_of_words::{BagOfWords, Stem};
 use super::words::Term;
 use super::{Error, bm25};
-use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{MatchOrder, MatchedNode, NodeWords, Reader};
+use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reader};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -46,10 +45,11 @@ type NodesWithTerms = Vec<(NodeKey, TermSet)>;
 pub(super) fn match_expression(
     reader: &Reader,
     expression: &str,
-    node_type: Option<NodeType>,
+    filter: NodeFilter<'_>,
     n_max: usize,
 ) -> Result<Option<Vec<NodeMatch>>, Error> {
-    let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
+    let filter = reader.simplified(filter)?;
+    let Some(ranked) = reader.matches(expression, &filter, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, BagOfWords)| {
@@ -62,10 +62,11 @@ pub(super) fn match_expression(
 pub(super) fn match_words(
     reader: &Reader,
     terms: &[Term],
-    node_type: Option<NodeType>,
+    filter: NodeFilter<'_>,
     n_max: usize,
 ) -> Result<Vec<NodeMatch>, Error> {
-    let index = TermIndex { reader, terms, node_type, n_born: reader.n_ever_created()?, n_max };
+    let filter = reader.simplified(filter)?;
+    let index = TermIndex { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
@@ -94,7 +95,7 @@ fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
 struct TermIndex<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
-    node_type: Option<NodeType>,
+    filter: NodeFilter<'a>,
     /// Nodes ever created.
     n_born: u64,
     /// Nodes to score.
@@ -180,7 +181,7 @@ impl TermIndex<'_> {
     /// Returns at most `n_max` matches of an expression, oldest first: the order of the index.
     fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, self.node_type, MatchOrder::EldestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -188,7 +189,7 @@ impl TermIndex<'_> {
     /// [`Self::eldest`].
     fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, self.node_type, MatchOrder::NewestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 

@@ -4,6 +4,7 @@
 //! from their last changes, newest first, and both versions from the index of history, so the cost
 //! of a page is proportional to its length.
 
+mod fields;
 mod order;
 
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use super::page::PagePosition;
 use super::{Error, Output};
 use crate::query::render::{render_count, to_one_line};
 use crate::store::reader::{Reader, SnapshotRange};
-use crate::store::{LANG, Moment, NodeVersion, Snapshots};
+use crate::store::{FIELDS, LANG, Moment, NodeVersion, Snapshots};
 use crate::text;
 
 /// Last changes read at once.
@@ -275,6 +276,11 @@ pub(super) fn notes(
             notes.push("type changed".to_owned());
         }
         for name in old.attributes.differing(&new.attributes) {
+            if name == FIELDS {
+                let (old, new) = (old.attributes.fields(), new.attributes.fields());
+                notes.extend(fields::field_notes(old, new));
+                continue;
+            }
             let name = if name == LANG { "language" } else { &name.replace('_', " ") };
             notes.push(format!("{name} changed"));
         }

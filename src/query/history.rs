@@ -1,13 +1,15 @@
 //! History: the changes of one node, latest first, including removed nodes.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Answer, Error, QueryOptions, budget, quote_input};
+use super::{Answer, Error, QueryOptions, budget, find_by_id, quote_input};
 use crate::model::clock::Millis;
+use crate::model::kinds::is_uuid;
 use crate::query::render::stats::format_age;
 use crate::query::render::to_one_line;
 use crate::store::reader::{Reader, SnapshotRange};
@@ -41,15 +43,16 @@ pub(super) fn history(
     max: u32,
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
+    let anchor = &*node_id(reader, query.anchor)?;
     let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
     let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
-    let n_all = reader.count_changes_of(query.anchor, before, changes::COUNT_MAX)?;
+    let n_all = reader.count_changes_of(anchor, before, changes::COUNT_MAX)?;
     let mut last = before;
     let mut n_passed = 0;
     let mut waiting: VecDeque<Change> = VecDeque::new();
     let next = || {
         if waiting.is_empty() {
-            waiting = reader.versions().changes_of(query.anchor, last, LOOK_MAX)?.into();
+            waiting = reader.versions().changes_of(anchor, last, LOOK_MAX)?.into();
         }
         let Some(change) = waiting.pop_front() else { return Ok(None) };
         last = change.moment;
@@ -61,13 +64,13 @@ pub(super) fn history(
     let page = page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
     let (text, unchanged_since) = match page.is_empty {
         true => {
-            let (text, since) = nothing(reader, query.anchor)?;
+            let (text, since) = nothing(reader, anchor)?;
             (budget::first_fitting(max, [text]), since)
         }
         false => (page.text, None),
     };
     let structured = options.output.json(|| {
-        let anchor = ("anchor", json!(quote_input(query.anchor)));
+        let anchor = ("anchor", json!(quote_input(anchor)));
         let mut all = Value::from_iter([anchor, ("history", page.facts.into())]);
         if let Some((place, mean)) = page.end {
             all["left_out"] = rest(place).facts(mean);
@@ -78,6 +81,19 @@ pub(super) fn history(
         all
     });
     Ok(Answer { text, structured, shown: Vec::new(), budget: None })
+}
+
+/// Returns the id of the node that has that UUID, or had it before it was removed; else the text as
+/// it is.
+fn node_id<'a>(reader: &Reader, anchor: &'a str) -> Result<Cow<'a, str>, Error> {
+    let uuid = anchor.to_ascii_lowercase();
+    if !is_uuid(&uuid) {
+        return Ok(anchor.into());
+    }
+    if let Some(head) = find_by_id(reader, anchor)? {
+        return Ok(head.id.into());
+    }
+    Ok(reader.removed_by_uuid(&uuid)?.map_or(anchor.into(), Cow::Owned))
 }
 
 fn step(reader: &Reader, change: Change, n_passed: usize, now: Millis) -> Result<PageEntry, Error> {

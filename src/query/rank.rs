@@ -13,14 +13,19 @@
 //! 4. The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if
 //!    it does not match: the answer often follows the paragraph that names the thing.
 //!
+//! A typed memory is a section of its own, since it has nothing in common with the others of its
+//! month, and its score is multiplied by its weight ([`memory_weight`]).
+//!
 //! This module does no IO.
 
 use std::collections::HashMap;
 
 use super::bag_of_words::BagOfWords;
 use super::{query_expansion, sort_by_worth};
+use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::store::NodeKey;
+use crate::store::reader::MemoryFacts;
 
 /// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
@@ -32,6 +37,10 @@ const CROWDING: f64 = 0.4;
 const BEHIND: f64 = 0.5;
 /// Share of a section's worth that comes from query expansion.
 const FEEDBACK: f64 = 0.5;
+/// Factors of typed memories by importance, most first.
+const IMPORTANCE_WEIGHTS: [f64; 3] = [1.15, 1.0, 0.85];
+/// Milliseconds after its update in which a typed memory loses half of what recency adds.
+const RECENCY_HALF_LIFE_MS: f64 = 30.0 * 86_400_000.0;
 
 /// A hit, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,12 +52,15 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) temperature: f64,
     /// The stems of its beginning, if it was read.
     pub(crate) bag: Option<&'a BagOfWords>,
+    /// The factor of a typed memory.
+    pub(crate) memory_weight: Option<f64>,
 }
 
 impl RankCandidate<'_> {
-    /// Returns the heading of its section: itself, if it is one.
+    /// Returns the heading of its section: itself, if it is one or a typed memory.
     fn section(&self) -> NodeKey {
-        if self.is_heading { self.key } else { self.parent.unwrap_or(self.key) }
+        let is_alone = self.is_heading || self.memory_weight.is_some();
+        if is_alone { self.key } else { self.parent.unwrap_or(self.key) }
     }
 
     /// Returns its relevance; 0 where that is not a finite number.
@@ -60,6 +72,15 @@ impl RankCandidate<'_> {
 /// Returns the relevance of a relative of the anchor, by its distance in the tree.
 pub(crate) fn relative_relevance(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
+}
+
+/// Returns the factor of a typed memory: its importance, times its recency, which falls from 1 to
+/// a half.
+pub(crate) fn memory_weight(memory: MemoryFacts, now: Millis) -> f64 {
+    let last = IMPORTANCE_WEIGHTS.len() - 1;
+    let importance = IMPORTANCE_WEIGHTS[memory.importance_rank.min(last)];
+    let age_ms = memory.updated_at.map_or(0, |at| now.since(at)).max(0) as f64;
+    importance * (0.5 + 0.5 * (-age_ms / RECENCY_HALF_LIFE_MS).exp2())
 }
 
 /// Returns the relevance of each candidate, relative to the best.
@@ -98,7 +119,9 @@ pub(crate) fn rank_candidates(
     let scores: Vec<f64> = candidates
         .iter()
         .zip(relevance)
-        .map(|(it, &relevance)| heat::score(relevance, it.temperature))
+        .map(|(it, &relevance)| {
+            heat::score(relevance, it.temperature) * it.memory_weight.unwrap_or(1.0)
+        })
         .collect();
     let mut ranked: Vec<usize> = (0..scores.len()).collect();
     sort_by_worth(&mut ranked, &|it| scores[it]);

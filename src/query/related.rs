@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Answer, Error, Output, ViewKind, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{EdgeDirection, NodeHead, Reader};
+use crate::store::reader::{ArchivedNodes, EdgeDirection, NodeHead, Reader};
 
 /// Default and greatest number of hops.
 const HOPS: (u32, u32) = (1, 5);
@@ -29,6 +29,8 @@ pub(crate) struct RelatedQuery<'a> {
     pub(crate) depth: Option<i64>,
     /// Edges of less weight are ignored.
     pub(crate) weight_min: f64,
+    /// Whether archived memories are walked through and shown.
+    pub(crate) archived: ArchivedNodes,
 }
 
 /// The direction in which references are followed.
@@ -130,6 +132,12 @@ fn walk(
                 *best = best.max(weight);
             }
             n_left = n_left.saturating_sub(edges.len());
+        }
+        if query.archived == ArchivedNodes::Hidden {
+            let reached: Vec<NodeKey> = next.keys().copied().collect();
+            for archived in reader.archived_among(&reached)? {
+                next.remove(&archived);
+            }
         }
         seen.extend(next.keys());
         walk.reached.extend(next.iter().map(|(&key, &weight)| (key, (hop, weight))));

@@ -9,10 +9,12 @@ use super::candidates::{self, NodeMatch};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
 use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
+use crate::model::clock::Millis;
+use crate::model::kinds::{Kind, form_of};
 use crate::model::tree::NodeType;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeHead, Reader};
+use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
@@ -34,8 +36,8 @@ pub(crate) struct SearchQuery<'a> {
     /// The query as typed.
     pub(crate) query: &'a str,
     pub(crate) detail: Detail,
-    /// Only nodes of that type.
-    pub(crate) node_type: Option<NodeType>,
+    /// Only nodes that meet it.
+    pub(crate) filter: NodeFilter<'a>,
     /// Number of hits; `None`: 20, or as many as fit a budget.
     pub(crate) limit: Option<usize>,
 }
@@ -64,21 +66,22 @@ impl Detail {
     }
 }
 
-/// Returns the nodes that match a query, in at most `max` tokens of text. An empty query is an
-/// error; one without words matches nothing.
+/// Returns the nodes that match a query, in at most `max` tokens of text. A query without words
+/// matches nothing; a filter that no node can meet is an error.
 pub(super) fn search(
     reader: &Reader,
     query: &SearchQuery<'_>,
     max: Option<u32>,
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
+    check_filter(&query.filter)?;
     let asked = words::parse_query(query.query);
     let limit = query.limit.unwrap_or(match options.budget {
         Some(_) => CANDIDATES_MAX,
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let found = found(reader, &asked, query.node_type, (limit, n_fitting))?;
+    let found = found(reader, &asked, query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(max),
         (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
@@ -86,6 +89,28 @@ pub(super) fn search(
         (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
     };
     Ok(shown.answer(&found, query.detail, options.output))
+}
+
+/// Refuses conditions that exclude each other, since an empty answer would not say why.
+fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
+    let why = match (filter.node_type, filter.of_memories().first(), filter.status) {
+        (Some(of), Some(name), _) if Kind::of(of).is_none() => {
+            format!("`{name}` is of memories, and a {of} is none; leave out `type` or `{name}`")
+        }
+        (Some(of), _, Some(_)) if of != NodeType::Task => {
+            format!("`status` is of tasks, and the type is {of}; leave out one of them")
+        }
+        _ if !filter.tags.is_empty()
+            && let Err(why) = form_of("tags").check(&json!(filter.tags)) =>
+        {
+            format!("`tags` {why}")
+        }
+        _ if filter.until.is_some_and(|until| filter.since.is_some_and(|it| until < it)) => {
+            "`until` is before `since`; swap them".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::BadArgument(why))
 }
 
 /// The hits of a search, best first.
@@ -184,22 +209,24 @@ impl ShownHits {
 fn found(
     reader: &Reader,
     asked: &ParsedQuery,
-    node_type: Option<NodeType>,
+    filter: NodeFilter<'_>,
     (limit, n_fitting): (usize, usize),
+    now: Millis,
 ) -> Result<RankedHits, Error> {
-    let (matches, are_of_words) = matches(reader, asked, node_type)?;
+    let (matches, are_of_words) = matches(reader, asked, filter)?;
     let attended = reader.attended()?;
     let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
-        .map(|it| candidate(&it.node, it.relevance, Some(&it.bag), attended))
+        .map(|it| candidate(&it.node, (it.relevance, Some(&it.bag)), (attended, now)))
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
-    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
-        for (next, lent) in lent(reader, &candidates, &relevance, node_type)? {
+    let is_of_notes = filter.of_memories().is_empty();
+    if are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len() {
+        for (next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
-                    candidates.push(candidate(&next, 0.0, None, attended));
+                    candidates.push(candidate(&next, (0.0, None), (attended, now)));
                     relevance.push(lent);
                 }
             }
@@ -239,9 +266,8 @@ fn lent(
 
 fn candidate<'a>(
     node: &MatchedNode,
-    relevance: f64,
-    bag: Option<&'a BagOfWords>,
-    attended: i64,
+    (relevance, bag): (f64, Option<&'a BagOfWords>),
+    (attended, now): (i64, Millis),
 ) -> RankCandidate<'a> {
     RankCandidate {
         key: node.key,
@@ -250,6 +276,7 @@ fn candidate<'a>(
         relevance,
         temperature: node.heat.now(attended),
         bag,
+        memory_weight: node.memory.map(|it| rank::memory_weight(it, now)),
     }
 }
 
@@ -258,14 +285,14 @@ fn candidate<'a>(
 fn matches(
     reader: &Reader,
     asked: &ParsedQuery,
-    node_type: Option<NodeType>,
+    filter: NodeFilter<'_>,
 ) -> Result<(Vec<NodeMatch>, bool), Error> {
     if let Some(text) = &asked.expression
-        && let Some(found) = candidates::match_expression(reader, text, node_type, CANDIDATES_MAX)?
+        && let Some(found) = candidates::match_expression(reader, text, filter, CANDIDATES_MAX)?
     {
         return Ok((found, false));
     }
-    Ok((candidates::match_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
+    Ok((candidates::match_words(reader, &asked.terms, filter, CANDIDATES_MAX)?, true))
 }
 
 /// Returns the snippets of the hits.

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
+use crate::store::reader::ArchivedNodes;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
 
@@ -70,7 +71,12 @@ fn check(reader: &Reader, query: &SearchQuery<'_>, budget: Option<u32>, text: Ex
 
 #[track_caller]
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
-    let answer = asked(reader, Query::Tree(TreeQuery { root, levels }), budget).unwrap();
+    let answer = asked(
+        reader,
+        Query::Tree(TreeQuery { root, levels, archived: ArchivedNodes::Hidden }),
+        budget,
+    )
+    .unwrap();
     assert_eq!(answer.shown, []);
     text.assert_eq(&answer.text);
 }
@@ -90,7 +96,13 @@ fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
 
 fn query_related(anchor: &str) -> RelatedQuery<'_> {
     let direction = Direction::Both;
-    RelatedQuery { anchor, direction, depth: None, weight_min: 0.0 }
+    RelatedQuery {
+        anchor,
+        direction,
+        depth: None,
+        weight_min: 0.0,
+        archived: ArchivedNodes::Hidden,
+    }
 }
 
 #[test]
@@ -226,8 +238,8 @@ fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
         0 => search(Detail::Label),
         1 => search(Detail::Snippet),
         2 => search(Detail::Full),
-        3 => Query::Tree(TreeQuery { root: None, levels }),
-        4 => Query::Tree(TreeQuery { root: Some(id), levels }),
+        3 => Query::Tree(TreeQuery { root: None, levels, archived: ArchivedNodes::Shown }),
+        4 => Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedNodes::Hidden }),
         5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels }),
         _ => Query::Batch(ids.iter().map(String::as_str).chain(words.split(' ')).collect()),
     }

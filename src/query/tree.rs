@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Answer, Error, Output, budget, facts, node_by_id};
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, Reader, SiblingsAfter, SubtreeSize};
+use crate::store::reader::{ArchivedNodes, NodeHead, Reader, SiblingsAfter, SubtreeSize};
 use crate::text::tokens;
 
 /// Least tokens of a line.
@@ -37,6 +37,8 @@ pub(crate) struct TreeQuery<'a> {
     pub(crate) root: Option<&'a str>,
     /// Levels below the roots.
     pub(crate) levels: u32,
+    /// Whether archived memories are shown.
+    pub(crate) archived: ArchivedNodes,
 }
 
 /// Returns the tree below a node, or below all roots, in at most `max` tokens of text.
@@ -46,7 +48,7 @@ pub(super) fn tree(
     max: u32,
     output: Output,
 ) -> Result<Answer, Error> {
-    let mut picture = OutlineBuilder::begin(reader, query.root, max)?;
+    let mut picture = OutlineBuilder::begin(reader, query, max)?;
     let text = picture.text(query.levels, max)?;
     Ok(Answer::plain(text, output, || picture.structured()))
 }
@@ -54,6 +56,7 @@ pub(super) fn tree(
 /// An outline under construction.
 struct OutlineBuilder<'a> {
     reader: &'a Reader,
+    archived: ArchivedNodes,
     attended: i64,
     items: Vec<TreeItem>,
     roots: Vec<usize>,
@@ -83,11 +86,12 @@ impl OutlineBuilder<'_> {
     /// Reads the roots, or the node of that id.
     fn begin<'a>(
         reader: &'a Reader,
-        root: Option<&str>,
+        query: &TreeQuery<'_>,
         max: u32,
     ) -> Result<OutlineBuilder<'a>, Error> {
         let mut picture = OutlineBuilder {
             reader,
+            archived: query.archived,
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
@@ -95,7 +99,7 @@ impl OutlineBuilder<'_> {
             folds: Vec::new(),
             counted: HashMap::new(),
         };
-        match root.filter(|it| !it.is_empty()) {
+        match query.root.filter(|it| !it.is_empty()) {
             Some(id) => drop(picture.add(node_by_id(reader, id)?, None)),
             None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
         }
@@ -142,7 +146,7 @@ impl OutlineBuilder<'_> {
     }
 
     fn add_roots(&mut self, n_max: usize) -> Result<(), Error> {
-        let mut heads = self.reader.roots(n_max.saturating_add(1))?;
+        let mut heads = self.reader.roots(self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
             self.rest = SiblingsAfter::Roots(n_max);
@@ -160,7 +164,7 @@ impl OutlineBuilder<'_> {
 
     fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), Error> {
         let key = self.items[up].head.key;
-        let mut heads = self.reader.children(key, n_max.saturating_add(1))?;
+        let mut heads = self.reader.children(key, self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
@@ -287,7 +291,7 @@ impl OutlineBuilder<'_> {
         let mut extent = match (self.counted.get(&(up, hidden.len())), *n_left) {
             (Some(&extent), _) => extent,
             (None, 0) => SubtreeSize { is_at_least: true, ..SubtreeSize::default() },
-            (None, n_left) => self.reader.subtree_size(&keys, rest, n_left)?,
+            (None, n_left) => self.reader.subtree_size(&keys, rest, self.archived, n_left)?,
         };
         self.counted.insert((up, keys.len()), extent);
         *n_left = n_left.saturating_sub(extent.n_nodes);

@@ -1,5 +1,6 @@
 //! Opens connections, with every setting that this room's promises rest on.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +39,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     companions::check(path)?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if if_missing == IfMissing::Create {
+        create_private(path);
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
@@ -55,6 +57,17 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
         .doing("limit the log")?;
     schema::migrate(&mut conn, path)?;
     Ok(conn)
+}
+
+/// Creates an empty file that only its user can read; SQLite gives its log the same mode.
+///
+/// Errors are left to SQLite, which tries the same and explains itself.
+fn create_private(path: &Path) {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 /// A larger page cache of the writing connection, for as long as this value lives.

@@ -28,9 +28,7 @@ use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::name::{self, NameKey, Target};
 use crate::model::links::reference::{Reference, ReferenceForm};
-use crate::model::links::resolve::{
-    self, LinkIndex, Resolver, last_path_segment, without_extension,
-};
+use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
 use crate::model::links::title;
 use crate::model::tree::NodeType;
 
@@ -332,11 +330,6 @@ pub(super) fn same_references(
 /// Reads the key of a node's name, and the row id of a reference.
 fn read_name(row: &Row<'_>) -> rusqlite::Result<(Option<i64>, Option<i64>)> {
     Ok((row.get(0)?, row.get(1)?))
-}
-
-/// Returns the node of an id.
-pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, StoreError> {
-    LinkRows { conn }.node(id)
 }
 
 /// Returns the references of a text as a set: the heaviest of those that name one target. A

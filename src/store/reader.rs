@@ -10,6 +10,7 @@ mod change_counters;
 mod counts;
 mod deadline;
 mod edges;
+mod filter;
 mod history;
 mod hits;
 mod listings;
@@ -30,11 +31,12 @@ pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use edges::EdgeDirection;
+pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
+pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
 pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;
@@ -48,6 +50,8 @@ use crate::model::heat::Heat;
 pub(crate) struct Reader {
     conn: Connection,
     deadline: Deadline,
+    /// The beginning of every id that it returns, and that it takes off an id.
+    mark: &'static str,
 }
 
 /// A node without its text: the fields of one output line.
@@ -70,9 +74,24 @@ pub(crate) struct NodeHead {
     pub(crate) heat: Heat,
 }
 
+/// The condition that node `n` is not archived, or that `$shown` is true. Notes pass by the first
+/// look at their row.
+macro_rules! unless_archived {
+    ($shown:literal) => {
+        concat!(
+            " AND (n.fields IS NULL OR ",
+            $shown,
+            " OR NOT EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = n.key))"
+        )
+    };
+}
+
+pub(super) use unless_archived;
+
 /// A query of node heads; `n` is the node, `f` its file, `h` its heat.
 macro_rules! heads {
-    ($with:literal, $from:literal) => {
+    ($with:literal, $from:expr) => {
         concat!(
             $with,
             "
@@ -87,9 +106,14 @@ macro_rules! heads {
 impl Reader {
     /// Opens the memory at `path`; never creates one.
     pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
+        Reader::open_marked(path, "")
+    }
+
+    /// Opens the memory at `path` with a mark on every id.
+    pub(crate) fn open_marked(path: &Path, mark: &'static str) -> Result<Reader, StoreError> {
         let (mut conn, deadline) = (connection::open_reader(path)?, Deadline::default());
         deadline.attach(&mut conn)?;
-        Ok(Reader { conn, deadline })
+        Ok(Reader { conn, deadline, mark })
     }
 
     /// Answers a question; a statement that still runs at the deadline ends with an error.
@@ -131,7 +155,8 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.id = ?1"
         );
-        self.conn.find(HEAD, [id], read_head, "find a node")
+        let id = id.strip_prefix(self.mark).unwrap_or(id);
+        self.conn.find(HEAD, [id], |row| self.read_head(row), "find a node")
     }
 
     /// Returns the nodes of keys, in no particular order; skips keys without a node.
@@ -144,7 +169,7 @@ impl Reader {
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key"
         );
-        self.all(HEADS, [list(keys)], read_head).doing("read nodes")
+        self.all(HEADS, [list(keys)], |row| self.read_head(row)).doing("read nodes")
     }
 
     /// Returns the texts of nodes.
@@ -163,7 +188,11 @@ impl Reader {
     }
 
     /// Returns the first nodes without a parent: by file path, then those without a file.
-    pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
+    pub(crate) fn roots(
+        &self,
+        archived: ArchivedNodes,
+        n_max: usize,
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const OF_FILES: &str = heads!(
             "",
             "
@@ -175,36 +204,53 @@ impl Reader {
         );
         const OF_NOBODY: &str = heads!(
             "",
-            "
+            concat!(
+                "
               FROM node AS n
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.parent IS NULL AND n.file IS NULL
+             WHERE n.parent IS NULL AND n.file IS NULL",
+                unless_archived!("?2"),
+                "
              ORDER BY n.position
              LIMIT ?1"
+            )
         );
-        let mut roots = self.all(OF_FILES, [limit(n_max)], read_head).doing("list the roots")?;
+        let mut roots = self
+            .all(OF_FILES, [limit(n_max)], |row| self.read_head(row))
+            .doing("list the roots")?;
         let n_left = n_max.saturating_sub(roots.len());
         if 0 < n_left {
-            let others = self.all(OF_NOBODY, [limit(n_left)], read_head);
+            let others = params![limit(n_left), archived == ArchivedNodes::Shown];
+            let others = self.all(OF_NOBODY, others, |row| self.read_head(row));
             roots.extend(others.doing("list the roots")?);
         }
         Ok(roots)
     }
 
     /// Returns the first children of a node, in document order.
-    pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
+    pub(crate) fn children(
+        &self,
+        of: NodeKey,
+        archived: ArchivedNodes,
+        n_max: usize,
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const CHILDREN: &str = heads!(
             "",
-            "
+            concat!(
+                "
               FROM node AS n
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.parent = ?1
+             WHERE n.parent = ?1",
+                unless_archived!("?3"),
+                "
              ORDER BY n.position
              LIMIT ?2"
+            )
         );
-        self.all(CHILDREN, params![of.0, limit(n_max)], read_head).doing("list children")
+        let params = params![of.0, limit(n_max), archived == ArchivedNodes::Shown];
+        self.all(CHILDREN, params, |row| self.read_head(row)).doing("list children")
     }
 
     /// Returns the ancestors of a node, its parent first.
@@ -227,7 +273,8 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              ORDER BY above.distance"
         );
-        self.all(ANCESTORS, params![of.0, limit(n_max)], read_head).doing("list ancestors")
+        self.all(ANCESTORS, params![of.0, limit(n_max)], |row| self.read_head(row))
+            .doing("list ancestors")
     }
 
     /// Returns the first nodes below a node, level by level, at most `depth` levels deep.
@@ -257,7 +304,7 @@ impl Reader {
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key"
         );
-        self.all(DESCENDANTS, params![of.0, depth, limit(n_max)], read_head)
+        self.all(DESCENDANTS, params![of.0, depth, limit(n_max)], |row| self.read_head(row))
             .doing("list descendants")
     }
 
@@ -290,9 +337,10 @@ impl Reader {
         );
         let Some(parent) = of.parent else { return Ok(Vec::new()) };
         let place = params![parent.0, of.position, limit(n_max)];
-        let mut siblings = self.all(BEFORE, place, read_head).doing("list siblings")?;
+        let mut siblings =
+            self.all(BEFORE, place, |row| self.read_head(row)).doing("list siblings")?;
         siblings.reverse();
-        siblings.extend(self.all(AFTER, place, read_head).doing("list siblings")?);
+        siblings.extend(self.all(AFTER, place, |row| self.read_head(row)).doing("list siblings")?);
         Ok(siblings)
     }
 
@@ -303,7 +351,25 @@ impl Reader {
             SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)
             UNION ALL
             SELECT id FROM (SELECT id FROM node WHERE id < ?1 ORDER BY id DESC LIMIT 2)";
+        let id = id.strip_prefix(self.mark).unwrap_or(id);
         self.all(AROUND, [id], |row| row.get(0)).doing("find similar ids")
+    }
+
+    fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeHead> {
+        let id: String = row.get(1)?;
+        Ok(NodeHead {
+            key: NodeKey(row.get(0)?),
+            id: if self.mark.is_empty() { id } else { format!("{}{id}", self.mark) },
+            parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+            position: row.get(3)?,
+            file: row.get::<_, Option<i64>>(4)?.map(FileId),
+            path: row.get(5)?,
+            node_type: row.get(6)?,
+            lang: row.get(7)?,
+            label: row.get(8)?,
+            tokens: row.get(9)?,
+            heat: heat_rows::read_heat(row, 10)?,
+        })
     }
 
     fn all<T, P: Params>(
@@ -318,22 +384,6 @@ impl Reader {
         testing::note_work(&mut query);
         rows
     }
-}
-
-fn read_head(row: &Row<'_>) -> rusqlite::Result<NodeHead> {
-    Ok(NodeHead {
-        key: NodeKey(row.get(0)?),
-        id: row.get(1)?,
-        parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
-        position: row.get(3)?,
-        file: row.get::<_, Option<i64>>(4)?.map(FileId),
-        path: row.get(5)?,
-        node_type: row.get(6)?,
-        lang: row.get(7)?,
-        label: row.get(8)?,
-        tokens: row.get(9)?,
-        heat: heat_rows::read_heat(row, 10)?,
-    })
 }
 
 /// Returns keys as a JSON array for SQLite to join with.

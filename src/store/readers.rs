@@ -86,3 +86,12 @@ impl ReaderPool {
         Ok(&self.path)
     }
 }
+
+/// Runs queries on a memory that this process does not keep open, with a mark on every id.
+pub(crate) fn read_marked<T, E: From<StoreError>>(
+    path: &Path,
+    mark: &'static str,
+    question: impl FnOnce(&Reader) -> Result<T, E>,
+) -> Result<T, E> {
+    Reader::open_marked(path, mark)?.within_the_deadline(question)
+}

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{ErrorStep, StoreError, links};
+use super::{ErrorStep, Prepared, StoreError, links};
 
 /// `rmdb` in ASCII.
 pub(crate) const APPLICATION_ID: i64 = 0x726d_6462;
@@ -32,6 +32,27 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 
 /// The first schema with references: texts in older ones were not parsed for them.
 const LINKS_SINCE: i64 = 2;
+
+/// Temporary views that show an older schema as if it had what a later one added, which is empty:
+/// the first schema that needs none, and the statements that make and drop them.
+const SUPPLIED: &[(i64, &str, &str)] = &[
+    (
+        10,
+        "CREATE TEMP VIEW node AS SELECT *, NULL AS fields FROM main.node;
+         CREATE TEMP VIEW diff AS SELECT *, NULL AS old_fields FROM main.diff;
+         CREATE TEMP VIEW facet (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;
+         CREATE TEMP VIEW facet_made (key, value, node) AS SELECT NULL, NULL, NULL WHERE false;",
+        "DROP VIEW temp.node;
+         DROP VIEW temp.diff;
+         DROP VIEW temp.facet;
+         DROP VIEW temp.facet_made;",
+    ),
+    (
+        11,
+        "CREATE TEMP VIEW custom_view (name, query) AS SELECT NULL, NULL WHERE false;",
+        "DROP VIEW temp.custom_view;",
+    ),
+];
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -104,11 +125,34 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         FileVerdict::Memory(version) if version == newest() => {
             refuse_foreign_objects(conn, path, version)
         }
-        FileVerdict::Memory(_) => Err(StoreError::Corrupt {
-            what: format!("`{}` has an older schema and was opened read-only", path.display()),
-        }),
+        FileVerdict::Memory(found) => {
+            Err(StoreError::TooOld { path: path.to_owned(), found, needed: newest() })
+        }
         FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
+}
+
+/// Runs queries on a memory of any schema; columns that an older one lacks are null.
+///
+/// The views are temporary: nothing is written to the file, and none are left.
+pub(crate) fn as_newest<T, E: From<StoreError>>(
+    conn: &Connection,
+    ask: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    const VIEWS: &str = "SELECT 1 FROM temp.sqlite_schema WHERE type = 'view'";
+    let version = pragma(conn, "user_version")?;
+    let supplied = || SUPPLIED.iter().filter(|(since, ..)| version < *since);
+    if supplied().next().is_none() || conn.has(VIEWS, [], "look for views")? {
+        return ask();
+    }
+    for (_, make, _) in supplied() {
+        conn.execute_batch(make).doing("show an older schema")?;
+    }
+    let answer = ask();
+    for (.., drop) in supplied() {
+        conn.execute_batch(drop).doing("hide an older schema")?;
+    }
+    answer
 }
 
 /// Refuses files that are no memory; accepts older schemas, too.

@@ -11,6 +11,8 @@ use std::fmt;
 
 use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
+use crate::model::clock::Millis;
+use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 use crate::query::{self, Output};
@@ -30,7 +32,9 @@ const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
 const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 
-const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
+const BUDGET: Arg = Arg::integer("budget", "Tokens");
+
+const ARCHIVED: Arg = Arg::flag("archived", "");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
@@ -170,11 +174,11 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryDelta",
         title: "What changed",
-        description: "Returns what changed since a snapshot, net, newest first; with `detail` the \
-                      new texts, too.",
+        description: "Returns the net changes since a snapshot, newest first; with `detail` the \
+                      new texts.",
         args: &[
             Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
-            Arg::flag("detail", "Show texts"),
+            Arg::flag("detail", ""),
             BUDGET,
             CURSOR,
         ],
@@ -199,12 +203,12 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryFetch",
         title: "Read a node",
-        description: "Returns a node's text as the last block, preceded by ancestors, siblings and \
-                      descendants as the budget allows.",
+        description: "Returns a node's text, after as much of what is around it as the budget \
+                      allows.",
         args: &[
             Arg::text("anchor", "Id of the node").required(),
             BUDGET,
-            Arg::integer("depth", "Levels below it; default 32"),
+            Arg::integer("depth", "Levels; default 32"),
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -214,7 +218,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "MemoryFetchBatch",
         title: "Read several nodes",
         description: "Returns the texts of nodes, in the order asked.",
-        args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
+        args: &[Arg::texts("node_ids", "", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: ToolRunner::Read(read::fetch_batch),
@@ -287,7 +291,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
             Arg::integer("depth", "Hops, 1 to 5; default 1"),
             BUDGET,
-            Arg::number("weight_min", "Least weight of an edge", 0.0, WEIGHT_MAX).or_number(0.0),
+            Arg::number("weight_min", "", 0.0, WEIGHT_MAX).or_number(0.0),
+            ARCHIVED,
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -309,14 +314,18 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemorySearch",
         title: "Search",
-        description: "Returns the nodes that words find, best first. Plain words or an FTS5 \
-                      expression.",
+        description: "Returns the nodes that words find, best first.",
         args: &[
-            Arg::text("query", "Words").required(),
+            Arg::text("query", "Words, or an FTS5 expression").required(),
             BUDGET,
-            Arg::choice("detail", "What to show of a hit", &["label", "snippet", "full"])
-                .or_text("label"),
-            Arg::choice("type", "Only nodes of this type", &NodeType::NAMES),
+            Arg::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
+            Arg::choice("type", "", &NodeType::NAMES),
+            Arg::texts("tags", "All of them", 0, usize::MAX),
+            Arg::choice("status", "", STATUSES),
+            Arg::choice("importance", "", IMPORTANCES),
+            Arg::time("since", "", Millis::parse_rfc3339),
+            Arg::time("until", "", Millis::parse_rfc3339_end),
+            ARCHIVED,
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
@@ -348,12 +357,12 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryTree",
         title: "Outline",
-        description: "Returns the outline of the memory or of one node, hottest first where it is \
-                      folded to fit.",
+        description: "Returns the outline of the memory or of a node; folds the coldest to fit.",
         args: &[
-            Arg::text("root", "Id of a node; default all"),
+            Arg::text("root", "Id; default all"),
             Arg::integer("depth", "Levels; default 5"),
             BUDGET,
+            ARCHIVED,
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -381,14 +390,14 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "MemoryWrite",
         title: "Write",
         description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
-                      children. At any other node: its new text, which recompiles keep until the \
-                      file's block changes. The same write again does nothing.",
+                      children. At any other node: its new text, kept until the file's block \
+                      changes.",
         args: &[
-            Arg::text("payload", "Markdown").required(),
+            Arg::text("payload", "").required(),
             Arg::text("anchor", "Id of a node"),
             Arg::choice(
                 "mode",
-                "append: as last children of the anchor; replace: as its text",
+                "append: as last children; replace: as its text",
                 &["append", "replace"],
             ),
         ],

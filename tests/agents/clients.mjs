@@ -7,6 +7,8 @@
 // - `unwrap(text)`: a result without what the client itself puts around it.
 // - `excused`: lines that look like a warning and have nothing to do with the memory.
 // - `owns`: files of `home` that the client itself writes in.
+// - `asksNobody`: whether it runs every tool when it is started without a person.
+// - `isOfUser`: whether it has only settings of a user.
 
 import * as dialects from "./dialects.mjs";
 
@@ -135,5 +137,61 @@ trust_level = "trusted"
     // It brings settings of an older version up to date.
     project: { ".qwen/settings.json": '{\n  // mine\n  "$version": 4\n}\n' },
     approve: (run) => (run.name === "user" ? [] : [["qwen", "mcp", "approve", "remindb"]]),
+  },
+  {
+    name: "copilot-cli",
+    package: "@github/copilot",
+    dialect: dialects.chat,
+    // Its settings allow no tool; these flags do, as the manual says.
+    argv: (prompt) => [
+      "copilot",
+      "-p",
+      prompt,
+      ...["remindb", "remindb-user"].flatMap((it) => [
+        `--allow-tool=${it}`,
+        `--deny-tool=${it}(MemoryRollback)`,
+      ]),
+    ],
+    env: (url) => ({
+      COPILOT_OFFLINE: "true",
+      COPILOT_MODEL: "stand-in",
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    }),
+    home: (_, project) => ({ ".copilot/config.json": json({ trusted_folders: [project] }) }),
+    owns: /^home\/\.copilot\/config\.json/,
+    project: {},
+  },
+  {
+    name: "cline",
+    package: "cline",
+    dialect: dialects.chat,
+    argv: (prompt) => ["cline", prompt],
+    env: () => ({}),
+    home: (url) => ({
+      ".cline/data/settings/providers.json": json({
+        version: 1,
+        lastUsedProvider: "openai-compatible",
+        modes: {},
+        providers: {
+          "openai-compatible": {
+            settings: {
+              provider: "openai-compatible",
+              apiKey: "none",
+              model: "stand-in",
+              baseUrl: `${url}/v1`,
+            },
+            updatedAt: "2026-01-01T00:00:00.000Z",
+            tokenSource: "manual",
+          },
+        },
+      }),
+    }),
+    owns: /^home\/\.cline\/data\/settings\/providers\.json/,
+    project: {},
+    isOfUser: true,
+    asksNobody: true,
+    unwrap: (text) => (text.startsWith("{") ? JSON.parse(text).content[0].text : text),
+    // Of the library that it speaks with its model through.
+    excused: [/AI SDK Warning/i, /ai sdk|AI_SDK/],
   },
 ];

@@ -163,7 +163,7 @@ export const chat = {
         calls.map((it) => ({ id: it.id, name: named(it.function) })),
         results.map((it) => ({ id: it.tool_call_id, text: textOf(it.content) })),
       ),
-      deferred: [...text.matchAll(/^- "(mcp__\w+)"/gm)].map((it) => it[1]),
+      deferred: [...text.matchAll(/^- "(mcp__[\w-]+)"/gm)].map((it) => it[1]),
     };
   },
   write(reply, body) {

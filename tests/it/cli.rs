@@ -33,18 +33,19 @@ fn check_no_file_is_added(folder: &Folder, session: Expect) {
 }
 
 #[test]
-fn a_folder_becomes_a_memory_of_its_name() {
+fn a_folder_becomes_a_memory_and_stays_the_same() {
     let folder = Folder::new().file("notes/store.md", NOTES);
     folder.check_session(expect![[r#"
         $ compile notes
         compiled: 4 added, 0 modified, 0 removed (4 ops)
+        ! remindb: new memory: `notes/.remindb/memory.db`
         = 0
         $ compile notes
-        $ compile notes/store.md --db notes.db
+        $ compile notes/store.md
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
     "#]]);
-    assert_eq!(folder.names(), ["notes", "notes.db"]);
+    assert_eq!(folder.names(), ["notes"]);
 }
 
 #[test]
@@ -55,6 +56,7 @@ fn warnings_name_file_and_line_and_are_counted() {
     folder.check_session(expect![[r#"
         $ compile notes
         compiled: 4 added, 0 modified, 0 removed (4 ops), 2 warnings
+        ! remindb: new memory: `notes/.remindb/memory.db`
         ! remindb: warning: a.md:3: not valid UTF-8 in 1 place, this is the first; read as `�`
         ! remindb: warning: b.md:3: front matter is not understood: while parsing a node, did not find expected node content; kept as text
         = 0
@@ -198,23 +200,23 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
     check_no_file_is_added(
         &folder,
         expect![[r#"
-        $ inspect --db typo.db
-        $ inspect --json --db typo.db
-        $ search a --db typo.db
-        $ doctor --db typo.db
-        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
-        = 2
-        $ inspect
-        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
-        = 2
-        $ inspect --db no/such/folder.db
-        ! remindb: no database at `no/such/folder.db`; make one with `remindb compile FOLDER --db no/such/folder.db`
-        = 2
-        $ compile notes --db no/such/folder.db
-        $ serve --source notes --db no/such/folder.db
-        ! remindb: no folder `no/such` to keep the database in; make it first
-        = 2
-    "#]],
+            $ inspect --db typo.db
+            $ inspect --json --db typo.db
+            $ search a --db typo.db
+            $ doctor --db typo.db
+            ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+            = 2
+            $ inspect
+            ! remindb: no memory in `DIR`, above it or at `DIR/.data/remindb/memory.db`; make one with `remindb compile FOLDER`, or name one with --db
+            = 2
+            $ inspect --db no/such/folder.db
+            ! remindb: no database at `no/such/folder.db`; make one with `remindb compile FOLDER --db no/such/folder.db`
+            = 2
+            $ compile notes --db no/such/folder.db
+            $ serve --source notes --db no/such/folder.db
+            ! remindb: no folder `no/such` to keep the database in; make it first
+            = 2
+        "#]],
     );
 }
 
@@ -422,7 +424,7 @@ fn the_environment_names_the_database() {
     assert_eq!(ran.code, Some(2));
     let ran = Ran::of(&folder, folder.command(["search", "five"]).env("REMINDB_DB", ""));
     expect![[r#"
-        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
+        ! remindb: no memory in `DIR`, above it or at `DIR/.data/remindb/memory.db`; make one with `remindb compile FOLDER`, or name one with --db
         = 2
     "#]]
     .assert_eq(&ran.transcript());

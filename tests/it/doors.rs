@@ -189,10 +189,10 @@ fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
     folder.check_session(expect![[r#"
-            $ memories
-            ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
-            = 2
-        "#]]);
+        $ memories
+        ! remindb: no memory in `DIR`, above it or at `DIR/.data/remindb/memory.db`; make one with `remindb compile FOLDER`, or name one with --db
+        = 2
+    "#]]);
     assert_eq!(folder.names(), [] as [&str; 0]);
 }
 

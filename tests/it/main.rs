@@ -31,10 +31,14 @@ mod mcp_http;
 mod mcp_stdio;
 /// Typed memories: tools, refusals, orders.
 mod memories;
+/// Memories of earlier schemas, and their past.
+mod migration;
 /// Transfers of whole memories: backup, restore, export, import.
 mod moving;
 /// The import of a database of remindb 0.3.
 mod old;
+/// The place of the memory.
+mod places;
 /// The protocol's published schemas.
 mod published;
 /// The README and the manual, compared with the program.

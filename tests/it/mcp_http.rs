@@ -193,6 +193,21 @@ fn typed_memories_in_both_eras() {
 }
 
 #[test]
+fn faults_of_typed_memories_in_both_eras() {
+    for fault in memories::faults::FAULTS {
+        let base = fault.folder();
+        for meet in [Up::shake_hands as fn(Up) -> Up, |up| up] {
+            let folder = base.copy();
+            let args = [&["--transport", "http", "--listen", "127.0.0.1:0"], &memories::OFFER[..]]
+                .concat();
+            let up = meet(Up::of(Client::of(&mut (fault.command)(&folder, &args))));
+            (fault.check)(&mut memories::Door(&mut |tool, args| up.call(tool, args)), &folder);
+            up.end();
+        }
+    }
+}
+
+#[test]
 fn collections_in_both_eras() {
     for (is_legacy, not_found) in [(true, -32002), (false, -32602)] {
         let folder = Folder::new();

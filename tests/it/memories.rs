@@ -4,6 +4,10 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder};
 
+pub(crate) mod faults;
+mod finding;
+mod invariants;
+
 /// A way to call a tool of a running server, for its result.
 pub(crate) struct Door<'a>(pub(crate) &'a mut dyn FnMut(&str, Value) -> Value);
 
@@ -11,8 +15,13 @@ pub(crate) struct Door<'a>(pub(crate) &'a mut dyn FnMut(&str, Value) -> Value);
 pub(crate) const SCENARIOS: &[fn(&mut Door<'_>)] = &[
     each_tool_answers,
     wrong_arguments_are_named,
+    each_value_of_the_specification_is_kept,
     lists_have_their_order,
     rollback_undoes_one_call,
+    finding::searches_are_narrowed,
+    finding::conditions_that_nothing_meets_are_errors,
+    finding::archived_ones_are_shown_only_when_asked,
+    finding::every_tool_takes_a_uuid,
 ];
 
 /// Offers all tools.
@@ -205,6 +214,20 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("store_memory", core(json!({"task_metadata": {}})), "`task_metadata` belongs to tasks"),
         ("store_memory", core(json!({"colour": "red"})), "`colour` is no argument"),
         ("store_memory", core(json!({"id": "x"})), "`id`"),
+        ("store_memory", core(json!({"id": 7})), "`id` must be a text"),
+        ("store_memory", core(json!({"category": " "})), "`category` is blank"),
+        ("store_memory", core(json!({"category": 7})), "`category` must be a text"),
+        ("store_memory", core(json!({"tags": [7]})), "`tags` must be a list of texts"),
+        ("store_memory", core(json!({"importance": 1})), "`importance`"),
+        ("store_memory", core(json!({"content": ""})), "`content` is blank"),
+        ("store_memory", core(json!({"archived": true})), "`archived` is no argument"),
+        ("store_memory", core(json!({"type": 7})), "`type` must be a text"),
+        ("store_memory", task(json!("done")), "`task_metadata` must be an object"),
+        ("store_memory", task(json!({"status": 7})), "`task_metadata.status`"),
+        ("store_memory", task(json!({"blockers": ""})), "`task_metadata.blockers`"),
+        ("store_memory", task(json!({"blockers": [" "]})), "`task_metadata.blockers`"),
+        ("store_memory", task(json!({"outcome": " "})), "`task_metadata.outcome` is blank"),
+        ("store_memory", task(json!({"completed_at": 7})), "`task_metadata.completed_at`"),
         ("store_memory", task(json!({"status": "open"})), "`task_metadata.status`"),
         ("store_memory", task(json!({"blockers": many(11)})), "11"),
         ("store_memory", task(json!({"blockers": [long(201)]})), "201"),
@@ -216,13 +239,27 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
         ("update_memory", with_id(json!({"archived": "yes"})), "`archived`"),
         ("update_memory", with_id(json!({"type": "task"})), "`type` is no argument"),
         ("update_memory", with_id(json!({"task_metadata": {}})), "belongs to tasks"),
+        ("update_memory", with_id(json!({"content": long(5001)})), "5001"),
+        ("update_memory", with_id(json!({"category": long(51)})), "51"),
+        ("update_memory", with_id(json!({"tags": many(11)})), "11"),
+        ("update_memory", with_id(json!({"tags": [long(31)]})), "31"),
+        ("update_memory", with_id(json!({"importance": "urgent"})), "`importance`"),
+        ("update_memory", with_id(json!({"created_at": "2026-01-01"})), "is no argument"),
+        ("update_memory", json!({"id": "x", "importance": "low"}), "`id` must be a UUID"),
+        ("delete_memory", json!({"id": "x"}), "`id` must be a UUID"),
         ("delete_memory", json!({}), "`id` is missing"),
         ("delete_memory", with_id(json!({"permanent": 1})), "`permanent`"),
         ("delete_memory", with_id(json!({"force": true})), "`force` is no argument"),
         ("query_memories", json!({"limit": 0}), "`limit`"),
         ("query_memories", json!({"limit": 101}), "101"),
         ("query_memories", json!({"limit": "5"}), "`limit`"),
+        ("query_memories", json!({"limit": 1.5}), "`limit`"),
         ("query_memories", json!({"offset": -1}), "`offset`"),
+        ("query_memories", json!({"offset": "0"}), "`offset`"),
+        ("query_memories", json!({"tags": [long(31)]}), "31"),
+        ("query_memories", json!({"tags": many(11)}), "11"),
+        ("query_memories", json!({"category": long(51)}), "51"),
+        ("query_memories", json!({"search": 7}), "`search` must be a text"),
         ("query_memories", json!({"search": long(201)}), "201"),
         ("query_memories", json!({"sort_by": "content"}), "`sort_by`"),
         ("query_memories", json!({"sort_order": "up"}), "`sort_order`"),
@@ -251,6 +288,56 @@ fn wrong_arguments_are_named(door: &mut Door<'_>) {
     let most = json!({"blockers": vec![long(200)], "outcome": long(1000), "status": "completed"});
     door.ok("store_memory", task(most));
     door.ok("query_memories", json!({"limit": 100, "search": long(200), "type": null}));
+}
+
+fn each_value_of_the_specification_is_kept(door: &mut Door<'_>) {
+    let long = |n: usize| "é".repeat(n);
+    let tags: Vec<String> = (0..10).map(|nth| format!("{nth}{}", long(29))).collect();
+    let fields = [
+        json!({"content": "é"}),
+        json!({"content": long(5_000)}),
+        json!({"category": "é"}),
+        json!({"category": long(50)}),
+        json!({"tags": ["é"]}),
+        json!({"tags": tags}),
+        json!({"importance": "high"}),
+        json!({"importance": "medium"}),
+        json!({"importance": "low"}),
+    ];
+    let metadata = [
+        json!({"status": "in-progress"}),
+        json!({"status": "blocked"}),
+        json!({"status": "completed", "completed_at": "2026-01-01T10:00:00Z"}),
+        json!({"status": "blocked", "blockers": ["é"]}),
+        json!({"status": "blocked", "blockers": vec![long(200); 10]}),
+        json!({"status": "blocked", "outcome": "é"}),
+        json!({"status": "blocked", "outcome": long(1_000)}),
+    ];
+    let of_tasks = metadata.iter().map(|it| json!({"task_metadata": it}));
+    let mut rows: Vec<(&str, Value)> = of_tasks.map(|it| ("task", it)).collect();
+    for memory_type in ["core", "learning", "task"] {
+        rows.extend(fields.iter().map(|it| (memory_type, it.clone())));
+    }
+    // Each is stored, and given to another memory by an update.
+    for (nth, (memory_type, given)) in rows.into_iter().enumerate() {
+        let other = json!({"type": memory_type, "content": format!("Other {nth}")});
+        let id = door.store(other);
+        let mut stored = json!({"type": memory_type, "content": format!("Memory {nth}")});
+        let mut update = json!({"id": id});
+        for (key, value) in given.as_object().unwrap() {
+            stored[key] = value.clone();
+            update[key] = value.clone();
+        }
+        let answers = [door.ok("store_memory", stored), door.ok("update_memory", update)]
+            .map(|mut it| it["memory"].take());
+        for memory in answers {
+            assert_eq!(memory["type"], memory_type);
+            for (key, value) in given.as_object().unwrap() {
+                assert_eq!(memory[key], *value, "{memory_type} {key}");
+            }
+        }
+        door.ok("delete_memory", json!({"id": id}));
+    }
 }
 
 fn lists_have_their_order(door: &mut Door<'_>) {
@@ -350,28 +437,6 @@ fn typed_memories_over_stdio() {
             }
         }
     }
-}
-
-#[test]
-fn one_core_memory_too_many_names_others_to_archive() {
-    const CORE_MAX: usize = 1_000;
-    let folder = Folder::new();
-    let mut client = Client::modern(&folder, &OFFER);
-    let mut door = Door(&mut |tool, args| client.call(tool, args).result);
-    for nth in 0..CORE_MAX {
-        door.store(json!({"type": "core", "content": format!("Fact {nth}"), "importance": "low"}));
-    }
-    let one_more = json!({"type": "core", "content": "One more"});
-    let error = door.error("store_memory", one_more.clone());
-    assert_eq!(error["error"]["code"], "LIMIT_EXCEEDED", "{error}");
-    assert_eq!(keys(&error["error"]), ["code", "message", "suggestions"]);
-    let suggestions = error["error"]["suggestions"].as_array().unwrap().clone();
-    assert_eq!(suggestions.len(), 5);
-    door.ok("delete_memory", json!({"id": suggestions[0]}));
-    door.ok("store_memory", one_more);
-    let back = json!({"id": suggestions[0], "archived": false});
-    assert_eq!(door.error("update_memory", back)["error"]["code"], "LIMIT_EXCEEDED");
-    client.end();
 }
 
 #[test]

@@ -519,12 +519,15 @@ fn redact_takes_secrets_out_of_an_old_memory() {
     folder.check_session(expect![[r#"
         $ redact --dry-run
         would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 1
         $ redact
         redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
         $ redact
         no secret was found; nothing is left in the file
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
     "#]]);
     folder.assert_healthy("memory.db");
@@ -553,18 +556,23 @@ fn redact_knows_the_kinds_of_the_folder_that_is_named() {
     folder.check_session(expect![[r#"
         $ redact --dry-run --source other
         no secret was found; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
         $ redact --dry-run --source notes
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         ! remindb: warning: `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         = 1
         $ redact --dry-run
         no secret was found; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 0
         $ redact --dry-run --source notes --trust-workspace
         would have redacted 1 secret in 2 nodes and 0 earlier versions: 1 ticket; nothing was changed
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         = 1
         $ redact --source nowhere
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
         ! remindb: `nowhere` is no folder; name one whose settings are to be used
         = 2
     "#]]);

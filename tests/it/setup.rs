@@ -13,8 +13,33 @@ use serde_json::Value;
 
 use super::support::{Folder, Ran};
 
-const CLIENTS: &[&str] =
-    &["claude-code", "codex", "gemini-cli", "opencode", "qwen-code", "cursor", "vscode"];
+/// Every client, and whether it has settings of a project.
+const CLIENTS: &[(&str, bool)] = &[
+    ("claude-code", true),
+    ("claude-desktop", false),
+    ("codex", true),
+    ("gemini-cli", true),
+    ("opencode", true),
+    ("qwen-code", true),
+    ("copilot-cli", true),
+    ("cursor", true),
+    ("vscode", true),
+    ("windsurf", false),
+    ("cline", false),
+    ("zed", true),
+    ("amp", true),
+    ("crush", true),
+    ("droid", true),
+    ("goose", false),
+];
+
+/// Returns the scopes of every client.
+fn all_scopes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CLIENTS.iter().flat_map(|(client, has_project)| {
+        let scopes = if *has_project { &["project", "user"][..] } else { &["user"] };
+        scopes.iter().map(|scope| (*client, *scope))
+    })
+}
 
 fn world() -> Folder {
     Folder::new().file("home/.keep", "").file("project/.keep", "")
@@ -22,9 +47,11 @@ fn world() -> Folder {
 
 fn command(folder: &Folder, args: &str) -> Command {
     let mut command = folder.command(["setup"].into_iter().chain(args.split_whitespace()));
-    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
+    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"] {
         command.env_remove(name);
     }
+    // The client finds the program here.
+    command.env("PATH", Path::new(env!("CARGO_BIN_EXE_remindb")).parent().unwrap());
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
@@ -103,6 +130,7 @@ fn a_project_gets_a_server_and_two_skills() {
         made DIR/project/.claude/settings.json
         made DIR/project/.claude/skills/remindb-read/SKILL.md
         made DIR/project/.claude/skills/remindb-write/SKILL.md
+        memory: DIR/project/.remindb/memory.db (the server makes it)
         allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
         to be asked each time: remindb setup claude-code --ask
         next: start Claude Code here and approve the server; `/mcp` shows it
@@ -113,8 +141,8 @@ fn a_project_gets_a_server_and_two_skills() {
           "mcpServers": {
             "remindb": {
               "type": "stdio",
-              "command": "PROGRAM",
-              "args": ["serve", "--db", "DIR/project/memory.db", "--source", "DIR/project"]
+              "command": "remindb",
+              "args": ["serve", "--scope", "project", "--source", "."]
             }
           }
         }
@@ -175,13 +203,13 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
             {
               "permissions": {
                 "allow": [
-                  "mcp__remindb__MemoryDelta",
-                  "mcp__remindb__MemoryFetch",
-                  "mcp__remindb__MemoryFetchBatch",
-                  "mcp__remindb__MemorySearch",
-                  "mcp__remindb__MemoryStats",
-                  "mcp__remindb__MemoryTree",
-                  "mcp__remindb__MemoryWrite"
+                  "mcp__remindb-user__MemoryDelta",
+                  "mcp__remindb-user__MemoryFetch",
+                  "mcp__remindb-user__MemoryFetchBatch",
+                  "mcp__remindb-user__MemorySearch",
+                  "mcp__remindb-user__MemoryStats",
+                  "mcp__remindb-user__MemoryTree",
+                  "mcp__remindb-user__MemoryWrite"
                 ]
               }
             }
@@ -198,8 +226,8 @@ fn codex_asks_for_what_cannot_be_undone() {
         "project/.codex/config.toml",
         expect![[r#"
             [mcp_servers.remindb]
-            command = "PROGRAM"
-            args = ["serve", "--db", "DIR/project/memory.db"]
+            command = "remindb"
+            args = ["serve", "--scope", "project"]
             default_tools_approval_mode = "approve"
 
             [mcp_servers.remindb.tools.MemoryRollback]
@@ -212,13 +240,13 @@ fn codex_asks_for_what_cannot_be_undone() {
         "codex --tools core",
         "project/.codex/config.toml",
         expect![[r#"
-        [mcp_servers.remindb]
-        command = "PROGRAM"
-        args = ["serve", "--db", "DIR/project/memory.db", "--tools", "core"]
-        default_tools_approval_mode = "approve"
-        allowed 7 tools to read and write the memory without asking
-        to be asked each time: remindb setup codex --ask
-    "#]],
+            [mcp_servers.remindb]
+            command = "remindb"
+            args = ["serve", "--scope", "project", "--tools", "core"]
+            default_tools_approval_mode = "approve"
+            allowed 7 tools to read and write the memory without asking
+            to be asked each time: remindb setup codex --ask
+        "#]],
     );
 }
 
@@ -231,8 +259,8 @@ fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
             {
               "mcpServers": {
                 "remindb": {
-                  "command": "PROGRAM",
-                  "args": ["serve", "--db", "DIR/project/memory.db"],
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project"],
                   "trust": true
                 }
               },
@@ -254,14 +282,14 @@ fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
         expect![[r#"
             {
               "mcpServers": {
-                "remindb": {
+                "remindb-user": {
                   "command": "PROGRAM",
                   "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db"],
                   "trust": true
                 }
               },
               "permissions": {
-                "ask": ["mcp__remindb__MemoryRollback"]
+                "ask": ["mcp__remindb-user__MemoryRollback"]
               }
             }
             allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
@@ -280,7 +308,7 @@ fn opencode_asks_for_what_cannot_be_undone() {
               "mcp": {
                 "remindb": {
                   "type": "local",
-                  "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
+                  "command": ["remindb", "serve", "--scope", "project"]
                 }
               },
               "permission": {
@@ -293,9 +321,574 @@ fn opencode_asks_for_what_cannot_be_undone() {
     );
 }
 
+/// Compares the settings files that a client gets.
+#[track_caller]
+fn check_settings(client: &str, paths: &[&str], expected: Expect) {
+    let folder = world();
+    for scope in ["project", "user"] {
+        if CLIENTS.contains(&(client, true)) || scope == "user" {
+            ok(&folder, &format!("{client} --scope {scope} --tools core"));
+        }
+    }
+    let all = paths.iter().map(|path| format!("{path}\n{}", text(&folder, path)));
+    expected.assert_eq(&all.collect::<String>());
+}
+
+#[test]
+fn claude_desktop_is_set_up_for_a_user() {
+    check_settings(
+        "claude-desktop",
+        &["home/.config/Claude/claude_desktop_config.json"],
+        expect![[r#"
+            home/.config/Claude/claude_desktop_config.json
+            {
+              "mcpServers": {
+                "remindb-user": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+                }
+              }
+            }
+        "#]],
+    );
+    check_refused(
+        &world(),
+        "claude-desktop --scope project",
+        expect![[r#"
+        ! remindb: Claude Desktop has no settings of a project; add --scope user
+        = 2
+    "#]],
+    );
+}
+
+#[test]
+fn copilot_shows_its_model_every_tool() {
+    check_settings(
+        "copilot-cli",
+        &["project/.github/mcp.json", "home/.copilot/mcp-config.json"],
+        expect![[r#"
+            project/.github/mcp.json
+            {
+              "mcpServers": {
+                "remindb": {
+                  "type": "stdio",
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project", "--tools", "core"],
+                  "tools": ["*"]
+                }
+              }
+            }
+            home/.copilot/mcp-config.json
+            {
+              "mcpServers": {
+                "remindb-user": {
+                  "type": "stdio",
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"],
+                  "tools": ["*"]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn windsurf_is_set_up_for_a_user() {
+    check_settings(
+        "windsurf",
+        &["home/.codeium/windsurf/mcp_config.json"],
+        expect![[r#"
+        home/.codeium/windsurf/mcp_config.json
+        {
+          "mcpServers": {
+            "remindb-user": {
+              "command": "PROGRAM",
+              "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn cline_approves_each_tool_that_can_be_undone() {
+    check_settings(
+        "cline",
+        &["home/.cline/data/settings/cline_mcp_settings.json"],
+        expect![[r#"
+            home/.cline/data/settings/cline_mcp_settings.json
+            {
+              "mcpServers": {
+                "remindb-user": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"],
+                  "autoApprove": [
+                    "MemoryDelta",
+                    "MemoryFetch",
+                    "MemoryFetchBatch",
+                    "MemorySearch",
+                    "MemoryStats",
+                    "MemoryTree",
+                    "MemoryWrite"
+                  ]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn zed_allows_each_tool_that_can_be_undone() {
+    check_settings(
+        "zed",
+        &["project/.zed/settings.json", "home/.config/zed/settings.json"],
+        expect![[r#"
+            project/.zed/settings.json
+            {
+              "context_servers": {
+                "remindb": {
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project", "--tools", "core"]
+                }
+              }
+            }
+            home/.config/zed/settings.json
+            {
+              "context_servers": {
+                "remindb-user": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+                }
+              },
+              "agent": {
+                "tool_permissions": {
+                  "tools": {
+                    "mcp:remindb-user:MemoryDelta": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemoryFetch": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemoryFetchBatch": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemorySearch": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemoryStats": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemoryTree": {
+                      "default": "allow"
+                    },
+                    "mcp:remindb-user:MemoryWrite": {
+                      "default": "allow"
+                    }
+                  }
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn amp_has_its_servers_under_a_key_with_a_dot() {
+    check_settings(
+        "amp",
+        &["project/.amp/settings.json", "home/.config/amp/settings.json"],
+        expect![[r#"
+            project/.amp/settings.json
+            {
+              "amp.mcpServers": {
+                "remindb": {
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project", "--tools", "core"]
+                }
+              }
+            }
+            home/.config/amp/settings.json
+            {
+              "amp.mcpServers": {
+                "remindb-user": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn crush_allows_each_tool_that_can_be_undone() {
+    check_settings(
+        "crush",
+        &["project/crush.json", "home/.config/crush/crush.json"],
+        expect![[r#"
+            project/crush.json
+            {
+              "mcp": {
+                "remindb": {
+                  "type": "stdio",
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project", "--tools", "core"]
+                }
+              },
+              "permissions": {
+                "allowed_tools": [
+                  "mcp_remindb_MemoryDelta",
+                  "mcp_remindb_MemoryFetch",
+                  "mcp_remindb_MemoryFetchBatch",
+                  "mcp_remindb_MemorySearch",
+                  "mcp_remindb_MemoryStats",
+                  "mcp_remindb_MemoryTree",
+                  "mcp_remindb_MemoryWrite"
+                ]
+              }
+            }
+            home/.config/crush/crush.json
+            {
+              "mcp": {
+                "remindb-user": {
+                  "type": "stdio",
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+                }
+              },
+              "permissions": {
+                "allowed_tools": [
+                  "mcp_remindb-user_MemoryDelta",
+                  "mcp_remindb-user_MemoryFetch",
+                  "mcp_remindb-user_MemoryFetchBatch",
+                  "mcp_remindb-user_MemorySearch",
+                  "mcp_remindb-user_MemoryStats",
+                  "mcp_remindb-user_MemoryTree",
+                  "mcp_remindb-user_MemoryWrite"
+                ]
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn droid_has_a_file_for_its_servers() {
+    check_settings(
+        "droid",
+        &["project/.factory/mcp.json", "home/.factory/mcp.json"],
+        expect![[r#"
+            project/.factory/mcp.json
+            {
+              "mcpServers": {
+                "remindb": {
+                  "type": "stdio",
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project", "--tools", "core"]
+                }
+              }
+            }
+            home/.factory/mcp.json
+            {
+              "mcpServers": {
+                "remindb-user": {
+                  "type": "stdio",
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn goose_has_its_extensions_in_yaml() {
+    check_settings(
+        "goose",
+        &["home/.config/goose/config.yaml"],
+        expect![[r#"
+        home/.config/goose/config.yaml
+        extensions:
+          remindb-user:
+            enabled: true
+            type: "stdio"
+            name: "remindb-user"
+            cmd: "PROGRAM"
+            args: ["serve", "--db", "DIR/home/.local/share/remindb/memory.db", "--tools", "core"]
+            timeout: 300
+    "#]],
+    );
+}
+
+#[test]
+fn editors_that_start_servers_elsewhere_get_the_folder_as_a_variable() {
+    check_settings(
+        "cursor",
+        &["project/.cursor/mcp.json"],
+        expect![[r#"
+        project/.cursor/mcp.json
+        {
+          "mcpServers": {
+            "remindb": {
+              "type": "stdio",
+              "command": "remindb",
+              "args": ["serve", "--db", "${workspaceFolder}/.remindb/memory.db", "--tools", "core"]
+            }
+          }
+        }
+    "#]],
+    );
+    check_settings(
+        "vscode",
+        &["project/.vscode/mcp.json"],
+        expect![[r#"
+        project/.vscode/mcp.json
+        {
+          "servers": {
+            "remindb": {
+              "type": "stdio",
+              "command": "remindb",
+              "args": ["serve", "--db", "${workspaceFolder}/.remindb/memory.db", "--tools", "core"]
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn settings_of_a_project_hold_no_path_of_this_machine() {
+    for (client, _) in CLIENTS.iter().filter(|it| it.1) {
+        let folder = world().file("project/notes/a.md", "# A\n");
+        let before = everything(&folder);
+        let said = ok(&folder, &format!("{client} --source notes --db .remindb/memory.db"));
+        assert!(!said.contains("note:"), "{said}");
+        let here = folder.path("").to_str().unwrap().to_owned();
+        for (path, text) in everything(&folder) {
+            let is_new = path.starts_with("project/") && before.get(&path) != Some(&text);
+            assert!(!is_new || !text.contains(&here), "{client}: {path}: {text}");
+            assert!(!is_new || !text.contains(env!("CARGO_BIN_EXE_remindb")), "{client}: {path}");
+        }
+    }
+    let said = ok(&world(), "codex --db /elsewhere/memory.db");
+    assert!(said.contains("note: `/elsewhere/memory.db` is a path of this machine;"), "{said}");
+}
+
+#[test]
+fn a_server_that_listens_is_set_up_by_its_address() {
+    for (args, path, expected) in [
+        (
+            "claude-code --http http://127.0.0.1:7474/mcp --token-env TOKEN",
+            "project/.mcp.json",
+            r#""headers": {"Authorization":"Bearer ${TOKEN}"}"#,
+        ),
+        (
+            "codex --http http://127.0.0.1:7474/mcp --token-env TOKEN",
+            "project/.codex/config.toml",
+            "bearer_token_env_var = \"TOKEN\"",
+        ),
+        (
+            "gemini --http http://127.0.0.1:7474/mcp --token-env TOKEN",
+            "project/.gemini/settings.json",
+            r#""headers": {"Authorization":"Bearer $TOKEN"}"#,
+        ),
+        (
+            "goose --http http://127.0.0.1:7474/mcp --token abc",
+            "home/.config/goose/config.yaml",
+            r#"headers: {"Authorization":"Bearer abc"}"#,
+        ),
+        (
+            "windsurf --http http://127.0.0.1:7474/mcp --token abc",
+            "home/.codeium/windsurf/mcp_config.json",
+            r#""serverUrl": "http://127.0.0.1:7474/mcp""#,
+        ),
+    ] {
+        let folder = world();
+        let before = everything(&folder);
+        ok(&folder, args);
+        let settings = text(&folder, path);
+        assert!(settings.contains(expected), "{settings}");
+        let is_private = args.contains("--token abc");
+        let mode = fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode == 0o600, is_private, "{path}: {mode:o}");
+        // From an address to a command, and back, nothing of the other is left.
+        let client = args.split(' ').next().unwrap();
+        ok(&folder, client);
+        assert!(!text(&folder, path).contains("7474"), "{}", text(&folder, path));
+        ok(&folder, args);
+        assert!(text(&folder, path).contains(expected), "{}", text(&folder, path));
+        ok(&folder, &format!("{client} --remove"));
+        assert_eq!(everything(&folder), before);
+    }
+    check_refused(
+        &world(),
+        "codex --http http://x/mcp --token abc",
+        expect![[r#"
+        ! remindb: others see the settings of a project; name a variable with --token-env, or add --scope user
+        = 2
+    "#]],
+    );
+    check_refused(
+        &world(),
+        "claude-desktop --http http://x/mcp",
+        expect![[r#"
+        ! remindb: cannot set up `DIR/home/.config/Claude/claude_desktop_config.json`: its settings start servers, and name no address; leave out --http
+        = 2
+    "#]],
+    );
+    check_refused(
+        &world(),
+        "zed --http http://x/mcp --token-env T",
+        expect![[r#"
+        ! remindb: cannot set up `DIR/project/.zed/settings.json`: it reads no variables in headers; use --token with --scope user
+        = 2
+    "#]],
+    );
+    check_refused(
+        &world(),
+        "codex --token-env T",
+        expect![[r#"
+        ! remindb: `--token-env` is for `--http`; add its address; see `remindb help`
+        = 2
+    "#]],
+    );
+    check_refused(
+        &world(),
+        "codex --http x --db m.db",
+        expect![[r#"
+        ! remindb: `--db` is for `serve` at that address; see `remindb help`
+        = 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_skill_that_two_clients_read_is_written_once_and_goes_with_the_last() {
+    let folder = world();
+    let before = everything(&folder);
+    let skills = |folder: &Folder| -> Vec<String> {
+        everything(folder).into_keys().filter(|it| it.ends_with("remindb-read/SKILL.md")).collect()
+    };
+    for client in ["codex", "amp", "zed", "gemini", "opencode", "crush", "copilot", "vscode"] {
+        ok(&folder, client);
+        assert_eq!(skills(&folder), ["project/.agents/skills/remindb-read/SKILL.md"], "{client}");
+    }
+    for client in ["codex", "amp", "zed", "gemini", "opencode", "crush", "copilot"] {
+        let said = ok(&folder, &format!("{client} --remove"));
+        assert!(said.contains("another client reads it, too"), "{said}");
+        assert_eq!(skills(&folder), ["project/.agents/skills/remindb-read/SKILL.md"], "{client}");
+    }
+    ok(&folder, "vscode --remove");
+    assert_eq!(everything(&folder), before);
+    // Codex lists the skills of both scopes.
+    ok(&folder, "codex --scope user");
+    ok(&folder, "codex");
+    assert_eq!(skills(&folder), ["home/.agents/skills/remindb-read/SKILL.md"]);
+    ok(&folder, "codex --remove --scope user");
+    ok(&folder, "codex --remove");
+    assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn a_setup_of_an_earlier_version_gets_the_new_name() {
+    let folder = world().file("home/.cursor/mcp.json", "{\n  \"mcpServers\": {}\n}\n");
+    let before = everything(&folder);
+    ok(&folder, "cursor --scope user");
+    // As earlier versions wrote and recorded it.
+    for path in ["home/.cursor/mcp.json", "home/.local/state/remindb/setup.json"] {
+        let text =
+            fs::read_to_string(folder.path(path)).unwrap().replace("remindb-user", "remindb");
+        folder.write(path, text);
+    }
+    ok(&folder, "cursor --scope user");
+    let settings = text(&folder, "home/.cursor/mcp.json");
+    assert!(settings.contains("\"remindb-user\": {"), "{settings}");
+    assert!(!settings.contains("\"remindb\": {"), "{settings}");
+    ok(&folder, "cursor --scope user --remove");
+    let left = text(&folder, "home/.cursor/mcp.json");
+    assert_eq!(left, "{\n  \"mcpServers\": {}\n}\n");
+    let new = everything(&folder).into_keys().filter(|it| !before.contains_key(it));
+    assert_eq!(new.filter(|it| !it.ends_with(".backup")).count(), 0);
+}
+
+#[test]
+fn all_that_are_installed_are_set_up_together() {
+    let folder = world().file("home/.codex/config.toml", "").file("home/.gemini/x", "");
+    check_refused(
+        &folder,
+        "",
+        expect![[r#"
+        installed here:
+          1  codex           Codex
+          2  gemini-cli      Gemini CLI
+        ! remindb: which one? type `remindb setup codex`, or `remindb setup --all` for all of them
+        = 2
+    "#]],
+    );
+    let said = ok(&folder, "--all");
+    assert!(said.starts_with("Codex:\nmade DIR/project/.codex/config.toml\n"), "{said}");
+    assert!(said.contains("Gemini CLI:\nmade DIR/project/.gemini/settings.json\n"), "{said}");
+    let said: Value = serde_json::from_str(&ok(&folder, "--all --json")).unwrap();
+    let clients: Vec<&str> =
+        said.as_array().unwrap().iter().map(|it| it["client"].as_str().unwrap()).collect();
+    assert_eq!(clients, ["codex", "gemini-cli"]);
+    ok(&folder, "--all --remove");
+    assert!(!folder.path("project/.codex").exists());
+    assert_eq!(setup(&folder, "--all --remove").code, Some(1));
+    check_refused(
+        &world(),
+        "--all",
+        expect![[r#"
+        ! remindb: none of the clients that `remindb help setup` lists is installed; name one
+        = 2
+    "#]],
+    );
+}
+
+#[test]
+fn the_list_says_what_is_connected_to_which_memory() {
+    let folder = world().file("home/.codex/config.toml", "").file("project/.mcp.json", "{");
+    ok(&folder, "codex");
+    ok(&folder, "goose");
+    ok(&folder, "zed --scope user --ask");
+    ok(&folder, "cursor --http http://127.0.0.1:7474/mcp");
+    let said = ok(&folder, "--list").replace(folder.path("").to_str().unwrap(), "DIR/");
+    expect![[r#"
+        claude-code     project  its settings are broken, line 1: unterminated object
+        codex           project  DIR/project/.remindb/memory.db (allowed)
+        codex           user     not connected
+        cursor          project  http://127.0.0.1:7474/mcp
+        zed             project  not connected
+        zed             user     DIR/home/.local/share/remindb/memory.db (asked)
+        goose           user     DIR/home/.local/share/remindb/memory.db
+    "#]]
+    .assert_eq(&said);
+    let said: Value = serde_json::from_str(&ok(&folder, "--list --json")).unwrap();
+    let rows = said.as_array().unwrap();
+    assert_eq!(rows.len(), all_scopes().count());
+    for row in rows {
+        for key in ["client", "scope", "file", "memory", "permissions", "hooks"] {
+            assert!(row.get(key).is_some(), "{row}");
+        }
+    }
+    let of = |client: &str, scope: &str| {
+        let row = rows.iter().find(|it| it["client"] == client && it["scope"] == scope).unwrap();
+        row.clone()
+    };
+    assert_eq!(of("codex", "project")["memory"], "DIR/project/.remindb/memory.db");
+    assert_eq!(of("codex", "project")["permissions"], "allowed");
+    assert_eq!(of("codex", "user")["memory"], Value::Null);
+    assert_eq!(of("zed", "user")["permissions"], "asked");
+    assert_eq!(of("cursor", "project")["memory"], "http://127.0.0.1:7474/mcp");
+}
+
 #[test]
 fn asking_leaves_the_permissions_out_and_takes_them_back() {
-    for client in CLIENTS {
+    for (client, _) in CLIENTS {
         let (asking, changed) = (world(), world());
         let shown = ok(&asking, &format!("{client} --ask"));
         assert!(!shown.contains("without asking"), "{shown}");
@@ -347,18 +940,23 @@ fn permissions_go_from_settings_that_were_changed_since() {
 fn the_server_that_was_written_down_starts() {
     let folder = world();
     for scope in ["project", "user"] {
-        ok(&folder, &format!("vscode --scope {scope}"));
+        ok(&folder, &format!("claude-code --scope {scope}"));
     }
-    for path in ["project/.vscode/mcp.json", "home/.config/Code/User/mcp.json"] {
+    for (path, name) in [("project/.mcp.json", "remindb"), ("home/.claude.json", "remindb-user")] {
         let settings = fs::read_to_string(folder.path(path)).unwrap();
         let settings: Value = serde_json::from_str(&settings).unwrap();
-        let server = &settings["servers"]["remindb"];
+        let server = &settings["mcpServers"][name];
         let args = server["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
-        let mut command = Command::new(server["command"].as_str().unwrap());
-        let served = command.args(args).stdin(std::process::Stdio::null()).output().unwrap();
+        let mut served = command(&folder, "");
+        let (program, envs) = (server["command"].as_str().unwrap(), served.get_envs());
+        let envs: Vec<_> =
+            envs.filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
+        served = Command::new(program);
+        served.args(args).envs(envs).current_dir(folder.path("project"));
+        let served = served.stdin(std::process::Stdio::null()).output().unwrap();
         assert!(served.status.success(), "{}", String::from_utf8_lossy(&served.stderr));
     }
-    assert!(folder.path("project/memory.db").exists());
+    assert!(folder.path("project/.remindb/memory.db").exists());
     assert!(folder.path("home/.local/share/remindb/memory.db").exists());
 }
 
@@ -372,20 +970,33 @@ fn nothing_is_left_when_all_clients_are_removed_again() {
         .file("project/.gemini/settings.json", "")
         .file("project/.vscode/mcp.json", "{\"servers\": {\"a\": {\"command\": \"x\"}}}\r\n")
         .file("project/.claude/settings.json", "{\"permissions\": {\"deny\": [\"WebFetch\"]}}")
+        .file(
+            "home/.config/goose/config.yaml",
+            "GOOSE_MODE: auto # mine\nextensions:\n  a:\n    cmd: x",
+        )
+        .file("project/.zed/settings.json", "// mine\n{\n  \"theme\": \"One Dark\",\n}\n")
+        .file(
+            "home/.config/zed/settings.json",
+            "{\n  \"agent\": {\n    \"enabled\": true\n  },\n}\n",
+        )
+        .file("home/.config/amp/settings.jsonc", "{\"amp.showCosts\": false}\n")
+        .file("project/.crush.json", "{\"permissions\": {\"allowed_tools\": [\"view\"]}}\n")
+        .file("home/.codeium/windsurf/mcp_config.json", "{\"mcpServers\": {}}")
+        .file("home/.copilot/mcp-config.json", "{\n    \"mcpServers\": {\n    }\n}")
+        .file("home/.factory/mcp.json", "{}")
         .file("home/.qwen/settings.json", "{\n  \"permissions\": {\"ask\": [\"x\"]} // mine\n}")
         .file("project/.cursor/skills/remindb-read/SKILL.md", "my own\n");
     let mode = fs::Permissions::from_mode(0o600);
     fs::set_permissions(folder.path("home/.claude.json"), mode).unwrap();
     let before = everything(&folder);
     for n_times in [1, 2] {
-        for client in CLIENTS {
-            for scope in ["project", "user"] {
-                let shown = ok(&folder, &format!("{client} --scope {scope} --json"));
-                let shown: Value = serde_json::from_str(&shown).unwrap();
-                for file in shown["files"].as_array().unwrap() {
-                    let is_change = file["action"] != "left";
-                    assert_eq!(is_change, n_times == 1, "{shown}");
-                }
+        for (client, scope) in all_scopes() {
+            let said = ok(&folder, &format!("{client} --scope {scope} --json"));
+            let said: Value = serde_json::from_str(&said).unwrap();
+            for file in said["files"].as_array().unwrap() {
+                let is_change = file["action"] != "left";
+                let is_shared = file["why"] == "this client reads it, too";
+                assert!(is_change == (n_times == 1) || is_shared, "{said}");
             }
         }
     }
@@ -396,10 +1007,8 @@ fn nothing_is_left_when_all_clients_are_removed_again() {
         assert_eq!(copies.len(), 1, "{path}");
         assert_eq!(set_up[&copies[0]], before[path], "{path}");
     }
-    for client in CLIENTS {
-        for scope in ["user", "project"] {
-            ok(&folder, &format!("{client} --remove --scope {scope}"));
-        }
+    for (client, scope) in all_scopes() {
+        ok(&folder, &format!("{client} --remove --scope {scope}"));
     }
     assert_eq!(everything(&folder), before);
     let ran = setup(&folder, "codex --remove");
@@ -428,7 +1037,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
         +  "mcp": {
         +    "remindb": {
         +      "type": "local",
-        +      "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
+        +      "command": ["remindb", "serve", "--scope", "project"]
         +    }
         +  },
         +  "permission": {
@@ -543,8 +1152,8 @@ fn settings_that_no_edit_keeps_come_with_what_to_paste() {
     expect![[r#"
         ! remindb: cannot edit `DIR/project/.codex/config.toml`: it is written in a way that no edit here keeps; add this by hand:
         ! [mcp_servers.remindb]
-        ! command = "PROGRAM"
-        ! args = ["serve", "--db", "/m.db"]
+        ! command = "remindb"
+        ! args = ["serve", "--scope", "project", "--db", "/m.db"]
         = 2
     "#]].assert_eq(&ran.transcript().replace(program, "PROGRAM"));
 }
@@ -594,7 +1203,7 @@ fn links_are_kept_in_a_home_and_may_not_leave_a_project() {
     );
     ok(&folder, "codex --scope user");
     ok(&folder, "claude-code");
-    assert!(text(&folder, "dotfiles/config.toml").contains("[mcp_servers.remindb]"));
+    assert!(text(&folder, "dotfiles/config.toml").contains("[mcp_servers.remindb-user]"));
     assert!(text(&folder, "project/inside.json").contains("\"remindb\""));
     ok(&folder, "codex --scope user --remove");
     ok(&folder, "claude-code --remove");

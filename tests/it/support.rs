@@ -41,6 +41,15 @@ impl Folder {
         fs::write(full, content).unwrap();
     }
 
+    /// Returns a folder with the same files.
+    pub(crate) fn copy(&self) -> Folder {
+        let other = Folder::new();
+        for name in self.names() {
+            other.write(&name, fs::read(self.path(&name)).unwrap());
+        }
+        other
+    }
+
     /// Dates a file so many seconds after a fixed day long ago.
     pub(crate) fn date(&self, path: impl AsRef<Path>, seconds: u64) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000 + seconds);
@@ -90,9 +99,26 @@ impl Folder {
         for name in names {
             command.env_remove(name);
         }
+        // Nobody's own memory is in reach of a test.
+        command.env("XDG_DATA_HOME", self.0.path().join(".data"));
         // Without settings of the person who runs the tests.
         command.env("XDG_CONFIG_HOME", self.path("settings"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Returns a command that runs the program by another one, whose arguments come first.
+    pub(crate) fn wrapped(&self, outer: &[&str], args: &[&str]) -> Command {
+        let inner = self.command([] as [&str; 0]);
+        let mut command = Command::new(outer[0]);
+        command.args(&outer[1..]).arg(inner.get_program()).args(args).current_dir(self.path(""));
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -289,9 +315,13 @@ impl Client {
 
     /// Starts the server; each request names the modern version.
     pub(crate) fn modern(folder: &Folder, args: &[&str]) -> Client {
-        let mut client = Client::start(folder, args);
-        client.meta = Some(modern());
-        client
+        Client::start(folder, args).without_hands()
+    }
+
+    /// Names the modern version in each request.
+    pub(crate) fn without_hands(mut self) -> Client {
+        self.meta = Some(modern());
+        self
     }
 
     /// Sends a line.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::client::{Client, Scope};
 use crate::cli::backups::BackupWish;
+use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
 
@@ -48,6 +49,10 @@ pub(crate) struct CompileArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
+    /// The scope of the memory, where none is named.
+    pub(crate) scope: Option<Scope>,
+    /// A second memory that is only read; `user` for the user's own.
+    pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
@@ -71,6 +76,7 @@ pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,
+    pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
     pub(crate) depth: Option<usize>,
 }
@@ -83,6 +89,12 @@ pub(crate) struct SearchArgs {
     pub(crate) limit: Option<usize>,
     pub(crate) detail: Option<String>,
     pub(crate) node_type: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) importance: Option<String>,
+    pub(crate) since: Option<Millis>,
+    pub(crate) until: Option<Millis>,
+    pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
 }
 
@@ -229,17 +241,39 @@ pub(crate) struct SalvageArgs {
     pub(crate) out: PathBuf,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SetupArgs {
-    pub(crate) client: Client,
-    pub(crate) scope: Scope,
+    /// The clients; without any, those that are installed are shown.
+    pub(crate) clients: SetupClients,
+    /// The scope; `None`: the project's, or the user's in clients that have no other.
+    pub(crate) scope: Option<Scope>,
     pub(crate) db: Option<PathBuf>,
+    /// A second memory that the server searches, too.
+    pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) tools: Option<ToolSet>,
+    /// The address of a server that listens already.
+    pub(crate) http: Option<String>,
+    pub(crate) token: Option<String>,
+    /// The name of the variable that has the token.
+    pub(crate) token_env: Option<String>,
     pub(crate) is_asking: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,
     pub(crate) is_json: bool,
+}
+
+/// The clients of a setup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SetupClients {
+    One(Client),
+    /// All that are installed.
+    All,
+    /// The installed ones that the user chooses.
+    #[default]
+    Ask,
+    /// All, only to show them.
+    List,
 }
 
 /// A shell that can complete.

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use lexopt::Parser;
 use lexopt::prelude::*;
 
-use super::client::Scope;
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs, SetupArgs,
+    SalvageArgs, SearchArgs, ServeArgs, SetupArgs, SetupClients,
 };
 use super::values::{
-    client_names, parse_client, parse_interval, parse_number, parse_scope, parse_shell,
-    parse_span_ms, parse_tools, parse_transport, suggestion,
+    parse_client, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms,
+    parse_time, parse_tools, parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
+use crate::model::clock::Millis;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
@@ -48,6 +48,8 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
+            Long("scope") => args.scope = Some(parse_scope(&parser.value()?)?),
+            Long("also") => args.also = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("rescan-interval") => {
                 args.rescan_interval = Some(parse_interval("rescan-interval", parser.value()?)?);
@@ -77,12 +79,16 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
             Long("depth") => args.depth = Some(parse_number("depth", &parser.value()?)?),
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             other => return otherwise("inspect", other),
         }
     }
     if args.depth.is_some() && !args.is_tree {
         return Err(UsageError("`--depth` is for `--tree`; add it".to_owned()));
+    }
+    if args.is_archived && !args.is_tree {
+        return Err(UsageError("`--archived` is for `--tree`; add it".to_owned()));
     }
     Ok(Command::Inspect(args))
 }
@@ -100,6 +106,17 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             },
             Long("detail") => args.detail = Some(parser.value()?.string()?),
             Long("type") => args.node_type = Some(parser.value()?.string()?),
+            Long("tag") => args.tags.push(parser.value()?.string()?),
+            Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("importance") => args.importance = Some(parser.value()?.string()?),
+            Long("since") => {
+                args.since = Some(parse_time("since", &parser.value()?, Millis::parse_rfc3339)?);
+            }
+            Long("until") => {
+                args.until =
+                    Some(parse_time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
+            }
+            Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
             // Words need no quotes: `remindb search rate limit`.
             Value(word) => words.push(word.string()?),
@@ -345,43 +362,72 @@ pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Salvage(SalvageArgs { damaged, out }))
 }
 
-pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut values = Vec::new();
-    let (mut scope, mut source, mut tools) = (Scope::Project, None, None);
-    let (mut is_asking, mut is_dry_run, mut is_remove, mut is_json) = (false, false, false, false);
+    let mut args = SetupArgs { db, ..SetupArgs::default() };
+    let (mut is_all, mut is_list) = (false, false);
     while let Some(arg) = parser.next()? {
         match arg {
-            Long("scope") => scope = parse_scope(&parser.value()?)?,
-            Long("db") => db = Some(parser.value()?.into()),
-            Long("source") => source = Some(parser.value()?.into()),
-            Long("tools") => tools = Some(parse_tools(&parser.value()?)?),
-            Long("ask") => is_asking = true,
-            Long("dry-run") => is_dry_run = true,
-            Long("remove") => is_remove = true,
-            Long("json") => is_json = true,
+            Long("all") => is_all = true,
+            Long("list") => is_list = true,
+            Long("scope") => args.scope = Some(parse_scope(&parser.value()?)?),
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("also") => args.also = Some(parser.value()?.into()),
+            Long("source") => args.source = Some(parser.value()?.into()),
+            Long("tools") => args.tools = Some(parse_tools(&parser.value()?)?),
+            Long("http") => args.http = Some(parser.value()?.string()?),
+            Long("token") => args.token = Some(parser.value()?.string()?),
+            Long("token-env") => args.token_env = Some(parser.value()?.string()?),
+            Long("ask") => args.is_asking = true,
+            Long("dry-run") => args.is_dry_run = true,
+            Long("remove") => args.is_remove = true,
+            Long("json") => args.is_json = true,
             Value(value) => values.push(value),
             other => return otherwise("setup", other),
         }
     }
-    let client = one("setup", values, &format!("a client: {}", client_names()))?;
-    let client = parse_client(&client)?;
-    if is_remove && (db.is_some() || source.is_some()) {
-        return Err(UsageError("`--remove` needs no `--db` and no `--source`".to_owned()));
+    let client = at_most_one("setup", values)?.map(|it| parse_client(&it)).transpose()?;
+    args.clients = match (client, is_all, is_list) {
+        (Some(client), false, false) => SetupClients::One(client),
+        (None, true, false) => SetupClients::All,
+        (None, false, true) => SetupClients::List,
+        (None, false, false) => SetupClients::Ask,
+        _ => return Err(UsageError("`setup` takes a client, `--all` or `--list`".to_owned())),
+    };
+    check_setup(&args)?;
+    Ok(Command::Setup(args))
+}
+
+/// Refuses flags that contradict each other.
+fn check_setup(args: &SetupArgs) -> Result<(), UsageError> {
+    let is_of_server = [
+        ("db", args.db.is_some()),
+        ("also", args.also.is_some()),
+        ("source", args.source.is_some()),
+        ("tools", args.tools.is_some()),
+    ];
+    let is_of_http = [
+        ("http", args.http.is_some()),
+        ("token", args.token.is_some()),
+        ("token-env", args.token_env.is_some()),
+    ];
+    let given = |all: &[(&'static str, bool)]| all.iter().find(|it| it.1).map(|it| it.0);
+    if args.is_remove {
+        let all = [&is_of_server[..], &is_of_http, &[("ask", args.is_asking)]].concat();
+        let what = |flag| UsageError(format!("`--remove` needs no `--{flag}`"));
+        return given(&all).map_or(Ok(()), |flag| Err(what(flag)));
     }
-    if is_remove && (tools.is_some() || is_asking) {
-        return Err(UsageError("`--remove` needs no `--tools` and no `--ask`".to_owned()));
+    if args.http.is_some() {
+        // The server that listens has its own.
+        let what = |flag| UsageError(format!("`--{flag}` is for `serve` at that address"));
+        given(&is_of_server[..3]).map_or(Ok(()), |flag| Err(what(flag)))?;
+    } else if let Some(flag) = given(&is_of_http) {
+        return Err(UsageError(format!("`--{flag}` is for `--http`; add its address")));
     }
-    Ok(Command::Setup(SetupArgs {
-        client,
-        scope,
-        db,
-        source,
-        tools,
-        is_asking,
-        is_dry_run,
-        is_remove,
-        is_json,
-    }))
+    if args.token.is_some() && args.token_env.is_some() {
+        return Err(UsageError("`--token` or `--token-env`, not both".to_owned()));
+    }
+    Ok(())
 }
 
 pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {

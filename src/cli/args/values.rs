@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::UsageError;
 use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
+use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSet;
 use lexopt::prelude::*;
@@ -21,6 +22,20 @@ pub(super) fn parse_number<T: std::str::FromStr>(
 
 pub(super) fn parse_interval(flag: &str, value: OsString) -> Result<Duration, UsageError> {
     positive_duration(&value.string()?).map_err(|why| UsageError(format!("`--{flag}` {why}")))
+}
+
+/// Parses a day or a time, as `read` understands them.
+pub(super) fn parse_time(
+    flag: &str,
+    value: &OsString,
+    read: fn(&str) -> Option<Millis>,
+) -> Result<Millis, UsageError> {
+    let typed = value.to_string_lossy();
+    read(&typed).ok_or_else(|| {
+        UsageError(format!(
+            "`--{flag}` needs a day or a time, as 2026-01-31 or 2026-01-31T10:00:00Z, not `{typed}`"
+        ))
+    })
 }
 
 /// Parses `90m`, `12h`, `30d`, `8w` to ms.
@@ -56,7 +71,7 @@ pub(super) fn parse_tools(names: &OsString) -> Result<ToolSet, UsageError> {
     ToolSet::parse(&names.to_string_lossy()).map_err(|why| UsageError(format!("`--tools` {why}")))
 }
 
-pub(super) fn client_names() -> String {
+fn client_names() -> String {
     CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 

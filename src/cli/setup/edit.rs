@@ -1,14 +1,17 @@
 //! Edits of a user's settings, in any supported format.
 
+use serde_json::Value;
+
 use super::entry::{Entry, Grant, Put, Refusal};
 use super::json::{self, ServersPath};
-use super::toml;
+use super::{toml, yaml};
 
 /// The format of a settings file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SettingsFormat {
     Json(ServersPath),
     Toml,
+    Yaml,
 }
 
 impl SettingsFormat {
@@ -17,6 +20,7 @@ impl SettingsFormat {
         match self {
             SettingsFormat::Json(place) => json::put(text, place, entry),
             SettingsFormat::Toml => toml::put(text, entry),
+            SettingsFormat::Yaml => yaml::put(text, entry),
         }
     }
 
@@ -31,6 +35,16 @@ impl SettingsFormat {
         match self {
             SettingsFormat::Json(place) => json::take(text, place, name, before, is_container_new),
             SettingsFormat::Toml => toml::take(text, name, before),
+            SettingsFormat::Yaml => yaml::take(text, name, before, is_container_new),
+        }
+    }
+
+    /// Returns the fields of a server, as JSON.
+    pub(super) fn fields(self, text: &str, name: &str) -> Option<Vec<(String, Value)>> {
+        match self {
+            SettingsFormat::Json(place) => json::fields(text, place, name),
+            SettingsFormat::Toml => toml::fields(text, name),
+            SettingsFormat::Yaml => yaml::fields(text, name),
         }
     }
 
@@ -43,6 +57,8 @@ impl SettingsFormat {
         match self {
             SettingsFormat::Json(place) => json::grant(text, place.dialect, grants),
             SettingsFormat::Toml => toml::grant(text, grants),
+            // No client with settings in YAML keeps permissions in them.
+            SettingsFormat::Yaml => Ok((text.to_owned(), Vec::new())),
         }
     }
 
@@ -51,6 +67,7 @@ impl SettingsFormat {
         match self {
             SettingsFormat::Json(place) => json::revoke(text, place.dialect, grants),
             SettingsFormat::Toml => toml::revoke(text, grants),
+            SettingsFormat::Yaml => Ok(text.to_owned()),
         }
     }
 
@@ -59,6 +76,7 @@ impl SettingsFormat {
         match self {
             SettingsFormat::Json(place) => json::is_blank(text, place.dialect),
             SettingsFormat::Toml => text.trim().is_empty(),
+            SettingsFormat::Yaml => yaml::is_blank(text),
         }
     }
 

@@ -7,6 +7,8 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
+    /// The field that tells a server of this kind from others.
+    pub(super) key: &'static str,
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
@@ -45,8 +47,8 @@ pub(super) enum Gives {
 pub(super) enum Refusal {
     /// The settings are invalid for the client.
     Broken { at: usize, what: String },
-    /// The settings are valid, but the user has to decide.
-    Other(String),
+    /// An entry of that name is of another kind; the text says why it is not edited.
+    Stranger(String),
     /// The edit would change more than it should.
     Unsure,
 }
@@ -56,10 +58,11 @@ impl Refusal {
         Refusal::Broken { at, what: what.into() }
     }
 
-    /// Returns the refusal for an entry of that name without a command.
-    pub(super) fn stranger(name: &str) -> Refusal {
-        Refusal::Other(format!(
-            "its `{name}` has no `command`, so that somebody else made it; rename or remove it"
+    /// Returns the refusal for an entry of that name and another kind.
+    pub(super) fn stranger(entry: &Entry) -> Refusal {
+        let Entry { name, key, .. } = entry;
+        Refusal::Stranger(format!(
+            "its `{name}` has no `{key}`, so that somebody else made it; rename or remove it"
         ))
     }
 }

@@ -35,8 +35,8 @@ pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, 
         let text = insert(text, &container.item, Some(entry.name), &fields, (&style, depth));
         return Ok(Put { text, entry: None, is_container_new: false });
     };
-    if member(&old.item, "command", entry.name)?.is_none() {
-        return Err(Refusal::stranger(entry.name));
+    if member(&old.item, entry.key, entry.name)?.is_none() {
+        return Err(Refusal::stranger(entry));
     }
     let before = text[old.item.span.clone()].to_owned();
     let mut text = text.to_owned();
@@ -88,6 +88,18 @@ pub(super) fn take(
         return Ok(text);
     }
     prune(&text, place.dialect, &[place.container.to_owned()])
+}
+
+/// Returns the fields of a server.
+pub(super) fn fields(text: &str, place: ServersPath, name: &str) -> Option<Vec<(String, Value)>> {
+    let root = read(text, place.dialect).ok()?;
+    let (container, _) = servers(&root, place, name).ok()??;
+    let entry = member(&container.item, name, place.container).ok()??;
+    let value = |it: &Member| {
+        let text = &text[it.item.span.clone()];
+        serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    };
+    Some(entry.item.members.iter().map(|it| (it.key.clone(), value(it))).collect())
 }
 
 /// Adds the permissions to `text`; returns those that are new.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::connection::server_name;
 use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
 use crate::cli::CommandError;
@@ -28,6 +29,9 @@ pub(super) struct SetupRecord {
     /// The project; none for a user.
     #[serde(default)]
     project: Option<PathBuf>,
+    /// The server's name in the settings.
+    #[serde(default = "former_name")]
+    pub(super) name: String,
     pub(super) files: Vec<WrittenFile>,
     /// Folders that were created for it.
     #[serde(default)]
@@ -74,6 +78,7 @@ impl SetupRecord {
             client: client.name().to_owned(),
             scope: scope.name().to_owned(),
             project: (scope == Scope::Project).then(|| project.to_owned()),
+            name: server_name(scope).to_owned(),
             files: Vec::new(),
             folders: Vec::new(),
         }
@@ -89,6 +94,12 @@ impl SetupRecord {
     }
 }
 
+impl WrittenFile {
+    pub(super) fn is_skill(&self) -> bool {
+        self.path.ends_with("SKILL.md")
+    }
+}
+
 impl SetupLedger {
     /// Adds folders to be removed with the last setup.
     pub(super) fn keep(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
@@ -98,6 +109,21 @@ impl SetupLedger {
     /// Returns the setup of the same client in the same place.
     pub(super) fn like(&self, setup: &SetupRecord) -> Option<&SetupRecord> {
         self.setups.iter().find(|it| it.is_like(setup))
+    }
+
+    /// Returns the file at `path` as another setup recorded it, and the client of that.
+    pub(super) fn shared(&self, setup: &SetupRecord, path: &Path) -> Option<(&str, &WrittenFile)> {
+        let others = self.setups.iter().filter(|it| !it.is_like(setup));
+        others.filter_map(|it| Some((it.client.as_str(), it.record(path)?))).next()
+    }
+
+    /// Updates what every setup records of files that they share.
+    pub(super) fn share(&mut self, files: &[WrittenFile]) {
+        for record in self.setups.iter_mut().flat_map(|it| &mut it.files) {
+            if let Some(file) = files.iter().find(|it| it.is_skill() && it.path == record.path) {
+                *record = file.clone();
+            }
+        }
     }
 
     /// Replaces the setup of the same client in the same place; one without files is dropped.
@@ -144,6 +170,11 @@ impl LedgerFile {
         self.file.text = Some(text);
         Ok(())
     }
+}
+
+/// Returns the server's name in records that have none.
+fn former_name() -> String {
+    server_name(Scope::Project).to_owned()
 }
 
 /// Removes empty folders, innermost first.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
-use super::entry::{self, Entry, Grant, Refusal};
+use super::entry::{self, Entry, Grant, Put, Refusal};
 use super::file::{self, FileState};
 use super::ledger::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
@@ -30,7 +30,11 @@ pub(super) struct FileStep {
 }
 
 impl FileStep {
-    fn leave(found: FileState, record: Option<WrittenFile>, why: Option<&'static str>) -> FileStep {
+    pub(super) fn leave(
+        found: FileState,
+        record: Option<WrittenFile>,
+        why: Option<&'static str>,
+    ) -> FileStep {
         let FileState { path, text } = found;
         FileStep { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
     }
@@ -48,12 +52,35 @@ pub(super) struct Wanted<'a> {
     pub(super) grants: &'a [Grant],
 }
 
+/// The record of an earlier setup of a settings file.
+#[derive(Clone, Copy)]
+pub(super) struct KnownFile<'a> {
+    pub(super) record: &'a WrittenFile,
+    /// The server's name in it.
+    pub(super) name: &'a str,
+}
+
 /// The former entry of the server in a settings file, and the permissions granted now.
 #[derive(Default)]
 struct PriorEntry {
     entry: Option<String>,
     is_container_new: bool,
+    /// Whether the known entry was taken out first, so that its record is outdated.
+    is_anew: bool,
     grants: Vec<Grant>,
+}
+
+impl PriorEntry {
+    /// Returns the record of a file that is written once more.
+    fn update(self, record: &WrittenFile, after: String) -> WrittenFile {
+        let record = WrittenFile { after, grants: self.grants, ..record.clone() };
+        match self.is_anew {
+            true => {
+                WrittenFile { entry: self.entry, is_container_new: self.is_container_new, ..record }
+            }
+            false => record,
+        }
+    }
 }
 
 /// Plans adding the server and permissions to a settings file.
@@ -61,31 +88,32 @@ pub(super) fn add(
     found: FileState,
     notation: SettingsFormat,
     wanted: &Wanted<'_>,
-    record: Option<&WrittenFile>,
+    known: Option<KnownFile<'_>>,
 ) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
-    let edited = edit(old, notation, wanted, record).map_err(|refusal| {
+    let edited = edit(old, notation, wanted, known).map_err(|refusal| {
         let snippet = wanted.entry.map_or_else(String::new, |it| notation.snippet(it));
         explained(&found.path, old, refusal, &format!("add this by hand:\n{snippet}"))
     });
     let (new, had) = edited?;
-    written(found, new, record, had)
+    written(found, new, known.map(|it| it.record), had)
 }
 
 fn edit(
     old: &str,
     notation: SettingsFormat,
     wanted: &Wanted<'_>,
-    record: Option<&WrittenFile>,
+    known: Option<KnownFile<'_>>,
 ) -> Result<(String, PriorEntry), Refusal> {
-    let known = record.map_or(&[][..], |it| &it.grants);
-    let (kept, gone) = entry::parted(known, wanted.grants);
+    let given = known.map_or(&[][..], |it| &it.record.grants);
+    let (kept, gone) = entry::parted(given, wanted.grants);
     let mut had = PriorEntry::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
-        let put = notation.put(&text, entry)?;
+        let (put, is_anew) = put(&text, notation, entry, known)?;
         text = put.text;
-        had = PriorEntry { entry: put.entry, is_container_new: put.is_container_new, ..had };
+        let Put { entry, is_container_new, .. } = put;
+        had = PriorEntry { entry, is_container_new, is_anew, ..had };
     }
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
@@ -93,6 +121,25 @@ fn edit(
         had.grants = entry::joined(kept, given);
     }
     Ok((text, had))
+}
+
+/// Puts the server into `text`. A known entry of another name or kind is taken out first.
+fn put(
+    text: &str,
+    notation: SettingsFormat,
+    entry: &Entry,
+    known: Option<KnownFile<'_>>,
+) -> Result<(Put, bool), Refusal> {
+    let anew = |known: KnownFile<'_>| {
+        let KnownFile { record, name } = known;
+        let text = notation.take(text, name, record.entry.as_deref(), record.is_container_new)?;
+        Ok((notation.put(&text, entry)?, true))
+    };
+    match (known, notation.put(text, entry)) {
+        (Some(known), _) if known.name != entry.name => anew(known),
+        (Some(known), Err(Refusal::Stranger(_))) => anew(known),
+        (_, put) => Ok((put?, false)),
+    }
 }
 
 /// Plans writing a skill.
@@ -122,14 +169,13 @@ fn written(
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
         {
-            (WrittenFile { after, grants: had.grants, ..record.clone() }, false)
+            (had.update(record, after), false)
         }
-        Some(record) if had.entry.is_some() || !record.grants.is_empty() => {
-            let grants = had.grants;
-            (WrittenFile { after, is_edited: true, grants, ..record.clone() }, true)
+        Some(record) if had.is_anew || had.entry.is_some() || !record.grants.is_empty() => {
+            (WrittenFile { is_edited: true, ..had.update(record, after) }, true)
         }
         _ => {
-            let PriorEntry { entry, is_container_new, grants } = had;
+            let PriorEntry { entry, is_container_new, grants, .. } = had;
             let path = found.path.clone();
             let is_edited = false;
             let fresh = WrittenFile {
@@ -246,7 +292,7 @@ fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> Comman
                 format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
-        Refusal::Other(what) => file::refused("edit", path, &what),
+        Refusal::Stranger(what) => file::refused("edit", path, &what),
         Refusal::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
             file::refused("edit", path, what.trim_end())

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::client::Tools;
+use super::connection::Tools;
 use super::plan::FileStep;
-use crate::cli::args::{self, Scope};
+use crate::cli::args::{self, Client, Scope};
 use crate::cli::color::{ColorMode, TextRole};
-use crate::cli::{CommandError, Context};
+use crate::cli::{CommandError, CommandOutcome, Context};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
 
@@ -24,15 +24,37 @@ pub(super) struct StepResult {
 
 /// All steps.
 pub(super) struct StepReport<'a> {
-    pub(super) args: &'a args::SetupArgs,
-    pub(super) done: &'a [StepResult],
+    args: &'a args::SetupArgs,
+    client: Client,
+    scope: Scope,
+    done: Vec<StepResult>,
     /// The tools allowed without asking, and the others; `None` without permissions.
-    pub(super) tools: Option<&'a Tools>,
+    pub(super) tools: Option<Tools>,
+    pub(super) memory: Option<PathBuf>,
+    /// Lines that the user should read.
+    pub(super) notes: Vec<String>,
     /// The next step for the user.
     pub(super) advice: Option<&'static str>,
 }
 
-impl StepReport<'_> {
+impl<'a> StepReport<'a> {
+    pub(super) fn new(
+        args: &'a args::SetupArgs,
+        client: Client,
+        scope: Scope,
+        done: Vec<StepResult>,
+    ) -> StepReport<'a> {
+        let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
+        StepReport { args, client, scope, done, tools, memory, notes, advice }
+    }
+
+    pub(super) fn outcome(&self) -> CommandOutcome {
+        match self.done.is_empty() {
+            true => CommandOutcome::NotFound,
+            false => CommandOutcome::Done,
+        }
+    }
+
     pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
         if self.args.is_json {
             return context.say(format_args!("{:#}\n", self.as_json()));
@@ -43,11 +65,11 @@ impl StepReport<'_> {
 
     fn as_text(&self, paint: ColorMode) -> String {
         let mut out = String::new();
-        let (client, scope) = (self.args.client.name(), self.args.scope.name());
+        let (client, scope) = (self.client.name(), self.scope.name());
         if self.args.is_remove && self.done.is_empty() {
             return format!("nothing to remove: {client} was not set up here (scope {scope})\n");
         }
-        for StepResult { step, copy } in self.done {
+        for StepResult { step, copy } in &self.done {
             let (verb, planned) = verbs(step);
             let path = step.path.display();
             if self.args.is_dry_run && step.is_change() {
@@ -62,8 +84,15 @@ impl StepReport<'_> {
             }
             out.push('\n');
         }
-        if let Some(tools) = self.tools {
-            out += &allowed(tools, self.args);
+        if let Some(memory) = &self.memory {
+            let is_new = if memory.exists() { "" } else { " (the server makes it)" };
+            out += &format!("memory: {}{is_new}\n", memory.display());
+        }
+        if let Some(tools) = &self.tools {
+            out += &self.allowed(tools);
+        }
+        for note in &self.notes {
+            out += &format!("note: {note}\n");
         }
         if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
             out += &format!("next: {advice}\n");
@@ -71,16 +100,39 @@ impl StepReport<'_> {
         out
     }
 
-    fn as_json(&self) -> Value {
+    /// Formats the line about permissions, and the command to take them back.
+    fn allowed(&self, tools: &Tools) -> String {
+        let verb = if self.args.is_dry_run { "would allow" } else { "allowed" };
+        let is_usual = self.client.places(Scope::Project).is_none() || self.scope == Scope::Project;
+        let scope = if is_usual { "" } else { " --scope user" };
+        let asked = match &tools.asked[..] {
+            [] => String::new(),
+            asked => format!("; it asks before {}", asked.join(", ")),
+        };
+        let n_tools = tools.allowed.len();
+        format!(
+            "{verb} {n_tools} tools to read and write the memory without asking{asked}\n\
+             to be asked each time: remindb setup {}{scope} --ask\n",
+            self.client.name()
+        )
+    }
+
+    pub(super) fn as_json(&self) -> Value {
         let files: Vec<Value> = self.done.iter().map(|it| self.file_as_json(it)).collect();
         let mut json = json!({
-            "client": self.args.client.name(),
-            "scope": self.args.scope.name(),
+            "client": self.client.name(),
+            "scope": self.scope.name(),
             "remove": self.args.is_remove,
             "dry_run": self.args.is_dry_run,
             "files": files,
         });
-        if let Some(tools) = self.tools {
+        if let Some(memory) = &self.memory {
+            json["memory"] = memory.to_string_lossy().into();
+        }
+        if !self.notes.is_empty() {
+            json["notes"] = self.notes.clone().into();
+        }
+        if let Some(tools) = &self.tools {
             json["allowed"] = tools.allowed.clone().into();
             json["asked"] = tools.asked.clone().into();
         }
@@ -103,25 +155,6 @@ impl StepReport<'_> {
         }
         file
     }
-}
-
-/// Formats the line about permissions, and the command to take them back.
-fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
-    let (verb, client) = (if args.is_dry_run { "would allow" } else { "allowed" }, args.client);
-    let scope = match args.scope {
-        Scope::Project => "",
-        Scope::User => " --scope user",
-    };
-    let asked = match &tools.asked[..] {
-        [] => String::new(),
-        asked => format!("; it asks before {}", asked.join(", ")),
-    };
-    let n_tools = tools.allowed.len();
-    format!(
-        "{verb} {n_tools} tools to read and write the memory without asking{asked}\n\
-         to be asked each time: remindb setup {}{scope} --ask\n",
-        client.name()
-    )
 }
 
 /// Returns the verbs for a step done and a step planned.

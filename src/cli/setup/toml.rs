@@ -23,10 +23,10 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
             insert(servers, entry.name, table);
             return Ok(Put { text: document.text(), entry: None, is_container_new: false });
         }
-        Some(old) if old.as_table_like().is_some_and(|it| it.contains_key("command")) => {
+        Some(old) if old.as_table_like().is_some_and(|it| it.contains_key(entry.key)) => {
             alone(entry.name, old)
         }
-        Some(_) => return Err(Refusal::stranger(&format!("{CONTAINER}.{}", entry.name))),
+        Some(_) => return Err(Refusal::stranger(entry)),
     };
     let table = servers.get_mut(entry.name).and_then(Item::as_table_like_mut);
     let table = table.ok_or(Refusal::Unsure)?;
@@ -64,6 +64,15 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
     let trailing = document.table.trailing().as_str().unwrap_or_default();
     document.table.set_trailing(comments + trailing);
     Ok(document.text())
+}
+
+/// Returns the fields of a server.
+pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Json)>> {
+    let mut document = Document::read(text).ok()?;
+    let server = document.servers().ok()??.get(name)?.as_table_like()?;
+    let fields =
+        server.iter().filter_map(|(key, item)| Some((key.to_owned(), json(item.as_value()?))));
+    Some(fields.collect())
 }
 
 /// Adds the permissions to `text`; returns those that are new.
@@ -243,7 +252,21 @@ fn is_same(value: &Value, json: &Json) -> bool {
         (Value::Array(items), Json::Array(json)) => {
             items.len() == json.len() && items.iter().zip(json).all(|(it, json)| is_same(it, json))
         }
+        (Value::InlineTable(table), Json::Object(json)) => {
+            table.len() == json.len()
+                && json.iter().all(|(key, json)| table.get(key).is_some_and(|it| is_same(it, json)))
+        }
         _ => false,
+    }
+}
+
+/// Converts a TOML value to JSON.
+fn json(value: &Value) -> Json {
+    match value {
+        Value::String(it) => it.value().as_str().into(),
+        Value::Boolean(it) => (*it.value()).into(),
+        Value::Array(items) => items.iter().map(json).collect(),
+        other => other.to_string().trim().into(),
     }
 }
 

@@ -311,7 +311,7 @@ fn manual_edges_stay() {
         form: ReferenceForm::Manual,
     };
     let relate = |batch: &mut crate::store::Batch<'_>| {
-        let from = batch.node(&from)?.unwrap();
+        let from = batch.find_any(&from)?.unwrap().key;
         batch.relate(from, &by_hand(&format!("One {KEY}")))?;
         batch.relate(from, &by_hand(&format!("one {other}")))?;
         batch.relate(from, &by_hand(&format!("none {TOKEN}")))

@@ -12,6 +12,7 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::Clock;
 use crate::settings::workspace::WorkspaceOptions;
 use crate::store::IfMissing;
+use crate::store::reader::NodeFilter;
 
 /// A time far in the future, so that every file's time is old enough to be trusted.
 const LATER: Millis = Millis(4_000_000_000_000);
@@ -413,7 +414,7 @@ fn seeds_count_at_birth_and_not_again() {
         let reader =
             crate::store::reader::Reader::open(&notes.dir.path().join("memory.db")).unwrap();
         let words = format!("\"{what}\"");
-        let found = reader.matches(&words, None, 1).unwrap().unwrap();
+        let found = reader.matches(&words, &NodeFilter::default(), 1).unwrap().unwrap();
         reader.heads(&[found[0].0]).unwrap()[0].heat.temperature
     };
     notes.write(".remindb/temperatures.json", r#"{"a.md": 0.9}"#);

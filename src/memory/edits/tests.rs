@@ -8,6 +8,7 @@ use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
+use crate::store::reader::ArchivedNodes;
 
 /// A temporary memory with a folder of notes.
 struct Scene {
@@ -125,7 +126,11 @@ impl Scene {
 }
 
 fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Error> {
-    let ask = query::Query::Tree(query::TreeQuery { root: None, levels: 128 });
+    let ask = query::Query::Tree(query::TreeQuery {
+        root: None,
+        levels: 128,
+        archived: ArchivedNodes::Shown,
+    });
     let (budget, output) = (Some(1_000_000), query::Output::Structured);
     let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };
     query::answer(reader, &ask, &options).map(|it| it.structured)

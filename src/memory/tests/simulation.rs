@@ -19,6 +19,7 @@ use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode}
 use crate::model::clock::{Clock, Millis};
 use crate::model::tree::Tree;
 use crate::query::{self, ViewKind};
+use crate::store::reader::{ArchivedNodes, NodeFilter};
 use crate::store::{IfMissing, StoreError, files};
 use crate::text;
 
@@ -580,14 +581,22 @@ impl Simulation {
             let says =
                 |text: &str| text.split(|it: char| !it.is_alphanumeric()).any(|it| it == word);
             let expression = format!("{{label content}} : \"{word}\"");
-            let found =
-                self.memory().read::<_, StoreError>(|it| it.matches(&expression, None, 999));
-            let found = found.unwrap().unwrap();
-            let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.0.0]).collect();
-            found.sort();
-            let nodes = self.model.state.nodes.iter();
-            let sayers = nodes.filter(|(_, it)| says(&it.content) || says(&it.label));
-            assert_eq!(found, sayers.map(|(id, _)| id).collect::<Vec<_>>(), "who says {word}");
+            for archived in [ArchivedNodes::Hidden, ArchivedNodes::Shown] {
+                let filter = NodeFilter { archived, ..NodeFilter::default() };
+                let found = self.memory().read::<_, StoreError>(|it| {
+                    it.matches(&expression, &it.simplified(filter)?, 999)
+                });
+                let found = found.unwrap().unwrap();
+                let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.0.0]).collect();
+                found.sort();
+                let nodes = self.model.state.nodes.iter();
+                let is_shown =
+                    |it: &Node| archived == ArchivedNodes::Shown || !typed::is_archived(it);
+                let sayers =
+                    nodes.filter(|(_, it)| is_shown(it) && (says(&it.content) || says(&it.label)));
+                let sayers: Vec<&String> = sayers.map(|(id, _)| id).collect();
+                assert_eq!(found, sayers, "who says {word}, {archived:?}");
+            }
         }
     }
 

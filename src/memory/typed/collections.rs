@@ -3,18 +3,20 @@
 //! They show no archived memory, and at most [`SHOWN_MAX`]. Reading one counts no access.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
 
-use super::query::{meeting, sorted};
+use super::query::{IfNone, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortKey, SortOrder};
 use super::view::TypedMemory;
 use crate::model::clock::{DAY_MS, Millis};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
-use crate::store::StoreError;
 use crate::store::reader::Reader;
+use crate::store::{NodeKey, StoreError};
 
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;
@@ -81,31 +83,29 @@ impl Collection {
         reader: &Reader,
         filter: &CollectionFilter,
         now: Millis,
-    ) -> Result<Value, StoreError> {
+    ) -> Result<String, StoreError> {
         let from = filter.since.unwrap_or(lately(now));
         let memories = self.memories(reader, filter, from)?;
-        let mut document = Map::new();
-        let shown: Vec<Value> = memories.iter().map(TypedMemory::to_json).collect();
-        document.insert("memories".to_owned(), shown.into());
-        document.insert("count".to_owned(), memories.len().into());
+        let mut sums_of: Vec<(&str, Value)> = Vec::new();
         match self {
             Collection::Recent => (),
             Collection::Core => {
                 let of = |it: &TypedMemory| it.importance.clone();
-                document.insert("by_importance".to_owned(), sums(&memories, IMPORTANCES, of));
-                document.insert("by_category".to_owned(), by_category(&memories));
+                sums_of.push(("by_importance", sums(&memories, IMPORTANCES, of)));
+                sums_of.push(("by_category", by_category(&memories)));
             }
             Collection::ActiveTasks => {
                 let sums = sums(&memories, STATUSES, |it| it.status().to_owned());
-                document.insert("by_status".to_owned(), sums);
+                sums_of.push(("by_status", sums));
             }
             Collection::Learnings | Collection::CompletedTasks => {
                 let range = json!({"from": from.to_second(), "to": now.to_second()});
-                document.insert("date_range".to_owned(), range);
+                sums_of.push(("date_range", range));
             }
         }
-        document.insert("generated_at".to_owned(), now.to_second().into());
-        Ok(document.into())
+        // Thousands of memories need no tree of values.
+        let document = Document { memories: &memories, sums_of: &sums_of, now };
+        Ok(serde_json::to_string(&document).expect("keys are texts, and values are what JSON has"))
     }
 
     /// Returns a number that is another one when the collection shows something else; accesses
@@ -142,33 +142,108 @@ impl Collection {
         };
         let request =
             QueryRequest { memory_type, tags: filter.tags.clone(), ..QueryRequest::default() };
-        let mut keys = meeting(reader, &request)?;
-        if self == Collection::Recent {
-            keys = sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?;
-            keys.truncate(filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX));
-        }
+        let keys = match self.first(reader, filter, &request, from)? {
+            Some(keys) => keys,
+            None => self.shown(reader, filter, meeting(reader, &request)?, from)?,
+        };
         let nodes = reader.typed_nodes(&keys)?;
         let mut memories: Vec<TypedMemory> = nodes.iter().map(TypedMemory::of).collect();
-        match self {
-            Collection::Recent => (),
-            Collection::Core => memories.sort_by_cached_key(|it| {
-                (it.importance_rank(), Reverse(it.recency(it.accessed_at)))
-            }),
+        if self == Collection::Core {
+            let place =
+                |it: &TypedMemory| (it.importance_rank(), Reverse(it.recency(it.accessed_at)));
+            memories.sort_by_cached_key(place);
+            memories.truncate(SHOWN_MAX);
+        }
+        Ok(memories)
+    }
+
+    /// Returns the keys that [`Collection::shown`] would, found from the end of the index; `None`
+    /// where that does not tell them.
+    fn first(
+        self,
+        reader: &Reader,
+        filter: &CollectionFilter,
+        request: &QueryRequest,
+        from: Millis,
+    ) -> Result<Option<Vec<NodeKey>>, StoreError> {
+        let (key, from) = match self {
+            Collection::Learnings => ("created_at", from.0),
+            Collection::ActiveTasks => ("updated_at", i64::MIN),
+            Collection::CompletedTasks => ("completed_at", from.0),
+            Collection::Recent | Collection::Core => return Ok(None),
+        };
+        let Some(of_type) = request.memory_type.filter(|_| filter.tags.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(greatest) = reader.greatest_typed(key, of_type, from, SHOWN_MAX)? else {
+            return Ok(None);
+        };
+        // Learnings that were made before may have been read lately.
+        if self == Collection::Learnings && greatest.len() < SHOWN_MAX {
+            return Ok(None);
+        }
+        let keys = greatest.iter().map(|it| it.0).collect();
+        let values: HashMap<NodeKey, i64> = greatest.into_iter().collect();
+        let mut keys = sorted_by(reader, keys, (&values, IfNone::Zero), SortOrder::Descending)?;
+        keys.truncate(SHOWN_MAX);
+        Ok(Some(keys))
+    }
+
+    /// Chooses and sorts by the index alone, so that only memories that are shown are read; of core
+    /// ones there are not more than that.
+    fn shown(
+        self,
+        reader: &Reader,
+        filter: &CollectionFilter,
+        mut keys: Vec<NodeKey>,
+        from: Millis,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        let mut keys = match self {
+            Collection::Core => return Ok(keys),
+            Collection::Recent => sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?,
             Collection::Learnings => {
-                memories.retain(|it| from <= it.created_at || from <= it.accessed_at);
-                memories.sort_by_cached_key(|it| Reverse(it.recency(it.created_at)));
+                let created = integers(reader, "created_at", &keys)?;
+                let is_new = |it: &NodeKey| created.get(it).is_some_and(|at| from.0 <= *at);
+                let old: Vec<NodeKey> = keys.iter().copied().filter(|it| !is_new(it)).collect();
+                let read = accesses(reader, &old)?;
+                keys.retain(|it| is_new(it) || read.get(it).is_some_and(|at| from.0 <= *at));
+                sorted(reader, keys, SortKey::CreatedAt, SortOrder::Descending)?
             }
             Collection::ActiveTasks => {
-                memories.sort_by_cached_key(|it| Reverse(it.recency(it.updated_at)));
+                sorted(reader, keys, SortKey::UpdatedAt, SortOrder::Descending)?
             }
             Collection::CompletedTasks => {
-                memories.retain(|it| it.completed_at().is_some_and(|at| from <= at));
-                let at = |it: &TypedMemory| it.completed_at().unwrap_or(it.created_at);
-                memories.sort_by_cached_key(|it| Reverse(it.recency(at(it))));
+                let completed = integers(reader, "completed_at", &keys)?;
+                keys.retain(|it| completed.get(it).is_some_and(|at| from.0 <= *at));
+                sorted_by(reader, keys, (&completed, IfNone::Zero), SortOrder::Descending)?
             }
+        };
+        keys.truncate(match self {
+            Collection::Recent => filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX),
+            _ => SHOWN_MAX,
+        });
+        Ok(keys)
+    }
+}
+
+/// The document of a collection.
+struct Document<'a> {
+    memories: &'a [TypedMemory],
+    /// Between the count and the time.
+    sums_of: &'a [(&'a str, Value)],
+    now: Millis,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("memories", self.memories)?;
+        map.serialize_entry("count", &self.memories.len())?;
+        for (name, sums) in self.sums_of {
+            map.serialize_entry(name, sums)?;
         }
-        memories.truncate(SHOWN_MAX);
-        Ok(memories)
+        map.serialize_entry("generated_at", &self.now.to_second())?;
+        map.end()
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) enum ErrorCode {
     PermissionError,
     CorruptedData,
     LimitExceeded,
+    InternalError,
 }
 
 impl ErrorCode {
@@ -27,14 +28,18 @@ impl ErrorCode {
             ErrorCode::PermissionError => "PERMISSION_ERROR",
             ErrorCode::CorruptedData => "CORRUPTED_DATA",
             ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
+            ErrorCode::InternalError => "INTERNAL_ERROR",
         }
     }
 
-    /// Returns whether the cause is the file or the system, and not what was asked.
+    /// Returns whether the cause is the file, the system or this program, and not what was asked.
     pub(crate) fn is_outside(self) -> bool {
         match self {
             ErrorCode::InvalidInput | ErrorCode::NotFound | ErrorCode::LimitExceeded => false,
-            ErrorCode::StorageError | ErrorCode::PermissionError | ErrorCode::CorruptedData => true,
+            ErrorCode::StorageError
+            | ErrorCode::PermissionError
+            | ErrorCode::CorruptedData
+            | ErrorCode::InternalError => true,
         }
     }
 }
@@ -80,13 +85,23 @@ impl fmt::Display for MemoryError {
     }
 }
 
-impl From<StoreError> for MemoryError {
-    fn from(error: StoreError) -> MemoryError {
-        let code = match error {
+impl From<&StoreError> for ErrorCode {
+    fn from(error: &StoreError) -> ErrorCode {
+        match error {
             _ if error.is_damage() => ErrorCode::CorruptedData,
             _ if error.is_forbidden() => ErrorCode::PermissionError,
+            // SQLite refused a statement, and neither the file nor the system is the reason.
+            StoreError::Sqlite { .. } if !error.is_outside() => ErrorCode::InternalError,
             _ => ErrorCode::StorageError,
-        };
-        MemoryError::new(code, error.to_string())
+        }
     }
 }
+
+impl From<StoreError> for MemoryError {
+    fn from(error: StoreError) -> MemoryError {
+        MemoryError::new(ErrorCode::from(&error), error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

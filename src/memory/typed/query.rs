@@ -10,7 +10,7 @@ use crate::store::reader::{Facet, FacetValue, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// Nodes up to which facets are looked up node by node; beyond that, all of a key are read.
-const LOOKUPS_MAX: usize = 500;
+const LOOKUPS_MAX: usize = 2_000;
 
 /// Holds a page of memories, and how many there are in all.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,16 +64,11 @@ pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<Nod
     for (key, value) in texts {
         facets.extend(value.iter().map(|it| Facet::text(key, it)));
     }
-    facets.push(Facet::integer("archived", request.archived.into()));
-    let mut found = Vec::new();
-    for of_type in MEMORY_TYPES.iter().filter(|it| request.memory_type.is_none_or(|of| of == **it))
-    {
-        let mut facets = facets.clone();
-        facets.push(Facet::text("type", of_type.as_str()));
-        found.extend(reader.nodes_with(&facets)?);
-    }
-    found.sort_unstable();
-    Ok(found)
+    let types = match &request.memory_type {
+        Some(of_type) => std::slice::from_ref(of_type),
+        None => &MEMORY_TYPES,
+    };
+    reader.typed_with(&facets, types, request.archived)
 }
 
 /// Keeps the nodes whose text has every word, in any case.
@@ -100,29 +95,58 @@ pub(super) fn sorted(
     by: SortKey,
     order: SortOrder,
 ) -> Result<Vec<NodeKey>, StoreError> {
-    let created = integers(reader, "created_at", &keys)?;
     let firsts = match by {
-        SortKey::CreatedAt => created.clone(),
+        SortKey::CreatedAt => HashMap::new(),
         SortKey::UpdatedAt => integers(reader, "updated_at", &keys)?,
         SortKey::Importance => values(reader, "importance", &keys)?
             .into_iter()
             .map(|(key, value)| (key, importance(&value)))
             .collect(),
-        SortKey::AccessedAt => {
-            let mut at = created.clone();
-            let access = reader.access_counts(&keys)?.into_iter();
-            at.extend(access.filter_map(|(key, it)| Some((key, it.accessed_at?))));
-            at
-        }
+        SortKey::AccessedAt => accesses(reader, &keys)?,
         SortKey::AccessCount => {
             let access = reader.access_counts(&keys)?.into_iter();
             access.map(|(key, it)| (key, it.access_count as i64)).collect()
         }
     };
+    let if_none = match by {
+        SortKey::CreatedAt | SortKey::AccessedAt => IfNone::CreatedAt,
+        _ => IfNone::Zero,
+    };
+    sorted_by(reader, keys, (&firsts, if_none), order)
+}
+
+/// Returns when each of those was last read; none of a memory that never was.
+pub(super) fn accesses(
+    reader: &Reader,
+    keys: &[NodeKey],
+) -> Result<HashMap<NodeKey, i64>, StoreError> {
+    let access = reader.access_counts(keys)?.into_iter();
+    Ok(access.filter_map(|(key, it)| Some((key, it.accessed_at?))).collect())
+}
+
+/// Stands for a value that a memory does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfNone {
+    CreatedAt,
+    Zero,
+}
+
+/// Sorts by those values; equal ones as [`sorted`] does.
+pub(super) fn sorted_by(
+    reader: &Reader,
+    keys: Vec<NodeKey>,
+    (firsts, if_none): (&HashMap<NodeKey, i64>, IfNone),
+    order: SortOrder,
+) -> Result<Vec<NodeKey>, StoreError> {
+    let created = integers(reader, "created_at", &keys)?;
     let of = |values: &HashMap<NodeKey, i64>, key| values.get(&key).copied().unwrap_or(0);
     let mut rows: Vec<(SortValue, NodeKey)> = Vec::with_capacity(keys.len());
     for key in keys {
-        let (first, created_at) = (of(&firsts, key), of(&created, key));
+        let created_at = of(&created, key);
+        let first = match if_none {
+            IfNone::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
+            IfNone::Zero => of(firsts, key),
+        };
         rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }
     rows.sort_unstable();
@@ -165,7 +189,7 @@ fn values(
     }
 }
 
-fn integers(
+pub(super) fn integers(
     reader: &Reader,
     key: &'static str,
     of: &[NodeKey],

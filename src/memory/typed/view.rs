@@ -1,6 +1,7 @@
 //! A memory as clients see it.
 
-use serde_json::{Map, Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
 
 use super::request::texts;
 use crate::model::clock::Millis;
@@ -17,6 +18,47 @@ pub(super) const NO_CATEGORY: &str = "other";
 
 /// The status of a task that says none.
 pub(super) const STATUS: &str = STATUSES[1];
+
+/// Writes the memory in the order of keys that clients expect.
+impl Serialize for TypedMemory {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("type", self.memory_type.as_str())?;
+        map.serialize_entry("content", &self.content)?;
+        map.serialize_entry("category", &self.category)?;
+        map.serialize_entry("created_at", &self.created_at.to_second())?;
+        map.serialize_entry("updated_at", &self.updated_at.to_second())?;
+        map.serialize_entry("accessed_at", &self.accessed_at.to_second())?;
+        map.serialize_entry("access_count", &self.access_count)?;
+        map.serialize_entry("tags", &self.tags)?;
+        map.serialize_entry("importance", &self.importance)?;
+        map.serialize_entry("archived", &self.archived)?;
+        if let Some(metadata) = &self.task_metadata {
+            map.serialize_entry("task_metadata", &ShownMetadata(metadata))?;
+        }
+        map.end()
+    }
+}
+
+/// Writes the metadata of a task in the order of its table.
+struct ShownMetadata<'a>(&'a Map<String, Value>);
+
+impl Serialize for ShownMetadata<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for key in TASK_METADATA {
+            let Some(value) = self.0.get(key.name) else { continue };
+            match (key.name, value.as_i64()) {
+                ("completed_at", Some(at)) => {
+                    map.serialize_entry(key.name, &Millis(at).to_second())?;
+                }
+                _ => map.serialize_entry(key.name, value)?,
+            }
+        }
+        map.end()
+    }
+}
 
 /// Holds a memory of one of the three types.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,32 +118,7 @@ impl TypedMemory {
 
     /// Returns the memory in the order of keys that clients expect.
     pub(crate) fn to_json(&self) -> Value {
-        let mut json = json!({
-            "id": self.id,
-            "type": self.memory_type.as_str(),
-            "content": self.content,
-            "category": self.category,
-            "created_at": self.created_at.to_second(),
-            "updated_at": self.updated_at.to_second(),
-            "accessed_at": self.accessed_at.to_second(),
-            "access_count": self.access_count,
-            "tags": self.tags,
-            "importance": self.importance,
-            "archived": self.archived,
-        });
-        if let Some(metadata) = &self.task_metadata {
-            let mut shown = Map::new();
-            for key in TASK_METADATA {
-                let Some(value) = metadata.get(key.name) else { continue };
-                let value = match (key.name, value.as_i64()) {
-                    ("completed_at", Some(at)) => Millis(at).to_second().into(),
-                    _ => value.clone(),
-                };
-                shown.insert(key.name.to_owned(), value);
-            }
-            json["task_metadata"] = shown.into();
-        }
-        json
+        serde_json::to_value(self).expect("keys are texts, and values are what JSON has")
     }
 
     /// Returns the memory as a text that is the same after an access.
@@ -119,11 +136,6 @@ impl TypedMemory {
     /// Returns the status of a task; of another memory, that of a task which says none.
     pub(super) fn status(&self) -> &str {
         self.metadata("status").and_then(Value::as_str).unwrap_or(STATUS)
-    }
-
-    /// Returns when a task was completed.
-    pub(super) fn completed_at(&self) -> Option<Millis> {
-        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
     }
 
     /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.

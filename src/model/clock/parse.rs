@@ -27,6 +27,12 @@ impl Millis {
         (0..=9999).contains(&year).then_some(at)
     }
 
+    /// Reads a day or a time as [`Millis::parse_rfc3339`] does; a day means its last millisecond.
+    pub(crate) fn parse_rfc3339_end(text: &str) -> Option<Millis> {
+        let at = Millis::parse_rfc3339(text)?;
+        Some(if text.len() == 10 { Millis(at.0 + 86_400_000 - 1) } else { at })
+    }
+
     /// Returns the time to the second as clients of memories see it: `2026-01-01T10:00:00Z`.
     pub(crate) fn to_second(self) -> String {
         Millis(self.0.div_euclid(1000) * 1000).rfc3339()
@@ -112,6 +118,14 @@ mod tests {
         check("2025-12-31T23:59:59-0030", "2026-01-01T00:29:59Z");
         check("2024-02-29T00:00:00Z", "2024-02-29T00:00:00Z");
         check("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn a_day_ends_with_its_last_millisecond() {
+        let end = |text: &str| Millis::parse_rfc3339_end(text).map(Millis::rfc3339);
+        assert_eq!(end("2026-01-01").as_deref(), Some("2026-01-01T23:59:59.999Z"));
+        assert_eq!(end("2026-01-01T10:00:00Z").as_deref(), Some("2026-01-01T10:00:00Z"));
+        assert_eq!(end("tomorrow"), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tests for matching: it finds the right nodes with bounded effort.
 
 use super::*;
+use crate::model::tree::NodeType;
 use crate::query::words;
 use crate::store::reader::testing::{Sketch, work_of};
 
@@ -22,7 +23,7 @@ fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
 /// Returns the labels of the best `n_max` matches of `query`.
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
     let terms = words::parse_query(query).terms;
-    let found = match_words(reader, &terms, None, n_max).unwrap();
+    let found = match_words(reader, &terms, NodeFilter::default(), n_max).unwrap();
     let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
     let labels = reader.load_matches(&keys, |wording| wording.label.to_owned()).unwrap();
     labels.into_iter().map(|(_, label)| label).collect()
@@ -117,7 +118,8 @@ fn a_type_is_looked_for_among_all() {
     }
     let reader = sketch.done();
     let terms = words::parse_query("pelican").terms;
-    let found = match_words(&reader, &terms, Some(NodeType::Code), 20).unwrap();
+    let of_code = NodeFilter { node_type: Some(NodeType::Code), ..NodeFilter::default() };
+    let found = match_words(&reader, &terms, of_code, 20).unwrap();
     assert_eq!(found.len(), 1);
 }
 

@@ -78,7 +78,8 @@ pub(crate) fn write_tree(
         TreeScope::Below { root, levels } => {
             let levels = levels.unwrap_or(u64::MAX);
             if !reader.each_placed_in(root, levels, &mut grow)? {
-                node_by_id(reader, root)?;
+                let root = node_by_id(reader, root)?.id;
+                reader.each_placed_in(&root, levels, &mut grow)?;
             }
         }
     }

@@ -1,8 +1,8 @@
 use std::fmt;
 
 use super::*;
-use crate::store::reader::SiblingsAfter;
 use crate::store::reader::testing::{Sketch, work_of};
+use crate::store::reader::{ArchivedNodes, SiblingsAfter};
 
 /// Returns a reader over files of two hundred nodes each.
 fn large(n_files: usize) -> Reader {
@@ -27,7 +27,7 @@ fn documents_read_no_more_than_they_show() {
     let mut text = String::new();
     let all = work_of(|| write_tree(&reader, TreeScope::Forest, &mut text).unwrap());
     assert_eq!(shown(&text), 20_000);
-    let root = reader.roots(1).unwrap().remove(0).id;
+    let root = reader.roots(ArchivedNodes::Hidden, 1).unwrap().remove(0).id;
     for (levels, n_nodes) in [(1, 68), (2, 134), (3, 200), (9, 200)] {
         text.clear();
         let extent = TreeScope::Below { root: &root, levels: Some(levels) };
@@ -41,7 +41,7 @@ fn documents_read_no_more_than_they_show() {
 #[test]
 fn neighbours_are_found_without_a_full_scan() {
     let reader = large(100);
-    let root = reader.roots(1).unwrap().remove(0).key;
+    let root = reader.roots(ArchivedNodes::Hidden, 1).unwrap().remove(0).key;
     let work = work_of(|| {
         let below = reader.descendants(root, 1, 10).unwrap();
         let leaf = reader.descendants(root, 9, 200).unwrap().pop().unwrap().key;
@@ -54,9 +54,12 @@ fn neighbours_are_found_without_a_full_scan() {
 #[test]
 fn no_more_is_counted_than_asked_for() {
     let reader = large(100);
-    let keys: Vec<_> = reader.roots(60).unwrap().iter().map(|it| it.key).collect();
+    let keys: Vec<_> =
+        reader.roots(ArchivedNodes::Hidden, 60).unwrap().iter().map(|it| it.key).collect();
     let work = work_of(|| {
-        let extent = reader.subtree_size(&keys, SiblingsAfter::Roots(60), 200).unwrap();
+        let extent = reader
+            .subtree_size(&keys, SiblingsAfter::Roots(60), ArchivedNodes::Hidden, 200)
+            .unwrap();
         assert_eq!((extent.n_nodes, extent.is_at_least), (200, true));
     });
     // The children of two hundred nodes are thousands.

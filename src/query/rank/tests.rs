@@ -14,6 +14,7 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             relevance,
             temperature,
             bag: None,
+            memory_weight: None,
         })
         .collect();
     let ranks_text: Vec<String> = rank_candidates(&candidates, &relevance_scores(&candidates))
@@ -72,8 +73,42 @@ fn scores_are_finite_for_any_numbers() {
             relevance: it,
             temperature: it,
             bag: None,
+            memory_weight: None,
         })
         .collect();
     let ranked = rank_candidates(&candidates, &relevance_scores(&candidates));
     assert!(ranked.iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
+}
+
+#[test]
+fn memories_are_sections_of_their_own_with_weights() {
+    let memory = |key: i64, memory_weight: f64| RankCandidate {
+        key: NodeKey(key),
+        parent: Some(NodeKey(9)),
+        is_heading: false,
+        relevance: 8.0,
+        temperature: 0.5,
+        bag: None,
+        memory_weight: Some(memory_weight),
+    };
+    let all = [memory(1, 0.85), memory(2, 1.0), memory(3, 1.15)];
+    let ranked = rank_candidates(&all, &relevance_scores(&all));
+    let shown = ranked.iter().map(|(at, score)| format!("{} {score:.2}", all[*at].key.0));
+    expect!["3 0.75, 2 0.65, 1 0.55"].assert_eq(&shown.collect::<Vec<_>>().join(", "));
+}
+
+#[test]
+fn a_memory_weighs_by_importance_and_age() {
+    const DAY_MS: i64 = 86_400_000;
+    let now = Millis(1_000 * DAY_MS);
+    let weight = |importance_rank: usize, days: i64| {
+        let updated_at = Some(Millis(now.0 - days * DAY_MS));
+        format!("{:.3}", memory_weight(MemoryFacts { importance_rank, updated_at }, now))
+    };
+    assert_eq!([0, 1, 2].map(|it| weight(it, 0)), ["1.150", "1.000", "0.850"]);
+    assert_eq!([30, 60, 900].map(|it| weight(1, it)), ["0.750", "0.625", "0.500"]);
+    // A clock that was set back makes nothing heavier.
+    assert_eq!(weight(1, -90), "1.000");
+    let unknown = MemoryFacts { importance_rank: 7, updated_at: None };
+    assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }

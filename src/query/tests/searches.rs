@@ -91,7 +91,8 @@ fn a_type_is_a_filter_and_no_text() {
     let reader = Sketch::of(NOTES);
     let n_hits = |query: &SearchQuery<'_>| found(&reader, query)["matches"].clone();
     assert_eq!(n_hits(&label("heading")), 0);
-    let query = SearchQuery { node_type: Some(NodeType::Heading), ..label("rate limits") };
+    let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
+    let query = SearchQuery { filter, ..label("rate limits") };
     assert_eq!(n_hits(&query), 1);
 }
 

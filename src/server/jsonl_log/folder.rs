@@ -1,11 +1,10 @@
 //! A folder below `.remindb/`, entered only if no link leads out of it.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The program's own folder in a source folder.
-const OWN_FOLDER: &str = ".remindb";
+use crate::server::own_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// Maximum entries of a folder that are listed.
 const ENTRIES_MAX: usize = 100_000;
@@ -35,15 +34,9 @@ impl LogFolder {
         for name in &self.names {
             path.push(name);
             if fs::symlink_metadata(&path).is_err() {
-                let mut builder = DirBuilder::new();
-                #[cfg(unix)]
-                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-                match builder.create(&path) {
-                    // Another process may have been quicker.
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(error);
-                    }
-                    _ => (),
+                match name.as_str() {
+                    OWN_FOLDER => make_own_folder(&path)?,
+                    _ => make_private_folder(&path)?,
                 }
             }
             path = inside(&home, &path)?;

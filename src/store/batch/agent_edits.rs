@@ -9,6 +9,7 @@ use rusqlite::ToSql;
 
 use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::kinds::is_uuid;
 use crate::model::order_keys;
 use crate::store::columns::Sql;
 use crate::store::{FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
@@ -21,6 +22,15 @@ impl Batch<'_> {
     pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
         static FIND: Sql = Sql::new("SELECT {record} FROM node WHERE id = ?1");
         Ok(self.records(&FIND, [id.to_string()], "find a node")?.pop())
+    }
+
+    /// Returns the node of that id or UUID.
+    pub(crate) fn find_any(&self, id: &str) -> Result<Option<NodeRecord>, StoreError> {
+        if let Some(id) = NodeId::parse(id) {
+            return self.find(id);
+        }
+        let uuid = id.to_ascii_lowercase();
+        if is_uuid(&uuid) { self.find_typed(&uuid) } else { Ok(None) }
     }
 
     /// Returns the node of a key.

@@ -30,11 +30,6 @@ pub(crate) enum UnrelateOutcome {
 }
 
 impl Batch<'_> {
-    /// Returns the node of an id.
-    pub(crate) fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
-        links::node(self.tx, id)
-    }
-
     /// Relates a node with the target of `reference`. An edge that exists gets the new weight.
     pub(crate) fn relate(
         &mut self,

@@ -5,7 +5,7 @@
 
 use rusqlite::{Params, Row, params};
 
-use super::{Reader, limit, unsigned};
+use super::{ArchivedNodes, Reader, limit, unless_archived, unsigned};
 use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Size of a part of the tree, counted up to a bound.
@@ -29,17 +29,20 @@ pub(crate) enum SiblingsAfter {
 }
 
 impl Reader {
-    /// Returns the size of the subtrees below `tops`, and of `rest` with theirs.
+    /// Returns the size of the subtrees below `tops`, and of `rest` with theirs; archived memories
+    /// count where they are shown.
     ///
     /// It counts at most `n_max` nodes.
     pub(crate) fn subtree_size(
         &self,
         tops: &[NodeKey],
         rest: SiblingsAfter,
+        archived: ArchivedNodes,
         n_max: u32,
     ) -> Result<SubtreeSize, StoreError> {
         // One node above the bound shows that there are more.
-        let mut count = SizeCounter { reader: self, n_left: n_max as usize + 1, n: 0, tokens: 0 };
+        let n_left = n_max as usize + 1;
+        let mut count = SizeCounter { reader: self, archived, n_left, n: 0, tokens: 0 };
         for &top in tops {
             count.below(top)?;
         }
@@ -56,7 +59,7 @@ impl Reader {
 
 /// A query of a node's key and tokens, and of whether it has children.
 macro_rules! counted {
-    ($from:literal) => {
+    ($from:expr) => {
         concat!(
             "SELECT n.key, n.token_count, EXISTS (SELECT 1 FROM node WHERE parent = n.key) ",
             $from
@@ -67,6 +70,7 @@ macro_rules! counted {
 /// A count in progress.
 struct SizeCounter<'r> {
     reader: &'r Reader,
+    archived: ArchivedNodes,
     /// Nodes that may still be counted.
     n_left: usize,
     n: u32,
@@ -84,14 +88,16 @@ impl SizeCounter<'_> {
 
     /// Counts siblings, and returns those that have children.
     fn parents(&mut self, of: SiblingsAfter) -> Result<Vec<NodeKey>, StoreError> {
-        const CHILDREN: &str = counted!(
+        const CHILDREN: &str = counted!(concat!(
             "
               FROM node AS n
-             WHERE n.parent = ?1 AND ?2 < n.position
+             WHERE n.parent = ?1 AND ?2 < n.position",
+            unless_archived!("?4"),
+            "
              ORDER BY n.position
              LIMIT ?3"
-        );
-        const ROOTS: &str = counted!(
+        ));
+        const ROOTS: &str = counted!(concat!(
             "
               FROM (SELECT * FROM (
                         SELECT n.key, n.token_count
@@ -100,17 +106,24 @@ impl SizeCounter<'_> {
                          ORDER BY f.root, f.path, n.position
                     )
                     UNION ALL
-                    SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
+                    SELECT n.key, n.token_count
+                      FROM node AS n
+                     WHERE n.parent IS NULL AND n.file IS NULL",
+            unless_archived!("?3"),
+            "
                      LIMIT ?2 OFFSET ?1) AS n"
-        );
+        ));
         let n_max = limit(self.n_left);
+        let is_shown = self.archived == ArchivedNodes::Shown;
         match of {
             _ if self.n_left == 0 => Ok(Vec::new()),
             SiblingsAfter::Nothing => Ok(Vec::new()),
             SiblingsAfter::Children(parent, after) => {
-                self.count(CHILDREN, params![parent.0, after, n_max])
+                self.count(CHILDREN, params![parent.0, after, n_max, is_shown])
             }
-            SiblingsAfter::Roots(n_passed) => self.count(ROOTS, params![limit(n_passed), n_max]),
+            SiblingsAfter::Roots(n_passed) => {
+                self.count(ROOTS, params![limit(n_passed), n_max, is_shown])
+            }
         }
     }
 

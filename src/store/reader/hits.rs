@@ -5,10 +5,15 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Row, params, params_from_iter};
+use serde::Deserialize;
 
+use super::filter::{NodeFilter, meets_filter};
 use super::{Reader, limit, list};
+use crate::model::clock::Millis;
 use crate::model::heat::Heat;
+use crate::model::kinds::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorStep, NodeKey, StoreError, one};
@@ -23,6 +28,33 @@ pub(crate) struct MatchedNode {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
+    /// Of a typed memory.
+    pub(crate) memory: Option<MemoryFacts>,
+}
+
+/// Holds the fields of a typed memory that ranking reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryFacts {
+    /// How much it matters: 0 most.
+    pub(crate) importance_rank: usize,
+    pub(crate) updated_at: Option<Millis>,
+}
+
+impl MemoryFacts {
+    /// Reads only these members of a node's fields; those that cannot be read have defaults.
+    fn parse(fields: &str) -> MemoryFacts {
+        #[derive(Default, Deserialize)]
+        struct Members<'a> {
+            importance: Option<&'a str>,
+            updated_at: Option<i64>,
+        }
+        let members: Members<'_> = serde_json::from_str(fields).unwrap_or_default();
+        let rank = IMPORTANCES.iter().position(|it| Some(*it) == members.importance);
+        MemoryFacts {
+            importance_rank: rank.unwrap_or(IMPORTANCES.len() / 2),
+            updated_at: members.updated_at.map(Millis),
+        }
+    }
 }
 
 /// Label, breadcrumb and the beginning of the text, as the row has them.
@@ -53,12 +85,12 @@ pub(crate) enum MatchOrder {
     NewestFirst,
 }
 
-/// A query of matching nodes, all of them or those of one type, by age.
+/// A query of matching nodes by age: all of them, or those that meet a filter.
 macro_rules! having {
-    ($of_type:expr, $order:literal) => {
+    ($filter:expr, $order:literal) => {
         concat!(
             "SELECT node_fts.rowid FROM node_fts WHERE node_fts MATCH ?1",
-            $of_type,
+            $filter,
             " ORDER BY node_fts.rowid ",
             $order,
             " LIMIT ?2"
@@ -66,10 +98,14 @@ macro_rules! having {
     };
 }
 
-/// A condition on the type, which is read after the index has matched.
-macro_rules! of_type {
-    () => {
-        " AND (SELECT node_type FROM node WHERE key = node_fts.rowid) = ?3"
+/// A query of the best matches with their scores: all of them, or those that meet a filter.
+macro_rules! ranked {
+    ($filter:expr) => {
+        concat!(
+            "SELECT node_fts.rowid, bm25(node_fts) FROM node_fts WHERE node_fts MATCH ?1",
+            $filter,
+            " ORDER BY 2 LIMIT ?2"
+        )
     };
 }
 
@@ -86,26 +122,18 @@ impl Reader {
     pub(crate) fn matching(
         &self,
         expression: &str,
-        node_type: Option<NodeType>,
+        filter: &NodeFilter<'_>,
         age: MatchOrder,
         n_max: usize,
     ) -> Result<Option<Vec<NodeKey>>, StoreError> {
-        let (n_max, of_type) = (limit(n_max), node_type.map(NodeType::as_str));
+        const NODE: [&str; 2] = [having!("", "ASC"), having!("", "DESC")];
+        const NODE_MEETING: [&str; 2] = [
+            having!(meets_filter!("node_fts.rowid"), "ASC"),
+            having!(meets_filter!("node_fts.rowid"), "DESC"),
+        ];
+        let at = usize::from(age == MatchOrder::NewestFirst);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
-        parsed(match (of_type, age) {
-            (None, MatchOrder::EldestFirst) => {
-                self.all(having!("", "ASC"), params![expression, n_max], read)
-            }
-            (None, MatchOrder::NewestFirst) => {
-                self.all(having!("", "DESC"), params![expression, n_max], read)
-            }
-            (Some(it), MatchOrder::EldestFirst) => {
-                self.all(having!(of_type!(), "ASC"), params![expression, n_max, it], read)
-            }
-            (Some(it), MatchOrder::NewestFirst) => {
-                self.all(having!(of_type!(), "DESC"), params![expression, n_max, it], read)
-            }
-        })
+        self.matched((expression, n_max), filter, (NODE[at], NODE_MEETING[at]), read)
     }
 
     /// Returns the best matches of `expression`, each with its score: higher is better, never
@@ -113,31 +141,32 @@ impl Reader {
     pub(crate) fn matches(
         &self,
         expression: &str,
-        node_type: Option<NodeType>,
+        filter: &NodeFilter<'_>,
         n_max: usize,
     ) -> Result<Option<Vec<(NodeKey, f64)>>, StoreError> {
-        const ANY: &str = "
-            SELECT rowid, bm25(node_fts)
-              FROM node_fts
-             WHERE node_fts MATCH ?1
-             ORDER BY 2
-             LIMIT ?2";
-        const OF_TYPE: &str = "
-            SELECT node_fts.rowid, bm25(node_fts)
-              FROM node_fts
-             CROSS JOIN node ON node.key = node_fts.rowid
-             WHERE node_fts MATCH ?1
-               AND node.node_type = ?3
-             ORDER BY 2
-             LIMIT ?2";
-        let n_max = limit(n_max);
         let read = |row: &Row<'_>| {
             let rank: f64 = row.get(1)?;
             Ok((NodeKey(row.get(0)?), (-rank).max(0.0)))
         };
-        parsed(match node_type {
-            None => self.all(ANY, params![expression, n_max], read),
-            Some(it) => self.all(OF_TYPE, params![expression, n_max, it.as_str()], read),
+        let sql = (ranked!(""), ranked!(meets_filter!("node_fts.rowid")));
+        self.matched((expression, n_max), filter, sql, read)
+    }
+
+    /// Runs one of two queries, the second where some nodes do not meet the filter.
+    fn matched<T>(
+        &self,
+        (expression, n_max): (&str, usize),
+        filter: &NodeFilter<'_>,
+        (of_all, of_meeting): (&'static str, &'static str),
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<Vec<T>>, StoreError> {
+        let n_max = limit(n_max);
+        parsed(if filter.is_met_by_all() {
+            self.all(of_all, params![expression, n_max], read)
+        } else {
+            let first = [Value::Text(expression.to_owned()), Value::Integer(n_max)];
+            let params = params_from_iter(first.into_iter().chain(filter.values()));
+            self.all(of_meeting, params, read)
         })
     }
 
@@ -151,14 +180,16 @@ impl Reader {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
             heat_columns!(),
-            ", n.label, n.trail, n.content
+            ", n.label, n.trail, n.content, n.fields
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key"
         );
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
-            Ok((read_found(row)?, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
+            let fields = row.get_ref(9)?.as_str_or_null()?;
+            let node = MatchedNode { memory: fields.map(MemoryFacts::parse), ..read_found(row)? };
+            Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
     }
@@ -166,7 +197,8 @@ impl Reader {
     /// Returns the text that follows each node: a heading's first child, another node's next
     /// sibling.
     ///
-    /// A heading in that place is no text and is left out.
+    /// A heading in that place is no text and is left out; so is a typed memory, which says nothing
+    /// about the node before it.
     pub(crate) fn following_texts(
         &self,
         keys: &[NodeKey],
@@ -189,7 +221,10 @@ impl Reader {
                    )
                    END
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)"
+             WHERE n.node_type <> 'heading'
+               AND (?2 IS NULL OR n.node_type = ?2)
+               AND n.fields IS NULL
+               AND before.fields IS NULL"
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
@@ -216,5 +251,6 @@ fn read_found(row: &Row<'_>) -> rusqlite::Result<MatchedNode> {
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,
         heat: heat_rows::read_heat(row, 3)?,
+        memory: None,
     })
 }

@@ -129,7 +129,7 @@ impl Sketch {
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
         connection::prepare_once(&self.conn).expect("plans can be kept");
-        Reader { conn: self.conn, deadline: super::Deadline::default() }
+        Reader { conn: self.conn, deadline: super::Deadline::default(), mark: "" }
     }
 }
 

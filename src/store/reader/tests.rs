@@ -65,11 +65,16 @@ fn files_come_in_the_order_of_their_paths() {
     let reader = Sketch::of(
         "text Born to an agent\n= b.md\nheading B\n  text B1\n= a/z.md\nheading AZ\nheading AZ2\n",
     );
-    assert_eq!(ids(&reader.roots(99).unwrap()), ["AZ", "AZ2", "B", "Born to an agent"]);
-    assert_eq!(ids(&reader.roots(3).unwrap()), ["AZ", "AZ2", "B"]);
-    let rest = reader.subtree_size(&[], SiblingsAfter::Roots(2), 99).unwrap();
+    assert_eq!(
+        ids(&reader.roots(ArchivedNodes::Hidden, 99).unwrap()),
+        ["AZ", "AZ2", "B", "Born to an agent"]
+    );
+    assert_eq!(ids(&reader.roots(ArchivedNodes::Hidden, 3).unwrap()), ["AZ", "AZ2", "B"]);
+    let rest =
+        reader.subtree_size(&[], SiblingsAfter::Roots(2), ArchivedNodes::Hidden, 99).unwrap();
     assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
-    let rest = reader.subtree_size(&[], SiblingsAfter::Roots(4), 99).unwrap();
+    let rest =
+        reader.subtree_size(&[], SiblingsAfter::Roots(4), ArchivedNodes::Hidden, 99).unwrap();
     assert_eq!(rest, SubtreeSize::default());
 }
 
@@ -78,10 +83,10 @@ fn a_family_is_found_from_each_of_its_members() {
     let reader = Sketch::of(
         "= a.md\nheading top\n  text one\n  heading two\n    text deep\n      text deeper\n  text three\n",
     );
-    let top = &reader.roots(1).unwrap()[0];
-    let children = reader.children(top.key, 99).unwrap();
+    let top = &reader.roots(ArchivedNodes::Hidden, 1).unwrap()[0];
+    let children = reader.children(top.key, ArchivedNodes::Hidden, 99).unwrap();
     assert_eq!(ids(&children), ["one", "two", "three"]);
-    assert_eq!(ids(&reader.children(top.key, 2).unwrap()), ["one", "two"]);
+    assert_eq!(ids(&reader.children(top.key, ArchivedNodes::Hidden, 2).unwrap()), ["one", "two"]);
     assert_eq!(ids(&reader.siblings(&children[1], 99).unwrap()), ["one", "three"]);
     assert_eq!(ids(&reader.siblings(top, 99).unwrap()), [] as [&str; 0]);
     let below = reader.descendants(children[1].key, 9, 99).unwrap();
@@ -90,8 +95,9 @@ fn a_family_is_found_from_each_of_its_members() {
     assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
     assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
     let rest = SiblingsAfter::Children(top.key, children[0].position);
-    assert_eq!(reader.subtree_size(&[], rest, 99).unwrap().n_nodes, 4);
-    let capped = reader.subtree_size(&[top.key], SiblingsAfter::Nothing, 2).unwrap();
+    assert_eq!(reader.subtree_size(&[], rest, ArchivedNodes::Hidden, 99).unwrap().n_nodes, 4);
+    let capped =
+        reader.subtree_size(&[top.key], SiblingsAfter::Nothing, ArchivedNodes::Hidden, 2).unwrap();
     assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
 }
 
@@ -99,10 +105,16 @@ fn a_family_is_found_from_each_of_its_members() {
 fn a_bad_expression_is_no_failure() {
     let reader = Sketch::of("text words\n");
     for text in ["(", "\"", "a AND", "nowhere : a", "NEAR(", "", &"(".repeat(1 << 16)] {
-        assert_eq!(reader.matches(text, None, 9).unwrap(), None, "{text:.20}");
+        assert_eq!(reader.matches(text, &NodeFilter::default(), 9).unwrap(), None, "{text:.20}");
     }
-    assert_eq!(reader.matches("words", None, 9).unwrap().map(|it| it.len()), Some(1));
-    assert_eq!(reader.matches("\"\" OR words", None, 9).unwrap().map(|it| it.len()), Some(1));
+    assert_eq!(
+        reader.matches("words", &NodeFilter::default(), 9).unwrap().map(|it| it.len()),
+        Some(1)
+    );
+    assert_eq!(
+        reader.matches("\"\" OR words", &NodeFilter::default(), 9).unwrap().map(|it| it.len()),
+        Some(1)
+    );
 }
 
 #[test]

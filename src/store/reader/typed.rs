@@ -4,13 +4,14 @@
 //! are intersected without reading a row of `node`.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use rusqlite::{Row, params};
 
-use super::{Reader, list};
-use crate::model::fields::Fields;
+use super::{Reader, limit, list};
+use crate::model::fields::{Fields, FieldsError};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, NodeKey, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,6 +66,11 @@ pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessCo
     Ok(AccessCounts { accessed_at: row.get(at)?, access_count })
 }
 
+/// Returns the error of a memory whose fields are damaged.
+pub(crate) fn unreadable(id: impl fmt::Display, error: &FieldsError) -> StoreError {
+    StoreError::Corrupt { what: format!("memory `{id}` cannot be read: {error}") }
+}
+
 fn read_value(row: &Row<'_>, at: usize) -> rusqlite::Result<FacetValue> {
     Ok(match row.get_ref(at)? {
         rusqlite::types::ValueRef::Integer(it) => FacetValue::Integer(it),
@@ -80,7 +86,25 @@ impl Reader {
         Ok(self.typed_nodes(&keys[..keys.len().min(1)])?.pop())
     }
 
+    /// Returns the id of the removed node that had that UUID last.
+    pub(crate) fn removed_by_uuid(&self, uuid: &str) -> Result<Option<String>, StoreError> {
+        const REMOVED: &str = "
+            SELECT node_id
+              FROM diff
+             WHERE old_fields IS NOT NULL
+               AND op = 'rem'
+               AND json_valid(old_fields)
+               AND json_extract(old_fields, '$.uuid') = ?1
+             ORDER BY snapshot DESC, seq DESC
+             LIMIT 1";
+        self.conn.find(REMOVED, [uuid], |row| row.get(0), "look for a removed memory")
+    }
+
     /// Returns the typed nodes of those keys, in that order; keys of no such node are passed over.
+    ///
+    /// # Errors
+    ///
+    /// The fields of one of them cannot be read: a list without it would not say so.
     pub(crate) fn typed_nodes(&self, keys: &[NodeKey]) -> Result<Vec<TypedNode>, StoreError> {
         const NODES: &str = "
             SELECT node.key, node.id, node.node_type, node.content, node.fields,
@@ -92,26 +116,30 @@ impl Reader {
              ORDER BY wanted.key";
         let read = |row: &Row<'_>| {
             let (node_type, fields): (String, String) = (row.get(2)?, row.get(4)?);
-            let parsed = (NodeType::parse(&node_type), Fields::parse_loosely(&fields));
-            let (Some(node_type), Ok(fields)) = parsed else { return Ok(None) };
-            Ok(Some(TypedNode {
+            let id: String = row.get(1)?;
+            let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
+            let fields = match Fields::parse_loosely(&fields) {
+                Ok(fields) => fields,
+                Err(error) => return Ok(Err(unreadable(&id, &error))),
+            };
+            Ok(Ok(Some(TypedNode {
                 key: NodeKey(row.get(0)?),
-                id: row.get(1)?,
+                id,
                 node_type,
                 content: row.get(3)?,
                 fields,
                 access: read_access(row, 5)?,
-            }))
+            })))
         };
         let rows = self.all(NODES, [list(keys)], read).doing("read typed nodes")?;
-        Ok(rows.into_iter().flatten().collect())
+        rows.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// Returns the nodes that meet every condition, in the order of their keys; none for none.
     pub(crate) fn nodes_with(&self, facets: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
         let mut found: Option<Vec<NodeKey>> = None;
         for facet in facets {
-            let with = self.nodes_of(facet)?;
+            let with = self.first_nodes_of(facet, usize::MAX)?;
             found = Some(match found {
                 None => with,
                 Some(found) => intersect(&found, &with),
@@ -120,14 +148,133 @@ impl Reader {
         Ok(found.unwrap_or_default())
     }
 
-    fn nodes_of(&self, facet: &Facet) -> Result<Vec<NodeKey>, StoreError> {
-        const NODES: &str = "SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node";
+    /// Returns the nodes of those types that meet every condition and are archived or are not, in
+    /// the order of their keys.
+    ///
+    /// Where a condition has few nodes, the others are looked up for these alone.
+    pub(crate) fn typed_with(
+        &self,
+        facets: &[Facet],
+        types: &[NodeType],
+        is_archived: bool,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const FEW: usize = 500;
+        let mut facets = facets.to_vec();
+        if is_archived {
+            facets.push(Facet::integer("archived", 1));
+        }
+        let mut few = None;
+        for (nth, facet) in facets.iter().enumerate() {
+            let nodes = self.first_nodes_of(facet, FEW + 1)?;
+            if nodes.len() <= FEW {
+                few = Some((nth, nodes));
+                break;
+            }
+        }
+        let of_types: Vec<Facet> =
+            types.iter().map(|it| Facet::text("type", it.as_str())).collect();
+        let mut found = match few {
+            Some((nth, mut nodes)) => {
+                facets.remove(nth);
+                for facet in &facets {
+                    nodes = self.having(nodes, std::slice::from_ref(facet))?;
+                }
+                self.having(nodes, &of_types)?
+            }
+            None => {
+                let mut nodes = Vec::new();
+                for of_type in &of_types {
+                    nodes.extend(self.first_nodes_of(of_type, usize::MAX)?);
+                }
+                nodes.sort_unstable();
+                for facet in &facets {
+                    nodes = intersect(&nodes, &self.first_nodes_of(facet, usize::MAX)?);
+                }
+                nodes
+            }
+        };
+        if !is_archived {
+            let archived = self.archived_among(&found)?;
+            found.retain(|it| archived.binary_search(it).is_err());
+        }
+        Ok(found)
+    }
+
+    /// Returns the nodes of a type with the greatest integers under a key, at least `from`, with
+    /// these; archived ones are left out. There are `n_max` or more where there are so many: those
+    /// that are equal to the last one, too. `None`: too many are equal to it.
+    pub(crate) fn greatest_typed(
+        &self,
+        key: &'static str,
+        of_type: NodeType,
+        from: i64,
+        n_max: usize,
+    ) -> Result<Option<Vec<(NodeKey, i64)>>, StoreError> {
+        const EQUAL_MAX: usize = 64;
+        const GREATEST: &str = "
+            SELECT facet.node, facet.value
+              FROM facet
+             WHERE facet.key = ?1
+               AND ?3 <= facet.value
+               AND typeof(facet.value) = 'integer'
+               AND EXISTS (
+                   SELECT 1 FROM facet AS t
+                    WHERE t.key = 'type' AND t.value = ?2 AND t.node = facet.node)
+               AND NOT EXISTS (
+                   SELECT 1 FROM facet AS a
+                    WHERE a.key = 'archived' AND a.value = 1 AND a.node = facet.node)
+             ORDER BY facet.value DESC
+             LIMIT ?4";
+        let params = params![key, of_type.as_str(), from, limit(n_max + EQUAL_MAX)];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
+        let mut found = self.all(GREATEST, params, read).doing("read the greatest facets")?;
+        if found.len() <= n_max {
+            return Ok(Some(found));
+        }
+        let least = found[n_max - 1].1;
+        let is_cut =
+            found.len() == n_max + EQUAL_MAX && found.last().is_some_and(|it| it.1 == least);
+        if is_cut {
+            return Ok(None);
+        }
+        found.retain(|it| least <= it.1);
+        Ok(Some(found))
+    }
+
+    /// Returns the first nodes that meet a condition, in the order of their keys.
+    fn first_nodes_of(&self, facet: &Facet, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
+        const NODES: &str = "
+            SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node LIMIT ?3";
+        let n_max = limit(n_max);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         let nodes = match &facet.value {
-            FacetValue::Integer(it) => self.all(NODES, params![facet.key, it], read),
-            FacetValue::Text(it) => self.all(NODES, params![facet.key, it], read),
+            FacetValue::Integer(it) => self.all(NODES, params![facet.key, it, n_max], read),
+            FacetValue::Text(it) => self.all(NODES, params![facet.key, it, n_max], read),
         };
         nodes.doing("look up a facet")
+    }
+
+    /// Keeps those nodes that meet one of some conditions, which have one key.
+    fn having(&self, nodes: Vec<NodeKey>, any: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
+        const HAVING: &str = "
+            SELECT wanted.value
+              FROM json_each(?1) AS wanted
+             WHERE EXISTS (
+                 SELECT 1
+                   FROM facet
+                  WHERE facet.node = wanted.value
+                    AND facet.key = ?2
+                    AND facet.value IN (SELECT value FROM json_each(?3)))
+             ORDER BY wanted.key";
+        let value = |it: &Facet| match &it.value {
+            FacetValue::Integer(it) => serde_json::Value::from(*it),
+            FacetValue::Text(it) => serde_json::Value::from(it.as_str()),
+        };
+        let Some(Facet { key, .. }) = any.first() else { return Ok(Vec::new()) };
+        let values: serde_json::Value = any.iter().map(value).collect();
+        let params = params![list(&nodes), key, values.to_string()];
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(HAVING, params, read).doing("look up facets")
     }
 
     /// Returns those nodes, in that order, whose text has every word; words are in lower case.

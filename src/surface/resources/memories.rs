@@ -167,7 +167,7 @@ fn write(
     let filter = CollectionFilter { tags: tags(vars)?, limit: limit(vars)?, since: since(vars)? };
     let now = view.now();
     let document = view.read(|reader| of.read(reader, &filter, now))?;
-    put(out, &document.to_string())
+    put(out, &document)
 }
 
 fn tags(vars: &UriVars) -> Result<Vec<String>, Error> {

@@ -8,20 +8,33 @@ use crate::query::{
     self, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery, HistoryQuery, Query,
     RelatedQuery, SearchQuery, TreeQuery,
 };
+use crate::store::reader::{ArchivedNodes, NodeFilter};
 use crate::surface::list_output;
 
 pub(super) fn search(args: &Args) -> Query<'_> {
     Query::Search(SearchQuery {
         query: args.text("query").unwrap_or_default(),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
-        node_type: args.text("type").and_then(NodeType::parse),
+        filter: NodeFilter {
+            node_type: args.text("type").and_then(NodeType::parse),
+            tags: args.texts("tags"),
+            status: args.text("status"),
+            importance: args.text("importance"),
+            since: args.time("since"),
+            until: args.time("until"),
+            archived: archived(args),
+        },
         limit: None,
     })
 }
 
+fn archived(args: &Args) -> ArchivedNodes {
+    if args.flag("archived") { ArchivedNodes::Shown } else { ArchivedNodes::Hidden }
+}
+
 pub(super) fn tree(args: &Args) -> Query<'_> {
     let levels = query::clamp_levels(args.integer("depth"), query::TREE_LEVELS);
-    Query::Tree(TreeQuery { root: args.text("root"), levels })
+    Query::Tree(TreeQuery { root: args.text("root"), levels, archived: archived(args) })
 }
 
 pub(super) fn fetch(args: &Args) -> Query<'_> {
@@ -39,6 +52,7 @@ pub(super) fn related(args: &Args) -> Query<'_> {
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
         weight_min: args.number("weight_min").unwrap_or(0.0),
+        archived: archived(args),
     })
 }
 

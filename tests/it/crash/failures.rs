@@ -17,19 +17,8 @@ fn is_there(folder: &Folder, text: &str) -> bool {
 
 /// Returns a command of the program with a limit on the size of files, in blocks.
 pub(super) fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
-    let program = folder.command([] as [&str; 0]);
-    let mut command = folder.command([] as [&str; 0]);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -f \"$0\"; exec \"$@\"", &n_blocks.to_string()]);
-    shell.arg(program.get_program()).args(args).current_dir(folder.path(""));
-    for (name, value) in command.stdin(std::process::Stdio::null()).get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    shell
+    let n_blocks = n_blocks.to_string();
+    folder.wrapped(&["sh", "-c", "ulimit -f \"$0\"; exec \"$@\"", &n_blocks], args)
 }
 
 /// Writes and compiles with a limit on the size of files.

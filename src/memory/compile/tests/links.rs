@@ -184,7 +184,7 @@ fn edges_by_hand_survive_recompiles() {
         reference.label = name.unwrap_or_default().to_owned();
         (reference.id_hint, reference.weight) = (id.map(str::to_owned), weight);
         let relate = |batch: &mut crate::store::Batch<'_>| {
-            let source = batch.node(&a)?.unwrap();
+            let source = batch.find_any(&a)?.unwrap().key;
             batch.relate(source, &reference)
         };
         let (edge, commit) = notes.writer.write("", "", Millis(0), relate).unwrap();

@@ -227,6 +227,11 @@ fn plain(seat: Seat, label: &str, content: &str) -> Node {
     }
 }
 
+/// Returns whether a node is a memory that is archived.
+pub(super) fn is_archived(node: &Node) -> bool {
+    node.fields.as_ref().is_some_and(|it| it.contains(r#""archived":true"#))
+}
+
 fn uuid_of(node: &Node) -> String {
     let fields: Value = serde_json::from_str(node.fields.as_ref().unwrap()).unwrap();
     fields["uuid"].as_str().unwrap().to_owned()

@@ -7,9 +7,10 @@
 use super::model::{Entry, Model};
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
+use crate::store::reader::Reader;
 
 /// Calls of a plain test run.
-const N_CALLS: u64 = 2_000;
+const N_CALLS: u64 = 1_000;
 
 /// Core memories that may be there.
 const CORE_MAX: u64 = 12;
@@ -72,10 +73,16 @@ fn random_calls_do_what_the_specification_says() {
     let mut simulation = Simulation { world, other, model, dice, log, seed };
     for nth in 1..=n_calls {
         simulation.step();
+        simulation.check_memories();
         if nth % 100 == 0 {
-            simulation.check();
+            simulation.check_health();
         }
     }
+}
+
+fn all_memories(reader: &Reader) -> Result<Vec<TypedMemory>, StoreError> {
+    let nodes: Vec<_> = reader.facet_values("uuid")?.into_iter().map(|(node, _)| node).collect();
+    Ok(reader.typed_nodes(&nodes)?.iter().map(TypedMemory::of).collect())
 }
 
 impl Simulation {
@@ -354,11 +361,19 @@ impl Simulation {
             return;
         }
         let (target, entries) = self.dice.pick(&self.model.past).clone();
-        self.log.push(format!("rollback to {target}"));
-        self.memory().rollback(target, false).unwrap();
+        let is_dropping = self.dice.one_in(5);
+        self.log.push(format!("rollback to {target}, dropping {is_dropping}"));
+        self.memory().rollback(target, is_dropping).unwrap();
         self.model.entries = entries;
         self.model.forget_reads();
-        self.commit();
+        if !is_dropping {
+            return self.commit();
+        }
+        self.model.past.retain(|it| it.0 <= target);
+        let last = self.world.n_snapshots();
+        if last != target {
+            self.model.past.push((last, self.model.entries.clone()));
+        }
     }
 
     fn reopen(&mut self) {
@@ -384,14 +399,24 @@ impl Simulation {
         }
     }
 
-    fn check(&mut self) {
-        for archived in [false, true] {
-            let all = self.model.query(&json!({"archived": archived}));
-            for entry in all {
-                let memory = self.world.memory.as_ref().unwrap();
-                let found = memory.typed_memory(&entry.id).unwrap().unwrap();
-                assert_eq!(found.to_json(), self.model.json(&entry));
-            }
+    /// Every memory is as the model has it, and there are no others; looking counts no access.
+    fn check_memories(&mut self) {
+        let mut entries: Vec<&Entry> = self.model.entries.iter().collect();
+        entries.sort_by(|a, b| a.id.cmp(&b.id));
+        let memory = self.world.memory.as_ref().unwrap();
+        let mut found = memory.read(all_memories).unwrap();
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(found.len(), entries.len());
+        for (found, entry) in found.iter().zip(entries) {
+            assert_eq!(found.to_json(), self.model.json(entry));
+        }
+    }
+
+    fn check_health(&mut self) {
+        for entry in &self.model.entries {
+            let memory = self.world.memory.as_ref().unwrap();
+            let found = memory.typed_memory(&entry.id).unwrap().unwrap();
+            assert_eq!(found.to_json(), self.model.json(entry));
         }
         let report = doctor::examine(&self.world.dir.path().join("memory.db")).unwrap();
         assert_eq!(report.status(), CheckStatus::Pass, "{report:#?}");

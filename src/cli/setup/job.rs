@@ -1,0 +1,313 @@
+//! One setup: the changes of a client's files, planned, recorded, and then made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::client::Places;
+use super::connection::{Connection, Grants, Token, Tools, server_name};
+use super::file::{self, FileAccess, FileState};
+use super::launch::{Launch, Launching, launch};
+use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
+use super::plan::{self, FileStep, KnownFile, Wanted};
+use super::show::{StepReport, StepResult};
+use super::{SKILLS, UserFolders, scope_of};
+use crate::cli::args::{Client, Scope, SetupArgs};
+use crate::cli::{CommandError, Context};
+use crate::mcp::Tool;
+use crate::query::Output;
+use crate::server::own_folder::{OWN_FOLDER, make_private_folder};
+use crate::surface::ToolRunner;
+
+/// A setup to run: its arguments, folders and ledger.
+pub(super) struct SetupJob<'a> {
+    pub(super) args: &'a SetupArgs,
+    pub(super) client: Client,
+    pub(super) scope: Scope,
+    pub(super) places: &'static Places,
+    pub(super) home: &'a UserFolders,
+    ledger_file: LedgerFile,
+    /// The record of this setup, without files yet.
+    setup: SetupRecord,
+    stamp: String,
+}
+
+impl<'a> SetupJob<'a> {
+    /// Returns the setup of a client; fails if the client does not have the scope.
+    pub(super) fn new(
+        args: &'a SetupArgs,
+        client: Client,
+        home: &'a UserFolders,
+        context: &Context<'_>,
+    ) -> Result<SetupJob<'a>, CommandError> {
+        let scope = scope_of(args, client);
+        let Some(places) = client.places(scope) else {
+            let title = client.title();
+            let what = format!("{title} has no settings of a project; add --scope user");
+            return Err(CommandError::Because(what));
+        };
+        let ledger_file = LedgerFile::open(&home.state)?;
+        let setup = SetupRecord::new(client, scope, &home.folders.project);
+        let stamp = context.clock.now().stamp();
+        Ok(SetupJob { args, client, scope, places, home, ledger_file, setup, stamp })
+    }
+
+    pub(super) fn run(self) -> Result<StepReport<'a>, CommandError> {
+        if self.args.is_remove { self.remove() } else { self.set_up() }
+    }
+
+    fn set_up(mut self) -> Result<StepReport<'a>, CommandError> {
+        let tools = offered_tools(self.args);
+        let (elsewhere, mut grants) = self.client.grants(self.scope, &self.home.folders, &tools);
+        if self.args.is_asking {
+            grants.clear();
+        }
+        let is_allowed = !grants.is_empty();
+        let Launch { connection, memory, notes } = launch(Launching {
+            args: self.args,
+            client: self.client,
+            scope: self.scope,
+            home: self.home,
+        })?;
+        let access = match &connection {
+            Connection::Http { token: Some(Token::Literal(_)), .. } => FileAccess::Owner,
+            _ => FileAccess::Usual,
+        };
+        let steps = self.plan(connection, &(elsewhere, grants))?;
+        let is_real = !self.args.is_dry_run && steps.iter().any(FileStep::is_change);
+        let done = match is_real {
+            true => self.write(steps, memory.as_deref(), access)?,
+            false => steps.into_iter().map(|step| StepResult { step, copy: None }).collect(),
+        };
+        let mut report = StepReport::new(self.args, self.client, self.scope, done);
+        report.tools = is_allowed.then_some(tools);
+        report.memory = memory;
+        report.notes = notes;
+        report.advice = Some(self.places.advice);
+        Ok(report)
+    }
+
+    /// Plans the settings and the skills, in this order.
+    fn plan(&self, connection: Connection, grants: &Grants) -> Result<Vec<FileStep>, CommandError> {
+        let (client, folders) = (self.client, &self.home.folders);
+        let known = self.ledger_file.ledger.like(&self.setup);
+        let known_file = |path: &Path| {
+            let known = known?;
+            Some(KnownFile { record: known.record(path)?, name: &known.name })
+        };
+        let name = server_name(self.scope);
+        let path = self.places.settings_file(folders);
+        let entry = client.entry(name, connection);
+        let entry = entry.map_err(|why| file::refused("set up", &path, &why))?;
+        let (elsewhere, grants) = grants;
+        let (here, there) = match elsewhere {
+            None => (&grants[..], &[][..]),
+            Some(_) => (&[][..], &grants[..]),
+        };
+        let found = self.read(&path)?;
+        let wanted = Wanted { entry: Some(&entry), grants: here };
+        let known_of_it = known_file(&found.path);
+        let mut steps = vec![plan::add(found, client.notation(), &wanted, known_of_it)?];
+        if let Some(path) = elsewhere {
+            let found = self.read(path)?;
+            let wanted = Wanted { entry: None, grants: there };
+            let known_of_it = known_file(&found.path);
+            // A file without permissions before or after is not needed.
+            if !there.is_empty() || known_of_it.is_some() {
+                steps.push(plan::add(found, client.notation(), &wanted, known_of_it)?);
+            }
+        }
+        for (name, skill) in SKILLS {
+            steps.extend(self.plan_skill(&Path::new(name).join("SKILL.md"), skill)?);
+        }
+        Ok(steps)
+    }
+
+    /// Plans a skill. One that another setup wrote where this client reads it is not written twice.
+    fn plan_skill(&self, below: &Path, skill: &str) -> Result<Option<FileStep>, CommandError> {
+        let Some(own) = self.places.skills else { return Ok(None) };
+        let folders = &self.home.folders;
+        let ledger = &self.ledger_file.ledger;
+        let found = self.read(&folders.path(own).join(below))?;
+        let known = ledger.like(&self.setup).and_then(|it| it.record(&found.path));
+        if known.is_none() {
+            let of_user = self.client.places(Scope::User).filter(|_| self.scope == Scope::Project);
+            let of_user = of_user.into_iter().flat_map(|it| it.skills.iter().chain(it.also_reads));
+            for at in [&own].into_iter().chain(self.places.also_reads).chain(of_user) {
+                let path = folders.path(*at).join(below);
+                let Some((_, record)) = ledger.shared(&self.setup, &path) else { continue };
+                let there = file::read(&path, None)?;
+                if there.text.as_deref() == Some(skill) {
+                    let record = Some(record.clone());
+                    return Ok(Some(FileStep::leave(
+                        there,
+                        record,
+                        Some("this client reads it, too"),
+                    )));
+                }
+            }
+        }
+        plan::add_skill(found, skill, known).map(Some)
+    }
+
+    /// Makes copies, saves the ledger, writes the files: in this order.
+    fn write(
+        &mut self,
+        steps: Vec<FileStep>,
+        memory: Option<&Path>,
+        access: FileAccess,
+    ) -> Result<Vec<StepResult>, CommandError> {
+        let mut made = CreatedFiles::default();
+        let mut done: Vec<StepResult> = Vec::new();
+        let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
+            self.note(&made, &done);
+            self.ledger_file.ledger.share(&self.setup.files);
+            self.ledger_file.ledger.set(self.setup.clone());
+            self.ledger_file.save()
+        });
+        if let Err(failure) = prepared {
+            made.undo();
+            return Err(failure);
+        }
+        // The server comes last: until then the client has nothing that could fail.
+        for it in done.iter().rev().filter(|it| it.step.is_change()) {
+            apply(&it.step, access)?;
+        }
+        Ok(done)
+    }
+
+    /// Records this setup in the ledger.
+    fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
+        let known = self.ledger_file.ledger.like(&self.setup).cloned();
+        let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
+        let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
+        self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
+        self.setup.files.extend(files.into_iter().filter(is_elsewhere));
+        self.setup.folders = [folders, made.folders.clone()].concat();
+        self.ledger_file.ledger.keep(made.shared.iter().cloned());
+    }
+
+    fn remove(mut self) -> Result<StepReport<'a>, CommandError> {
+        let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
+            return Ok(StepReport::new(self.args, self.client, self.scope, Vec::new()));
+        };
+        let mut done = Vec::new();
+        for record in &known.files {
+            let is_shared = self.ledger_file.ledger.shared(&self.setup, &record.path).is_some();
+            let step = if record.is_skill() && is_shared {
+                let found = file::read(&record.path, None)?;
+                FileStep::leave(found, None, Some("another client reads it, too"))
+            } else if record.is_skill() {
+                plan::remove_skill(file::read(&record.path, None)?, record)?
+            } else {
+                let found = self.read(&record.path)?;
+                plan::remove(found, self.client.notation(), &known.name, record)?
+            };
+            done.push(StepResult { step, copy: None });
+        }
+        if !self.args.is_dry_run {
+            self.undo(known, &mut done)?;
+        }
+        Ok(StepReport::new(self.args, self.client, self.scope, done))
+    }
+
+    /// Makes the changes that a removal planned.
+    fn undo(&mut self, known: SetupRecord, done: &mut [StepResult]) -> Result<(), CommandError> {
+        for it in done.iter_mut() {
+            if let (true, Some(old)) = (it.step.needs_copy, &it.step.old) {
+                it.copy = Some(file::copy(&it.step.path, old, &self.stamp)?);
+            }
+        }
+        for it in done.iter().filter(|it| it.step.is_change()) {
+            apply(&it.step, FileAccess::Usual)?;
+        }
+        for spent in done.iter().filter_map(|it| it.step.spent.as_ref()) {
+            // The restored file has the text of this copy.
+            let _ = fs::remove_file(spent);
+        }
+        remove_folders(&known.folders);
+        // Another client may use one by now.
+        self.ledger_file.ledger.keep(known.folders);
+        // A record without files is dropped.
+        self.ledger_file.ledger.set(self.setup.clone());
+        self.ledger_file.save()
+    }
+
+    fn read(&self, path: &Path) -> Result<FileState, CommandError> {
+        // Files of a project must not redirect writes out of it.
+        let inside = match self.scope {
+            Scope::Project => Some(self.home.folders.project.as_path()),
+            Scope::User => None,
+        };
+        file::read(path, inside)
+    }
+}
+
+/// Returns the tools that the server will offer, by whether their effect can be undone.
+pub(super) fn offered_tools(args: &SetupArgs) -> Tools {
+    let offered = args.tools.unwrap_or_default().tools(Output::Text);
+    let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
+    let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
+    Tools { allowed: names(allowed), asked: names(asked) }
+}
+
+/// Folders and copies made before the first file was changed.
+#[derive(Default)]
+struct CreatedFiles {
+    folders: Vec<PathBuf>,
+    /// Folders of the memory, which all clients share.
+    shared: Vec<PathBuf>,
+    copies: Vec<PathBuf>,
+}
+
+impl CreatedFiles {
+    fn prepare(
+        &mut self,
+        steps: Vec<FileStep>,
+        memory: Option<&Path>,
+        stamp: &str,
+        done: &mut Vec<StepResult>,
+    ) -> Result<(), CommandError> {
+        let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
+        for folder in folders {
+            self.folders.extend(file::missing_folders(folder));
+            file::make_folders(folder)?;
+        }
+        // The server makes the own folder of a project itself.
+        let memory = memory.and_then(Path::parent).filter(|it| !it.ends_with(OWN_FOLDER));
+        if let Some(memory) = memory {
+            self.shared = file::missing_folders(memory);
+            file::make_folders(memory.parent().unwrap_or(memory))?;
+            make_private_folder(memory)
+                .map_err(|error| file::refused("make", memory, &error.to_string()))?;
+        }
+        for mut step in steps {
+            let mut copy = None;
+            if let (true, Some(old)) = (step.needs_copy, &step.old) {
+                let path = file::copy(&step.path, old, stamp)?;
+                self.copies.push(path.clone());
+                if let Some(WrittenFile { before, is_edited: false, .. }) = &mut step.record {
+                    *before = Some(PriorCopy { copy: path.clone(), hash: file::hash(old) });
+                }
+                copy = Some(path);
+            }
+            done.push(StepResult { step, copy });
+        }
+        Ok(())
+    }
+
+    fn undo(&self) {
+        for copy in &self.copies {
+            // The original file still has this text.
+            let _ = fs::remove_file(copy);
+        }
+        remove_folders(&[&self.folders[..], &self.shared[..]].concat());
+    }
+}
+
+fn apply(step: &FileStep, access: FileAccess) -> Result<(), CommandError> {
+    match (&step.new, &step.old) {
+        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, access),
+        (None, Some(old)) => file::remove(&step.path, old),
+        (None, None) => Ok(()),
+    }
+}

@@ -1,0 +1,169 @@
+//! The way to the server that setup writes down, and its memory.
+//!
+//! Settings of a project go to others, too: they name the program as it is found on the `PATH`,
+//! and files relative to the project. Settings of a user hold absolute paths.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::connection::{Connection, Token};
+use super::{UserFolders, file, path_in};
+use crate::cli::args::{Client, Scope, SetupArgs};
+use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, Surroundings};
+use crate::cli::{CommandError, absolute};
+
+/// The program's name on the `PATH`.
+const PROGRAM: &str = "remindb";
+
+/// A connection, and what to say about it.
+pub(super) struct Launch {
+    pub(super) connection: Connection,
+    /// The memory; `None` for a server that listens elsewhere.
+    pub(super) memory: Option<PathBuf>,
+    /// Lines that the user should read.
+    pub(super) notes: Vec<String>,
+}
+
+/// The setup that needs a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Launching<'a> {
+    pub(super) args: &'a SetupArgs,
+    pub(super) client: Client,
+    pub(super) scope: Scope,
+    pub(super) home: &'a UserFolders,
+}
+
+/// Returns the connection for a setup.
+pub(super) fn launch(job: Launching<'_>) -> Result<Launch, CommandError> {
+    if let Some(url) = &job.args.http {
+        return http(job, url);
+    }
+    let mut writer = ArgWriter { job, words: vec!["serve".to_owned()], notes: Vec::new() };
+    let memory = match job.scope {
+        Scope::Project => writer.memory_of_project()?,
+        Scope::User => writer.memory_of_user()?,
+    };
+    match &job.args.also {
+        Some(path) if path.as_os_str() == OF_USER => {
+            writer.words.extend(["--also", OF_USER].map(str::to_owned));
+        }
+        Some(path) => writer.path("--also", &absolute(path)?)?,
+        None => (),
+    }
+    if let Some(source) = job.args.source.clone().or_else(|| path_in("REMINDB_SOURCE")) {
+        let source = absolute(&source)?;
+        if !source.is_dir() {
+            return Err(CommandError::Because(format!("no folder `{}`", source.display())));
+        }
+        writer.path("--source", &source)?;
+    }
+    if let Some(tools) = &job.args.tools {
+        writer.words.extend(["--tools".to_owned(), tools.to_string()]);
+    }
+    let program = writer.program()?;
+    let ArgWriter { words, notes, .. } = writer;
+    let connection = Connection::Command { program, args: words };
+    Ok(Launch { connection, memory: Some(memory), notes })
+}
+
+fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
+    let is_address = ["http://", "https://"].iter().any(|it| url.starts_with(it));
+    if !is_address {
+        let what =
+            format!("`--http` needs an address such as http://127.0.0.1:7474/mcp, not `{url}`");
+        return Err(CommandError::Because(what));
+    }
+    let token = match (&job.args.token, &job.args.token_env) {
+        (Some(_), _) if job.scope == Scope::Project => {
+            let what = "others see the settings of a project; name a variable with --token-env, \
+                        or add --scope user";
+            return Err(CommandError::Because(what.to_owned()));
+        }
+        (Some(token), _) => Some(Token::Literal(token.clone())),
+        (None, Some(name)) => Some(Token::Variable(name.clone())),
+        (None, None) => None,
+    };
+    let connection = Connection::Http { url: url.to_owned(), token };
+    Ok(Launch { connection, memory: None, notes: Vec::new() })
+}
+
+/// The arguments of the server, in the making.
+struct ArgWriter<'a> {
+    job: Launching<'a>,
+    words: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl ArgWriter<'_> {
+    fn memory_of_user(&mut self) -> Result<PathBuf, CommandError> {
+        let own = || self.job.home.data.join("remindb/memory.db");
+        let named = MemoryPlace::named(self.job.args.db.clone()).map(|it| it.path);
+        let memory = absolute(&named.unwrap_or_else(own))?;
+        self.words.extend(["--db".to_owned(), utf8(&memory)?]);
+        Ok(memory)
+    }
+
+    fn memory_of_project(&mut self) -> Result<PathBuf, CommandError> {
+        let is_at_work = self.job.client.project_variable().is_none();
+        if is_at_work {
+            // The server may be started in any folder of the project.
+            self.words.extend(["--scope", "project"].map(str::to_owned));
+        }
+        if let Some(named) = MemoryPlace::named(self.job.args.db.clone()) {
+            let memory = absolute(&named.path)?;
+            self.path("--db", &memory)?;
+            return Ok(memory);
+        }
+        let around = Surroundings::of_process()?;
+        let found = around.find(Some(Scope::Project))?;
+        let place = found.unwrap_or_else(|| around.new_in_project());
+        let memory = absolute(&place.path)?;
+        // A server that is started in the project finds these places itself, a new one included.
+        let is_found = matches!(place.origin, PlaceOrigin::Project | PlaceOrigin::Former);
+        if !is_at_work || !is_found {
+            self.path("--db", &memory)?;
+        }
+        Ok(memory)
+    }
+
+    /// Adds a flag with a path, relative to the project where its settings need it.
+    fn path(&mut self, flag: &str, path: &Path) -> Result<(), CommandError> {
+        let inside = match self.job.scope {
+            Scope::Project => path.strip_prefix(&self.job.home.folders.project).ok(),
+            Scope::User => None,
+        };
+        let text = match (inside, self.job.client.project_variable()) {
+            (None, _) => utf8(path)?,
+            (Some(inside), None) if inside.as_os_str().is_empty() => ".".to_owned(),
+            (Some(inside), None) => utf8(inside)?,
+            (Some(inside), Some(variable)) => utf8(&Path::new(variable).join(inside))?,
+        };
+        if self.job.scope == Scope::Project && inside.is_none() {
+            let path = path.display();
+            self.notes.push(format!("`{path}` is a path of this machine; others need their own"));
+        }
+        self.words.extend([flag.to_owned(), text]);
+        Ok(())
+    }
+
+    /// Returns the program to start.
+    fn program(&mut self) -> Result<String, CommandError> {
+        let this = env::current_exe()
+            .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;
+        if self.job.scope == Scope::User {
+            return utf8(&this);
+        }
+        if self.job.home.folders.program(PROGRAM).is_none() {
+            let folder = this.parent().unwrap_or(&this).display();
+            self.notes.push(format!(
+                "`{PROGRAM}` is not on your PATH, and the client starts it by name; add `{folder}`"
+            ));
+        }
+        Ok(PROGRAM.to_owned())
+    }
+}
+
+fn utf8(path: &Path) -> Result<String, CommandError> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| file::refused("write down", path, "it is not UTF-8"))
+}

@@ -1,0 +1,141 @@
+//! The second memory: searched and read beside the own one, and never written or warmed.
+//!
+//! Its ids begin with [`SECOND_MARK`], in answers and in queries. A search asks both memories: the
+//! hits of the own one come first, and those of the second get at most a third of the budget.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::query::{
+    self, Answer, Error, FetchQuery, HistoryQuery, Query, QueryOptions, RelatedQuery,
+};
+use crate::query::{SECOND_MARK, TreeQuery};
+use crate::store::read_marked;
+use crate::text::tokens;
+
+/// The line above the hits of the second memory.
+const HEADING: &str = "from the second memory:\n";
+
+/// Least tokens of a part of an answer.
+const PART_TOKENS_MIN: u32 = 32;
+
+/// A memory that is only read.
+#[derive(Clone, Debug)]
+pub(crate) struct SecondMemory {
+    path: PathBuf,
+}
+
+impl SecondMemory {
+    /// Checks that `path` is a memory that can be read.
+    pub(crate) fn open(path: &Path) -> Result<SecondMemory, Error> {
+        read_marked(path, SECOND_MARK, |_| Ok::<(), Error>(()))?;
+        Ok(SecondMemory { path: path.to_owned() })
+    }
+
+    /// Answers a query; `own` asks the own memory.
+    pub(super) fn answer_beside(
+        &self,
+        query: &Query<'_>,
+        options: &QueryOptions,
+        own: &dyn Fn(&Query<'_>, &QueryOptions) -> Result<Answer, Error>,
+    ) -> Result<Answer, Error> {
+        match query {
+            Query::Search(_) => self.search(query, options, own),
+            Query::Batch(ids) => {
+                let (theirs, ours): (Vec<&str>, Vec<&str>) =
+                    ids.iter().partition(|it| it.starts_with(SECOND_MARK));
+                match (ours.is_empty(), theirs.is_empty()) {
+                    (_, true) => own(query, options),
+                    (true, false) => self.ask(query, options),
+                    (false, false) => {
+                        let theirs = Query::Batch(theirs);
+                        let half = |budget: u32| (budget / 2).max(1);
+                        let options = QueryOptions { budget: options.budget.map(half), ..*options };
+                        let ours = own(&Query::Batch(ours), &options)?;
+                        Ok(joined(ours, self.ask(&theirs, &options)?, query::SEPARATOR))
+                    }
+                }
+            }
+            _ if anchor(query).is_some_and(|it| it.starts_with(SECOND_MARK)) => {
+                self.ask(query, options)
+            }
+            _ => own(query, options),
+        }
+    }
+
+    fn search(
+        &self,
+        query: &Query<'_>,
+        options: &QueryOptions,
+        own: &dyn Fn(&Query<'_>, &QueryOptions) -> Result<Answer, Error>,
+    ) -> Result<Answer, Error> {
+        let with = |budget| QueryOptions { budget, ..*options };
+        let share = options.budget.map(|it| it / 3);
+        if share.is_some_and(|it| it < PART_TOKENS_MIN) {
+            return own(query, options);
+        }
+        let theirs = match self.ask(query, &with(share)) {
+            Ok(theirs) => theirs,
+            // The own memory still answers.
+            Err(error) => {
+                log::warn!("the second memory was not searched: {error}");
+                return own(query, options);
+            }
+        };
+        if theirs.text == query::NO_RESULTS {
+            return own(query, options);
+        }
+        let rest = options.budget.map(|it| it.saturating_sub(cost(&theirs)));
+        let ours = own(query, &with(rest.map(|it| it.max(1))))?;
+        if ours.text == query::NO_RESULTS {
+            let mut answer = self.ask(query, options)?;
+            answer.budget = ours.budget;
+            return Ok(answer);
+        }
+        let both = joined(ours, theirs, &format!("\n{HEADING}"));
+        match options.budget.is_some_and(|it| it < cost(&both)) {
+            true => own(query, options),
+            false => Ok(both),
+        }
+    }
+
+    fn ask(&self, query: &Query<'_>, options: &QueryOptions) -> Result<Answer, Error> {
+        let mut answer =
+            read_marked(&self.path, SECOND_MARK, |it| query::answer(it, query, options))?;
+        // These are keys of another database.
+        answer.shown.clear();
+        Ok(answer)
+    }
+}
+
+/// Returns the id that a query is about.
+fn anchor<'a>(query: &Query<'a>) -> Option<&'a str> {
+    match query {
+        Query::Fetch(FetchQuery { anchor, .. })
+        | Query::Related(RelatedQuery { anchor, .. })
+        | Query::History(HistoryQuery { anchor, .. }) => Some(anchor),
+        Query::Tree(TreeQuery { root, .. }) => *root,
+        Query::Search(_) | Query::Batch(_) | Query::Delta(_) | Query::Diff(_) | Query::Stats => {
+            None
+        }
+    }
+}
+
+/// Returns the tokens of the longer form of an answer, and of what joins it with another.
+fn cost(answer: &Answer) -> u32 {
+    let structured = match &answer.structured {
+        Value::Null => 0,
+        json => tokens::count(&json.to_string()),
+    };
+    tokens::count(&answer.text).max(structured) + tokens::count(HEADING)
+}
+
+/// Joins two answers; the JSON of the second is a member `also` of that of the first.
+fn joined(mut ours: Answer, theirs: Answer, between: &str) -> Answer {
+    ours.text = format!("{}{between}{}", ours.text.trim_end_matches('\n'), theirs.text);
+    if let Value::Object(members) = &mut ours.structured {
+        members.insert("also".to_owned(), theirs.structured);
+    }
+    ours
+}

@@ -1,0 +1,159 @@
+//! Filters: conditions on the nodes that a search, a tree or a walk shows.
+//!
+//! Only typed memories have tags, a status, an importance and a time, so that such a condition
+//! leaves out every other node.
+
+use rusqlite::Row;
+use rusqlite::types::Value;
+use serde_json::json;
+
+use super::{Reader, list};
+use crate::model::clock::Millis;
+use crate::model::kinds::Kind;
+use crate::model::tree::NodeType;
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+
+/// Tells whether archived memories are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ArchivedNodes {
+    #[default]
+    Hidden,
+    Shown,
+}
+
+/// Holds conditions on nodes; by default all nodes but archived memories meet them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NodeFilter<'a> {
+    pub(crate) node_type: Option<NodeType>,
+    /// All of which a memory has.
+    pub(crate) tags: &'a [String],
+    pub(crate) status: Option<&'a str>,
+    pub(crate) importance: Option<&'a str>,
+    /// The first moment of its last update.
+    pub(crate) since: Option<Millis>,
+    /// The last moment of its last update.
+    pub(crate) until: Option<Millis>,
+    pub(crate) archived: ArchivedNodes,
+}
+
+impl NodeFilter<'_> {
+    /// Returns the names of conditions that only typed memories meet.
+    pub(crate) fn of_memories(&self) -> Vec<&'static str> {
+        let given = [
+            ("tags", !self.tags.is_empty()),
+            ("status", self.status.is_some()),
+            ("importance", self.importance.is_some()),
+            ("since", self.since.is_some()),
+            ("until", self.until.is_some()),
+        ];
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
+    /// Returns whether every node meets it.
+    pub(super) fn is_met_by_all(&self) -> bool {
+        *self == NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() }
+    }
+
+    /// Returns the values of [`meets_filter`], from the first on.
+    pub(super) fn values(&self) -> [Value; 8] {
+        let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.to_owned()));
+        let is_typed = self.node_type.and_then(Kind::of).is_some();
+        let node_type = text(self.node_type.map(NodeType::as_str));
+        let (typed, noted) =
+            if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
+        let is_timed = self.since.is_some() || self.until.is_some();
+        let bound = |at: Option<Millis>, none: i64| match is_timed {
+            true => Value::Integer(at.map_or(none, |it| it.0)),
+            false => Value::Null,
+        };
+        [
+            Value::Integer((self.archived == ArchivedNodes::Shown).into()),
+            text(self.status),
+            text(self.importance),
+            typed,
+            Value::Text(json!(self.tags).to_string()),
+            bound(self.since, i64::MIN),
+            bound(self.until, i64::MAX),
+            noted,
+        ]
+    }
+}
+
+/// The condition that the node of key `$node` meets a filter, whose values are the parameters from
+/// `?3` on. Only the type of a note is read from its row, last of all.
+macro_rules! meets_filter {
+    ($node:literal) => {
+        concat!(
+            " AND (?3 OR NOT EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = ",
+            $node,
+            "))
+              AND (?4 IS NULL OR EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'status' AND value = ?4 AND node = ",
+            $node,
+            "))
+              AND (?5 IS NULL OR EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'importance' AND value = ?5 AND node = ",
+            $node,
+            "))
+              AND (?6 IS NULL OR EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'type' AND value = ?6 AND node = ",
+            $node,
+            "))
+              AND NOT EXISTS (
+                  SELECT 1
+                    FROM json_each(?7) AS tag
+                   WHERE NOT EXISTS (
+                       SELECT 1 FROM facet WHERE key = 'tag' AND value = tag.value AND node = ",
+            $node,
+            "))
+              AND (?8 IS NULL OR EXISTS (
+                  SELECT 1
+                    FROM facet
+                   WHERE node = ",
+            $node,
+            " AND key = 'updated_at' AND value BETWEEN ?8 AND ?9))
+              AND (?10 IS NULL OR (SELECT node_type FROM node WHERE key = ",
+            $node,
+            ") = ?10)"
+        )
+    };
+}
+
+pub(super) use meets_filter;
+
+impl Reader {
+    /// Returns the filter without the condition on archived memories where there are none.
+    pub(crate) fn simplified<'a>(
+        &self,
+        filter: NodeFilter<'a>,
+    ) -> Result<NodeFilter<'a>, StoreError> {
+        match filter.archived {
+            ArchivedNodes::Hidden if !self.has_archived()? => {
+                Ok(NodeFilter { archived: ArchivedNodes::Shown, ..filter })
+            }
+            _ => Ok(filter),
+        }
+    }
+
+    /// Returns those nodes that are archived, in the order of their keys.
+    pub(crate) fn archived_among(&self, nodes: &[NodeKey]) -> Result<Vec<NodeKey>, StoreError> {
+        const ARCHIVED: &str = "
+            SELECT facet.node
+              FROM json_each(?1) AS wanted
+             CROSS JOIN facet ON facet.key = 'archived'
+                             AND facet.value = 1
+                             AND facet.node = wanted.value
+             ORDER BY facet.node";
+        if !self.has_archived()? {
+            return Ok(Vec::new());
+        }
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(ARCHIVED, [list(nodes)], read).doing("look for archived memories")
+    }
+
+    fn has_archived(&self) -> Result<bool, StoreError> {
+        const ANY: &str = "SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 LIMIT 1";
+        self.conn.has(ANY, [], "look for archived memories")
+    }
+}

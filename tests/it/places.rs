@@ -1,0 +1,192 @@
+//! Tests where the memory is: found from any folder, private, and passed over by git.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::support::{Client, Folder, Ran};
+
+const NOTES: &str = "# People\n\n## Ana\n\nKnows the billing service.\n";
+
+fn mode(path: impl AsRef<Path>) -> String {
+    format!("{:o}", fs::metadata(path).unwrap().permissions().mode() & 0o777)
+}
+
+#[test]
+fn notes_are_compiled_and_searched_without_naming_the_memory() {
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    folder.check_session(expect![[r#"
+            $ compile notes
+            compiled: 3 added, 0 modified, 0 removed (3 ops)
+            ! remindb: new memory: `notes/.remindb/memory.db`
+            = 0
+        "#]]);
+    let found = "[text] Knows the billing service.";
+    assert!(folder.ok(["search", "billing"]).starts_with(found));
+    // Everything else has the same memory, from the folder of the notes, too.
+    folder.check_session(expect![[r#"
+            $ compile notes
+            compiled: 0 added, 0 modified, 0 removed (0 ops)
+            = 0
+        "#]]);
+    let mut inside = folder.command(["search", "billing"]);
+    let inside = Ran::of(&folder, inside.current_dir(folder.path("notes")));
+    assert!(inside.stdout.starts_with(found) && inside.stderr.is_empty(), "{}", inside.stderr);
+    for command in ["doctor", "inspect", "backup", "export", "gc --keep 1", "redact"] {
+        folder.ok(command.split(' '));
+    }
+    let mut client = Client::modern(&folder, &[]);
+    assert!(client.text("MemorySearch", json!({"query": "billing"})).contains("billing service"));
+    client.end();
+    assert_eq!(folder.names(), ["notes"]);
+}
+
+#[test]
+fn the_former_place_is_still_found_and_says_so() {
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    folder.ok(["compile", "notes", "--db", "memory.db"]);
+    folder.check_session(expect![[r#"
+            $ search billing
+            [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
+            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+            = 0
+        "#]],
+    );
+    folder.ok(["compile", "notes"]);
+    assert!(!folder.path("notes/.remindb").exists());
+}
+
+#[test]
+fn a_folder_of_the_environment_is_made_and_used() {
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    for args in ["compile notes", "search billing"] {
+        let mut command = folder.command(args.split(' '));
+        let ran = Ran::of(&folder, command.env("MEMORY_DIR", folder.path("kept/here")));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    }
+    assert_eq!(mode(folder.path("kept/here")), "700");
+    assert_eq!(folder.names(), ["kept", "notes"]);
+}
+
+#[test]
+fn the_memory_and_its_copies_are_for_their_user_alone() {
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    folder.ok(["compile", "notes"]);
+    folder.ok(["compile", "notes", "--db", "named.db"]);
+    folder.ok(["backup"]);
+    let client = Client::modern(&folder, &[]);
+    let own = folder.path("notes/.remindb");
+    assert_eq!(mode(&own), "700");
+    let mut files: Vec<_> = fs::read_dir(&own).unwrap().map(|it| it.unwrap().path()).collect();
+    files.retain(|it| it.file_name().unwrap() != ".gitignore");
+    assert!(files.iter().any(|it| it.ends_with("memory.db-wal")), "{files:?}");
+    assert!(files.iter().any(|it| it.to_str().unwrap().ends_with(".backup")), "{files:?}");
+    for file in files.into_iter().chain([folder.path("named.db")]) {
+        assert_eq!(mode(&file), "600", "{}", file.display());
+    }
+    client.end();
+}
+
+#[test]
+fn git_passes_over_a_memory_and_sees_its_settings() {
+    let git = |folder: &Folder, args: &[&str]| {
+        let mut command = Command::new("git");
+        let output = command.args(args).current_dir(folder.path("")).output();
+        output.ok().map(|it| String::from_utf8(it.stdout).unwrap())
+    };
+    let folder = Folder::new().file("notes/people.md", NOTES);
+    if git(&folder, &["init", "--quiet"]).is_none() {
+        eprintln!("git is not here");
+        return;
+    }
+    folder.ok(["compile", "."]);
+    folder.ok(["backup"]);
+    let status = || git(&folder, &["status", "--porcelain", "-uall"]).unwrap();
+    assert_eq!(status(), "?? notes/people.md\n");
+    folder.write(".remindb/config.json", "{}");
+    assert_eq!(status(), "?? .remindb/config.json\n?? notes/people.md\n");
+}
+
+#[test]
+fn a_server_makes_the_memory_of_the_scope_it_is_started_for() {
+    let folder = Folder::new().file("project/.git/config", "").file("project/src/a.md", NOTES);
+    let serve = |args: &[&str]| {
+        let mut command = folder.command([&["serve"], args].concat());
+        let ran = Ran::of(&folder, command.current_dir(folder.path("project/src")));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stderr
+    };
+    let said = serve(&["--scope", "project"]);
+    assert!(said.starts_with("remindb: new memory: `DIR/project/.remindb/memory.db`\n"), "{said}");
+    assert!(!serve(&["--scope", "project"]).contains("new memory"));
+    // Paths in the settings of a project are relative to it, wherever the server is started.
+    folder.write("project/notes/b.md", NOTES);
+    folder.ok(["compile", "project/notes", "--db", "project/notes/.remindb/memory.db"]);
+    let relative = ["--scope", "project", "--db", "notes/.remindb/memory.db", "--source", "notes"];
+    serve(&relative);
+    assert!(!folder.path("project/src/notes").exists());
+    let said = serve(&["--scope", "user"]);
+    assert!(said.starts_with("remindb: new memory: `DIR/.data/remindb/memory.db`\n"), "{said}");
+    assert_eq!(mode(folder.path(".data/remindb")), "700");
+    assert_eq!(mode(folder.path(".data/remindb/memory.db")), "600");
+}
+
+/// Two memories: that of a project, and one of the user that knows of Ben.
+fn two_memories() -> Folder {
+    let folder = Folder::new()
+        .file("notes/people.md", NOTES)
+        .file("own/people.md", "# People\n\n## Ben\n\nPays for the billing service.\n");
+    folder.ok(["compile", "notes"]);
+    fs::create_dir_all(folder.path(".data/remindb")).unwrap();
+    folder.ok(["compile", "own", "--db", ".data/remindb/memory.db"]);
+    folder
+}
+
+#[test]
+fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
+    let folder = two_memories();
+    let before = fs::read(folder.path(".data/remindb/memory.db")).unwrap();
+    let mut client = Client::legacy(&folder, &["--also", "user"]);
+    let found = client.text("MemorySearch", json!({"query": "billing"}));
+    expect![[r#"
+        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
+        from the second memory:
+        [text] Pays for the billing service. (id=also:10qLwspY9Fq file=people.md score=0.65 temp=0.50 tok=7)"#]]
+    .assert_eq(&found);
+    let (_, id) = found.rsplit_once("(id=").unwrap();
+    let id = id.split(' ').next().unwrap();
+    let fetched = client.text("MemoryFetch", json!({"anchor": id}));
+    assert!(fetched.contains("Pays for the billing service."), "{fetched}");
+    let both = client.text("MemoryFetchBatch", json!({"node_ids": ["7PoBe645zfR", id]}));
+    assert!(both.contains("Knows the") && both.contains("Pays for"), "{both}");
+    for budget in [30, 60, 120, 500] {
+        let found = client.text("MemorySearch", json!({"query": "billing", "budget": budget}));
+        assert!(found.contains("Knows the") || budget < 60, "{budget}: {found}");
+        assert!(found.contains("Pays for") || budget < 500, "{budget}: {found}");
+    }
+    // Only the second has this, and nothing of it can be changed from here.
+    let found = client.text("MemorySearch", json!({"query": "Ben"}));
+    assert!(found.starts_with("[heading] Ben (id=also:"), "{found}");
+    let refused = client.call("MemoryWrite", json!({"payload": "No.", "anchor": id}));
+    assert!(refused.text.contains("a second memory is only read"), "{}", refused.text);
+    client.end();
+    assert!(before == fs::read(folder.path(".data/remindb/memory.db")).unwrap());
+    folder.check_session(expect![[r#"
+            $ serve --also notes/.remindb/memory.db
+            ! remindb: `DIR/notes/.remindb/memory.db` is the memory itself; name another with --also
+            = 2
+        "#]]);
+    let mut command = folder.command(["serve", "--also", "user"]);
+    let ran = Ran::of(&folder, command.env("XDG_DATA_HOME", folder.path("nothing")));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    folder.check_session(expect![[r#"
+            $ serve --also nowhere.db
+            ! remindb: no database at `DIR/nowhere.db`; make one with `remindb compile FOLDER --db DIR/nowhere.db`
+            = 2
+        "#]],
+    );
+}
