@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod config;
+pub mod entries;
 pub mod frame;
 #[cfg(feature = "html")]
 pub mod html;
@@ -42,6 +43,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
     Target { name: "config", check: config::config },
+    Target { name: "entries", check: entries::entries },
     Target { name: "frame", check: frame::frame },
     #[cfg(feature = "html")]
     Target { name: "html", check: html::html },

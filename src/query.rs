@@ -19,6 +19,7 @@ mod diff;
 mod error;
 mod excerpt;
 mod fetch;
+mod filling;
 mod history;
 mod page;
 mod query_expansion;
@@ -43,7 +44,6 @@ pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
-pub(crate) use render::SEPARATOR;
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;
 

@@ -7,6 +7,7 @@ use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
+use crate::text::make_visible;
 
 pub(super) fn run(
     args: args::SearchArgs,
@@ -44,7 +45,13 @@ pub(super) fn run(
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        let text = answer.text.trim_end_matches('\n');
+        // A note is no program for the terminal.
+        let shown = match context.is_out_terminal {
+            true => make_visible(text),
+            false => text.into(),
+        };
+        context.say(format_args!("{shown}\n"))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if answer.text == query::NO_RESULTS {

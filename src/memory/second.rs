@@ -53,7 +53,7 @@ impl SecondMemory {
                         let half = |budget: u32| (budget / 2).max(1);
                         let options = QueryOptions { budget: options.budget.map(half), ..*options };
                         let ours = own(&Query::Batch(ours), &options)?;
-                        Ok(joined(ours, self.ask(&theirs, &options)?, query::SEPARATOR))
+                        Ok(joined(ours, self.ask(&theirs, &options)?, "\n"))
                     }
                 }
             }

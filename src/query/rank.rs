@@ -7,9 +7,10 @@
 //!    fraction of each further one: several matching paragraphs make a section relevant.
 //! 2. The best sections expand the question ([`query_expansion`]). Where there are enough of them,
 //!    a section that uses the same words gains.
-//! 3. A section's best hit has all of its worth, the others half of it and a share of the other
-//!    half in proportion to their match; each has less than the one before it, so that one section
-//!    does not fill an answer.
+//! 3. A section's best hit has all of its worth, the others a part of it, and a share of the rest in
+//!    proportion to their match. The match of a short text gains from the two texts before and
+//!    after it ([`beside_relevance`]). Each has less than those before it, by their size, so that
+//!    one section does not fill an answer.
 //! 4. The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if
 //!    it does not match: the answer often follows the paragraph that names the thing.
 //!
@@ -30,9 +31,20 @@ use crate::store::reader::MemoryFacts;
 /// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
 /// Share of its section's worth that every hit has.
-const LENT: f64 = 0.5;
-/// Share of its worth that each further hit of a section keeps, relative to the one before it.
+const LENT: f64 = 0.3;
+/// Share of its worth that a hit keeps after one of [`CROWD_TOKENS`] of its section. Crowding grows
+/// with the square of the size: ten turns of a conversation crowd less than two long paragraphs.
 const CROWDING: f64 = 0.4;
+/// Tokens of a hit that crowds as much as [`CROWDING`] says.
+const CROWD_TOKENS: f64 = 100.0;
+/// Tokens that an answer spends on a hit besides its text.
+const FRAME_TOKENS: f64 = 10.0;
+/// Shares of its relevance that a text gives to those beside it: two before, one before, one
+/// after, two after.
+const BESIDE: [f64; 4] = [0.35, 0.3, 0.45, 0.35];
+/// Tokens of a text that gains half of what a text without length would gain from those beside it:
+/// a turn needs the turns around it to be understood, a long paragraph does not.
+const BESIDE_TOKENS: f64 = 60.0;
 /// Share of a hit's relevance that the text after it has.
 const BEHIND: f64 = 0.5;
 /// Share of a section's worth that comes from query expansion.
@@ -49,6 +61,10 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
+    /// What the relevance of the texts beside it adds.
+    pub(crate) beside: f64,
+    /// Tokens of its text.
+    pub(crate) tokens: u32,
     pub(crate) temperature: f64,
     /// The stems of its beginning, if it was read.
     pub(crate) bag: Option<&'a BagOfWords>,
@@ -61,6 +77,11 @@ impl RankCandidate<'_> {
     fn section(&self) -> NodeKey {
         let is_alone = self.is_heading || self.memory_weight.is_some();
         if is_alone { self.key } else { self.parent.unwrap_or(self.key) }
+    }
+
+    /// Returns its relevance with what the texts beside it add.
+    fn near(&self) -> f64 {
+        self.own() + self.beside
     }
 
     /// Returns its relevance; 0 where that is not a finite number.
@@ -83,16 +104,33 @@ pub(crate) fn memory_weight(memory: MemoryFacts, now: Millis) -> f64 {
     importance * (0.5 + 0.5 * (-age_ms / RECENCY_HALF_LIFE_MS).exp2())
 }
 
+/// Returns what a relevant text adds to one that stands `step` texts after it, or before if
+/// negative.
+pub(crate) fn beside_relevance(relevance: f64, step: i64, tokens: u32) -> f64 {
+    let share = match step {
+        -2 => BESIDE[0],
+        -1 => BESIDE[1],
+        1 => BESIDE[2],
+        2 => BESIDE[3],
+        _ => 0.0,
+    };
+    relevance * share * BESIDE_TOKENS / (BESIDE_TOKENS + f64::from(tokens))
+}
+
 /// Returns the relevance of each candidate, relative to the best.
 pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     let sections = sections(candidates);
     let worth = worth(candidates, &sections);
     let mut relevance = vec![0.0; candidates.len()];
     for (section, worth) in sections.iter().zip(worth) {
-        let best = section.first().map_or(0.0, |&at| candidates[at].own());
-        for (&at, nth) in section.iter().zip(0..) {
-            let part = if 0.0 < best { candidates[at].own() / best } else { 1.0 };
-            relevance[at] = worth * (LENT + (1.0 - LENT) * part) * CROWDING.powi(nth);
+        let mut section = section.clone();
+        sort_by_worth(&mut section, &|it| candidates[it].near());
+        let best = section.first().map_or(0.0, |&at| candidates[at].near());
+        let mut crowd = 0.0;
+        for at in section {
+            let part = if 0.0 < best { candidates[at].near() / best } else { 1.0 };
+            relevance[at] = worth * (LENT + (1.0 - LENT) * part) * CROWDING.powf(crowd);
+            crowd += ((FRAME_TOKENS + f64::from(candidates[at].tokens)) / CROWD_TOKENS).powi(2);
         }
     }
     normalized(relevance)

@@ -6,18 +6,22 @@ use serde_json::{Value, json};
 
 use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
+use super::filling::{Cutting, FilledText, Filling};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
 use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
 use crate::model::clock::Millis;
 use crate::model::kinds::{Kind, form_of};
 use crate::model::tree::NodeType;
+use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, Reader};
+use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeText, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
+/// Texts before and after a match that gain relevance.
+const BESIDE_MAX: usize = 2;
 /// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
@@ -45,12 +49,12 @@ pub(crate) struct SearchQuery<'a> {
 /// The detail of a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// One line.
+    /// One line, with its facts.
     #[default]
     Label,
-    /// The line, and the words in their context.
+    /// The words in their context, under the breadcrumb.
     Snippet,
-    /// The line, and the whole text.
+    /// The whole text, under the breadcrumb.
     Full,
 }
 
@@ -84,9 +88,15 @@ pub(super) fn search(
     let found = found(reader, &asked, query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(max),
-        (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
-        (false, Detail::Snippet) => lines(&found, snippets(reader, &found.hits, &asked)?, max)?,
-        (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
+        (false, Detail::Label) => lines(&found, max)?,
+        (false, Detail::Snippet) => {
+            texts(&found, snippets(reader, &found.hits, &asked)?, Cutting::Never, max)
+        }
+        (false, Detail::Full) => {
+            let read = reader.texts(&found.first_keys(max))?;
+            let whole = |(key, text): (NodeKey, NodeText)| (key, (text.content.clone(), text));
+            texts(&found, read.into_iter().map(whole).collect(), Cutting::Last, max)
+        }
     };
     Ok(shown.answer(&found, query.detail, options.output))
 }
@@ -137,6 +147,20 @@ impl RankedHits {
     }
 }
 
+impl RankedHits {
+    /// Returns the first hits whose texts may be shown: those of twice the budget.
+    fn first_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
+        let max = max.map_or(u64::MAX, u64::from);
+        let mut sum = 0u64;
+        let mut is_near = |hit: &&SearchHit| {
+            let before = sum;
+            sum = sum.saturating_add(u64::from(hit.head.tokens).min(max));
+            before <= max.saturating_mul(2)
+        };
+        self.hits.iter().take_while(|hit| is_near(hit)).map(|hit| hit.head.key).collect()
+    }
+}
+
 impl SearchHit {
     fn line(&self) -> String {
         render::render_line(NodeFacts {
@@ -151,12 +175,12 @@ impl SearchHit {
 /// The hits as shown.
 struct ShownHits {
     text: String,
-    /// Indices of the hits, best first.
+    /// Indices of the hits, in their order.
     chosen: Vec<usize>,
-    /// The snippets or the texts.
-    texts: HashMap<NodeKey, String>,
-    /// Tokens of the whole text of a single hit that was cut.
-    needs: Option<u32>,
+    /// The snippets or the texts, as shown, and where they stand.
+    texts: HashMap<NodeKey, (String, NodeText)>,
+    /// The hit that was cut, and the tokens of its whole entry.
+    cut: Option<(usize, u32)>,
     /// Tokens of the hits that were left out.
     tokens_left_out: u64,
 }
@@ -169,35 +193,41 @@ impl ShownHits {
             Some(budget) => budget::first_fitting(budget, [text]),
         };
         let (chosen, texts) = (Vec::new(), HashMap::new());
-        ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
+        ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 }
     }
 
     fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
-        let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
-        let structured = output.json(|| self.json(found, &shown, detail));
-        let looked_at = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
-        Answer { text: self.text, structured, shown: looked_at, budget: None }
+        let structured = output.json(|| self.json(found, detail));
+        let key = |&at: &usize| (found.hits[at].head.key, ViewKind::Listed);
+        let shown = self.chosen.iter().map(key).collect();
+        Answer { text: self.text, structured, shown, budget: None }
     }
 
-    fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
-        let facts_of = |hit: &&SearchHit| {
-            let text = self.texts.get(&hit.head.key).map_or("", String::as_str);
-            if detail == Detail::Full {
-                return block_facts(&hit.head, (hit.temperature, hit.score), text, self.needs);
-            }
-            let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
-            if !text.is_empty() {
-                facts["snippet"] = json!(text);
-            }
+    fn json(&self, found: &RankedHits, detail: Detail) -> Value {
+        let facts_of = |&at: &usize| {
+            let hit = &found.hits[at];
+            let Some((shown, text)) = self.texts.get(&hit.head.key) else {
+                return facts(&hit.head, hit.temperature, Some(hit.score));
+            };
+            let mut facts = if detail == Detail::Full {
+                let needs = self.cut.filter(|it| it.0 == at).map(|it| it.1);
+                block_facts(&hit.head, (hit.temperature, hit.score), shown, needs)
+            } else {
+                let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+                facts["snippet"] = json!(shown);
+                facts
+            };
+            let entry = TextEntry::with_text(&hit.head, text, shown);
+            facts["under"] = json!(entry.breadcrumb());
             facts
         };
         let n_matches = found.n_matches;
         let mut structured = Value::from_iter([
-            ("hits", shown.iter().map(facts_of).collect::<Value>()),
+            ("hits", self.chosen.iter().map(facts_of).collect::<Value>()),
             ("matches", n_matches.into()),
             ("more_matches", (n_matches == CANDIDATES_MAX).into()),
         ]);
-        let n_left_out = found.hits.len() + found.n_unread - shown.len();
+        let n_left_out = found.hits.len() + found.n_unread - self.chosen.len();
         if 0 < n_left_out {
             structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });
         }
@@ -219,9 +249,13 @@ fn found(
         .iter()
         .map(|it| candidate(&it.node, (it.relevance, Some(&it.bag)), (attended, now)))
         .collect();
-    let mut relevance = rank::relevance_scores(&candidates);
     let is_of_notes = filter.of_memories().is_empty();
-    if are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len() {
+    let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
+    if is_question {
+        add_beside(reader, &mut candidates, filter.node_type, (attended, now))?;
+    }
+    let mut relevance = rank::relevance_scores(&candidates);
+    if is_question {
         for (next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
@@ -246,6 +280,27 @@ fn found(
     };
     let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
+}
+
+/// Adds to all candidates what the texts beside them give, and the texts beside them.
+fn add_beside(
+    reader: &Reader,
+    candidates: &mut Vec<RankCandidate<'_>>,
+    node_type: Option<NodeType>,
+    times: (i64, Millis),
+) -> Result<(), Error> {
+    let own: HashMap<NodeKey, f64> = candidates.iter().map(|it| (it.key, it.relevance)).collect();
+    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
+    let mut places: HashMap<NodeKey, usize> = keys.iter().copied().zip(0..).collect();
+    for (of, step, node) in reader.texts_beside(&keys, node_type, BESIDE_MAX)? {
+        let at = *places.entry(node.key).or_insert_with(|| {
+            candidates.push(candidate(&node, (0.0, None), times));
+            candidates.len() - 1
+        });
+        let relevance = own.get(&of).copied().unwrap_or(0.0);
+        candidates[at].beside += rank::beside_relevance(relevance, step, node.tokens);
+    }
+    Ok(())
 }
 
 /// Returns the texts after the best candidates, with their least relevance.
@@ -274,6 +329,8 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
+        beside: 0.0,
+        tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,
         memory_weight: node.memory.map(|it| rank::memory_weight(it, now)),
@@ -300,38 +357,22 @@ fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
     asked: &ParsedQuery,
-) -> Result<HashMap<NodeKey, String>, Error> {
+) -> Result<HashMap<NodeKey, (String, NodeText)>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
-    let contents = reader.contents(&keys)?;
-    let mut snippets = HashMap::new();
-    for hit in hits {
-        let Some(content) = contents.get(&hit.head.key) else { continue };
-        let snippet = excerpt::make_snippet(content, &asked.marks);
-        let snippet = excerpt::without_label(snippet, &hit.head.label);
-        if !snippet.is_empty() {
-            snippets.insert(hit.head.key, snippet);
-        }
-    }
-    Ok(snippets)
+    let excerpt = |(key, text): (NodeKey, NodeText)| {
+        (key, (excerpt::make_snippet(&text.content, &asked.marks), text))
+    };
+    Ok(reader.texts(&keys)?.into_iter().map(excerpt).collect())
 }
 
-fn lines(
-    found: &RankedHits,
-    snippets: HashMap<NodeKey, String>,
-    budget: Option<u32>,
-) -> Result<ShownHits, Error> {
+fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
     let hits = &found.hits;
-    let pieces: Vec<String> = hits
-        .iter()
-        .map(|hit| match snippets.get(&hit.head.key) {
-            Some(snippet) => format!("{}\n  {snippet}\n", hit.line()),
-            None => format!("{}\n", hit.line()),
-        })
-        .collect();
+    let pieces: Vec<String> = hits.iter().map(|hit| hit.line() + "\n").collect();
+    let texts = HashMap::new();
     let Some(max) = budget else {
         let text = trimmed(pieces.concat());
         let chosen = (0..hits.len()).collect();
-        return Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
+        return Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 });
     };
     let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
@@ -342,68 +383,62 @@ fn lines(
         text.extend(rest_line(&prices, chosen));
         Ok::<_, Error>(trimmed(text))
     };
-    // The prices of chosen hits are exact. The last line loses its line break: the tokens of a
-    // closing parenthesis stay the same, but those of a snippet's end may change.
+    // The prices of chosen hits are exact: the last line loses its line break, which leaves the
+    // tokens of a closing parenthesis the same.
     let bound = |chosen: &[usize]| {
-        let rest = rest_line(&prices, chosen);
-        let last = chosen.last().filter(|_| rest.is_none());
-        if last.is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
-            return None;
-        }
-        let rest = rest.map_or(0, |it| budget::line_cost(&it));
+        let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
     let settled = budget::render_within(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Error> {
+/// Shows the texts of the hits that fit, those of one section together.
+fn texts(
+    found: &RankedHits,
+    mut texts: HashMap<NodeKey, (String, NodeText)>,
+    cutting: Cutting,
+    max: Option<u32>,
+) -> ShownHits {
     let hits = &found.hits;
-    let mut prices: Vec<u32> = hits
-        .iter()
-        .map(|hit| {
-            let frame = (hit.line().len() / 2) as u32 + 5;
-            frame.saturating_add(hit.head.tokens)
-        })
-        .collect();
-    found.price_unread(&mut prices);
-    // The best hit is most likely the answer: a part of it is better than all of the others.
-    let mut chosen = match prices.first() {
-        Some(&best) if max < best => vec![0],
-        _ => budget::choose_within(&prices, max),
-    };
-    chosen.retain(|&at| at < hits.len());
-    let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
-    let mut contents = reader.contents(&keys)?;
-    let content = |at: usize| contents.get(&hits[at].head.key).map_or("", String::as_str);
-    let render = |chosen: &[usize]| {
-        let rest = rest_line(&prices, chosen).map(|it| format!("{it}\n"));
-        let blocks = chosen.iter().map(|&at| match content(at) {
-            "" => format!("{}\n", hits[at].line()),
-            content => format!("{}\n{content}\n", hits[at].line()),
-        });
-        Ok::<_, Error>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
-    };
-    let bound = |chosen: &[usize]| {
-        chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
-            let bound = budget::block_bound(&hits[at].line(), hits[at].head.tokens, content(at))?;
-            Some(sum.saturating_add(bound))
-        })
-    };
-    let settled = budget::render_within(Some(max), chosen, bound, render)?;
-    let (chosen, text, needs) = match settled {
-        Some((chosen, text)) if !chosen.is_empty() => (chosen, text, None),
-        _ => {
-            let best = &hits[0];
-            let cut = excerpt::cut(&best.head, best.score, content(0), max);
-            contents.insert(best.head.key, cut.content);
-            (vec![0], cut.block, Some(cut.needs))
+    let max = max.unwrap_or(u32::MAX);
+    let mut filling = Filling::within(max);
+    for (at, hit) in hits.iter().enumerate() {
+        let Some((shown, text)) = texts.get(&hit.head.key) else { break };
+        filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
+    }
+    let FilledText { mut text, chosen, cut } = filling.finish();
+    if chosen.is_empty() {
+        let best = &hits[0];
+        let size = texts.get(&best.head.key).map(|it| excerpt::cut_or_size(&best.head, &it.1, max));
+        text = size.map_or_else(|| budget::first_fitting(max, []), |it| it.text);
+    }
+    let (mut n_known, mut tokens_left_out) = (0, 0);
+    for (at, hit) in hits.iter().enumerate() {
+        if !chosen.contains(&at) {
+            n_known += 1;
+            tokens_left_out += u64::from(hit.head.tokens);
         }
-    };
-    let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, texts: contents, needs, tokens_left_out })
+    }
+    tokens_left_out += tokens_left_out.div_ceil(n_known.max(1)) * found.n_unread as u64;
+    let n_left_out = n_known + found.n_unread as u64;
+    if 0 < n_left_out && !chosen.is_empty() {
+        text.push_str(&render::render_left_out(
+            n_left_out as usize,
+            "hit",
+            tokens_left_out,
+            "tokens",
+        ));
+    }
+    let cut = cut.map(|(at, cut)| {
+        if let Some(shown) = texts.get_mut(&hits[at].head.key) {
+            shown.0 = cut.content;
+        }
+        (at, cut.needs)
+    });
+    ShownHits { text, chosen, texts, cut, tokens_left_out }
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {

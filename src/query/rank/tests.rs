@@ -12,6 +12,8 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             parent: (parent != 0).then_some(NodeKey(parent)),
             is_heading: key == 9,
             relevance,
+            beside: 0.0,
+            tokens: 90,
             temperature,
             bag: None,
             memory_weight: None,
@@ -41,7 +43,7 @@ fn warmth_decides_between_equals_and_only_there() {
 fn neighbours_of_a_good_hit_rank_before_strangers() {
     check(
         &[(1, 9, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-        expect!["1 0.65, 2 0.15, 3 0.12"],
+        expect!["1 0.65, 3 0.12, 2 0.10"],
     );
 }
 
@@ -49,7 +51,7 @@ fn neighbours_of_a_good_hit_rank_before_strangers() {
 fn a_heading_passes_relevance_to_its_section() {
     check(
         &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-        expect!["9 0.65, 2 0.15, 3 0.12"],
+        expect!["9 0.65, 3 0.12, 2 0.10"],
     );
 }
 
@@ -72,6 +74,8 @@ fn scores_are_finite_for_any_numbers() {
             is_heading: false,
             relevance: it,
             temperature: it,
+            beside: 0.0,
+            tokens: 90,
             bag: None,
             memory_weight: None,
         })
@@ -88,6 +92,8 @@ fn memories_are_sections_of_their_own_with_weights() {
         is_heading: false,
         relevance: 8.0,
         temperature: 0.5,
+        beside: 0.0,
+        tokens: 90,
         bag: None,
         memory_weight: Some(memory_weight),
     };

@@ -11,9 +11,9 @@ fn the_best_hit_is_the_first_line() {
         None,
         expect![[r#"
             [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)
-            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)"#]],
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.59 temp=0.50 tok=13)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.53 temp=0.50 tok=6)
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.46 temp=0.50 tok=7)"#]],
     );
     check(&reader, &label("zebra"), None, expect!["no results"]);
 }
@@ -105,9 +105,11 @@ fn details_follow_their_hit() {
         &query,
         None,
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-              …It never changes.
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)"#]],
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds. It never changes.
+            # a.md / Alpha
+            EKqTrLiHoYm One paragraph about the lease of a lock.
+        "#]],
     );
     let query = SearchQuery { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
@@ -115,14 +117,11 @@ fn details_follow_their_hit() {
         &query,
         None,
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-            The timeout is thirty seconds.
-            It never changes.
-
-            ---
-
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            One paragraph about the lease of a lock.
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+            # a.md / Alpha
+            EKqTrLiHoYm One paragraph about the lease of a lock.
         "#]],
     );
 }
@@ -137,7 +136,7 @@ fn hits_beyond_the_budget_are_counted() {
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            … 5 more hits, 204 tokens"#]],
+            … 5 more hits, 206 tokens"#]],
     );
     check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 245 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
@@ -147,9 +146,9 @@ fn hits_beyond_the_budget_are_counted() {
         &full,
         Some(50),
         expect![[r#"
-        [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-        The timeout is thirty seconds.
-        It never changes.
-    "#]],
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+        "#]],
     );
 }

@@ -28,6 +28,8 @@ pub(crate) struct MatchedNode {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
+    /// Of its text.
+    pub(crate) tokens: u32,
     /// Of a typed memory.
     pub(crate) memory: Option<MemoryFacts>,
 }
@@ -180,7 +182,7 @@ impl Reader {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
             heat_columns!(),
-            ", n.label, n.trail, n.content, n.fields
+            ", n.label, n.trail, n.content, n.fields, n.token_count
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key"
@@ -188,7 +190,8 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
             let fields = row.get_ref(9)?.as_str_or_null()?;
-            let node = MatchedNode { memory: fields.map(MemoryFacts::parse), ..read_found(row)? };
+            let memory = fields.map(MemoryFacts::parse);
+            let node = MatchedNode { memory, ..read_found(row, 10)? };
             Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
@@ -207,7 +210,7 @@ impl Reader {
         const BEHIND: &str = concat!(
             "SELECT n.key, n.parent, 0, ",
             heat_columns!(),
-            ", before.key
+            ", before.key, n.token_count
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -227,9 +230,60 @@ impl Reader {
                AND before.fields IS NULL"
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row, 7)?));
         let rows = self.all(BEHIND, params, read).doing("read following texts")?;
         Ok(rows.into_iter().collect())
+    }
+
+    /// Returns the texts beside each node, at most `reach` steps before and after it: the node,
+    /// the step, and the text. Headings and typed memories are left out, but count as steps.
+    pub(crate) fn texts_beside(
+        &self,
+        keys: &[NodeKey],
+        node_type: Option<NodeType>,
+        reach: usize,
+    ) -> Result<Vec<(NodeKey, i64, MatchedNode)>, StoreError> {
+        const BESIDE: &str = concat!(
+            "SELECT n.key, n.parent, n.node_type = 'heading' OR n.fields IS NOT NULL
+                           OR (?2 IS NOT NULL AND n.node_type <> ?2), ",
+            heat_columns!(),
+            ", m.key, n.token_count, n.position > m.position
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node AS m ON m.key = wanted.value
+             CROSS JOIN node AS n
+                ON n.key IN (
+                       SELECT key FROM (
+                           SELECT key FROM node
+                            WHERE parent = m.parent AND position < m.position
+                            ORDER BY position DESC LIMIT ?3
+                       )
+                       UNION ALL
+                       SELECT key FROM (
+                           SELECT key FROM node
+                            WHERE parent = m.parent AND position > m.position
+                            ORDER BY position LIMIT ?3
+                       )
+                   )
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE m.parent IS NOT NULL AND m.node_type <> 'heading' AND m.fields IS NULL
+             ORDER BY wanted.rowid, n.position"
+        );
+        let params = params![list(keys), node_type.map(NodeType::as_str), limit(reach)];
+        let read =
+            |row: &Row<'_>| Ok((NodeKey(row.get(6)?), row.get::<_, bool>(8)?, read_found(row, 7)?));
+        let rows: Vec<(NodeKey, bool, MatchedNode)> =
+            self.all(BESIDE, params, read).doing("read texts beside matches")?;
+        let mut beside = Vec::with_capacity(rows.len());
+        for run in rows.chunk_by(|a, b| a.0 == b.0) {
+            let n_before = run.iter().filter(|it| !it.1).count() as i64;
+            for (nth, (of, is_after, node)) in (0..).zip(run) {
+                let step = nth - n_before + i64::from(*is_after);
+                if !node.is_heading {
+                    beside.push((*of, step, *node));
+                }
+            }
+        }
+        Ok(beside)
     }
 }
 
@@ -245,8 +299,9 @@ fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
     }
 }
 
-fn read_found(row: &Row<'_>) -> rusqlite::Result<MatchedNode> {
+fn read_found(row: &Row<'_>, tokens: usize) -> rusqlite::Result<MatchedNode> {
     Ok(MatchedNode {
+        tokens: row.get(tokens)?,
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,
