@@ -7,8 +7,8 @@
 //!    fraction of each further one: several matching paragraphs make a section relevant.
 //! 2. The best sections expand the question ([`query_expansion`]). Where there are enough of them,
 //!    a section that uses the same words gains.
-//! 3. A section's best hit has all of its worth, the others a part of it, and a share of the rest in
-//!    proportion to their match. The match of a short text gains from the two texts before and
+//! 3. A section's best hit has all of its worth, the others a part of it, and a share of the rest
+//!    in proportion to their match. The match of a short text gains from the two texts before and
 //!    after it ([`beside_relevance`]). Each has less than those before it, by their size, so that
 //!    one section does not fill an answer.
 //! 4. The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if
@@ -61,7 +61,7 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
-    /// What the relevance of the texts beside it adds.
+    /// The relevance that the texts beside it add.
     pub(crate) beside: f64,
     /// Tokens of its text.
     pub(crate) tokens: u32,
@@ -104,7 +104,7 @@ pub(crate) fn memory_weight(memory: MemoryFacts, now: Millis) -> f64 {
     importance * (0.5 + 0.5 * (-age_ms / RECENCY_HALF_LIFE_MS).exp2())
 }
 
-/// Returns what a relevant text adds to one that stands `step` texts after it, or before if
+/// Returns the relevance that a text adds to one that stands `step` texts after it, or before if
 /// negative.
 pub(crate) fn beside_relevance(relevance: f64, step: i64, tokens: u32) -> f64 {
     let share = match step {

@@ -410,11 +410,6 @@ fn texts(
         filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
     }
     let FilledText { mut text, chosen, cut } = filling.finish();
-    if chosen.is_empty() {
-        let best = &hits[0];
-        let size = texts.get(&best.head.key).map(|it| excerpt::cut_or_size(&best.head, &it.1, max));
-        text = size.map_or_else(|| budget::first_fitting(max, []), |it| it.text);
-    }
     let (mut n_known, mut tokens_left_out) = (0, 0);
     for (at, hit) in hits.iter().enumerate() {
         if !chosen.contains(&at) {
@@ -424,13 +419,12 @@ fn texts(
     }
     tokens_left_out += tokens_left_out.div_ceil(n_known.max(1)) * found.n_unread as u64;
     let n_left_out = n_known + found.n_unread as u64;
-    if 0 < n_left_out && !chosen.is_empty() {
-        text.push_str(&render::render_left_out(
-            n_left_out as usize,
-            "hit",
-            tokens_left_out,
-            "tokens",
-        ));
+    if 0 < n_left_out {
+        let rest = render::render_left_out(n_left_out as usize, "hit", tokens_left_out, "tokens");
+        match chosen.is_empty() {
+            true => text = budget::first_fitting(max, [rest]),
+            false => text.push_str(&rest),
+        }
     }
     let cut = cut.map(|(at, cut)| {
         if let Some(shown) = texts.get_mut(&hits[at].head.key) {
