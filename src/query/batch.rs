@@ -141,7 +141,12 @@ impl FoundNodes {
             .skip(usize::from(cut.is_some()))
             .map(|at| json!({"id": self.found[at].0.id, "tokens": needs[at]}))
             .collect();
-        json!({"nodes": nodes, "not_found": self.missing, "over_budget": over})
+        let n_over = over.as_array().map_or(0, Vec::len);
+        let mut all = json!({"nodes": nodes, "not_found": self.missing, "over_budget": over});
+        if 0 < n_over {
+            all["left_out"] = json!({"nodes": n_over, "not_found": self.missing.len()});
+        }
+        all
     }
 }
 
