@@ -100,7 +100,10 @@ impl FoundNodes {
             None => (false, (Vec::new(), budget::first_fitting(max, []))),
         };
         let cut = cut.filter(|_| chosen.is_empty() && is_settled);
-        let structured = output.json(|| self.json(&chosen, cut.as_ref(), (&texts, &needs)));
+        let structured = output.json(|| {
+            let is_counted = text.ends_with(" nodes\n");
+            self.json(&chosen, cut.as_ref(), (&texts, &needs), is_counted)
+        });
         let seen = if cut.is_some() { &[0][..] } else { &chosen };
         let shown = seen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
         Ok(Answer { text, structured, shown, budget: None })
@@ -122,6 +125,7 @@ impl FoundNodes {
         chosen: &[usize],
         cut: Option<&CutEntry>,
         (texts, needs): (&HashMap<NodeKey, NodeText>, &[u32]),
+        is_counted: bool,
     ) -> Value {
         let facts_of = |at: usize, shown: &str, needs: Option<u32>| {
             let (head, temperature, score) = &self.found[at];
@@ -143,7 +147,8 @@ impl FoundNodes {
             .collect();
         let n_over = over.as_array().map_or(0, Vec::len);
         let mut all = json!({"nodes": nodes, "not_found": self.missing, "over_budget": over});
-        if 0 < n_over {
+        if 0 < n_over && is_counted {
+            all["over_budget"] = json!([]);
             all["left_out"] = json!({"nodes": n_over, "not_found": self.missing.len()});
         }
         all
