@@ -17,6 +17,7 @@ mod doctor;
 mod environment;
 mod export;
 mod gc;
+mod hook;
 mod import;
 mod inspect;
 mod listen;
@@ -32,6 +33,7 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod tool;
 mod typed;
 mod view_query;
 
@@ -160,6 +162,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Serve(args) => serve::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
+        Command::Tool(args) => tool::run(args, context),
         Command::Remember(args) => remember::run(args, context),
         Command::Memories(args) => memories::run(args, context),
         Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),
@@ -178,6 +181,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
         #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
+        Command::Hook(args) => hook::run(args, context),
         Command::Completion(shell) => completion::run(shell, context),
         Command::Help(topic) => help(topic.as_deref(), context),
         Command::Version => {

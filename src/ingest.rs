@@ -1,5 +1,6 @@
 //! Ingest: walks folders, redacts secrets and parses bytes into trees, without SQL.
 
+pub(crate) mod conversation;
 pub(crate) mod ignore_patterns;
 pub(crate) mod parse;
 pub(crate) mod redact;

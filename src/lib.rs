@@ -30,12 +30,12 @@
 //! |---|---|
 //! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
-//! | `ingest` | folders and bytes to redacted trees: ignore rules, scan, redaction, parsers |
+//! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
 //! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
 //! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
 //! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
-//! | `memory` | the embedding API: compile, overlay, edits, typed memories, rollback, warming |
+//! | `memory` | the embedding API: compile, edits, typed memories, rollback, warming, briefings |
 //! | `mcp` | a protocol engine for both eras of MCP, which knows no tool and no transport |
 //! | `surface` | the engine's one registration: tools, resources, prompts, nudges |
 //! | `server` | stdio and HTTP transports, threads, sessions, logs |

@@ -1,8 +1,10 @@
 //! The memory as one value: a database with its connections, for embedders, command line and
 //! server. It starts no thread and keeps no global state.
 
+pub(crate) mod briefing;
 pub(crate) mod compile;
 pub(crate) mod rollback;
+pub(crate) mod session_note;
 
 mod edits;
 mod read_only;
@@ -16,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing};
 pub(crate) use relate::RelateRequest;
 
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
@@ -33,7 +35,7 @@ use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{
-    HeatWriter, IfMissing, Leases, Log, NodeRecord, ReaderPool, Root, StoreError, Writer,
+    HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
 
 pub use edits::{ForgetMode, WriteMode};
@@ -139,7 +141,7 @@ impl Memory {
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.
-    pub(crate) fn log(&self) -> &Log {
+    pub(crate) fn log(&self) -> &WriteAheadLog {
         self.writer.log()
     }
 
@@ -177,7 +179,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// The database failed; no input is an error.
+    /// The words are blank, or the database failed; no other input is an error.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let query = SearchQuery { query: words, ..SearchQuery::default() };
         self.query_and_warm(&Query::Search(query), budget)

@@ -21,7 +21,10 @@ mod excerpt;
 mod fetch;
 mod filling;
 mod history;
+mod near_duplicates;
+mod no_hits;
 mod page;
+mod prompt_hits;
 mod query_expansion;
 mod question;
 mod rank;
@@ -42,6 +45,8 @@ pub(crate) use diff::DiffQuery;
 pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
+pub(crate) use near_duplicates::near_duplicate;
+pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
@@ -49,7 +54,7 @@ pub(crate) use tree::TreeQuery;
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{Facet, NodeFilter, NodeHead, Reader};
+use crate::store::reader::{FieldFilter, NodeFilter, NodeHead, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
@@ -60,22 +65,40 @@ const NEAREST_MAX: usize = 3;
 /// The beginning of an id in a second memory.
 pub(crate) const SECOND_MARK: &str = "also:";
 
-/// Returns the node of that id or UUID, if there is one.
+/// Returns the node of that id, UUID or file, if there is one. A file has the path that outputs
+/// show, relative to its root, or an absolute one.
 pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, Error> {
     if let Some(head) = reader.head(id)? {
         return Ok(Some(head));
     }
     let uuid = id.to_ascii_lowercase();
     if !is_uuid(&uuid) {
-        return Ok(None);
+        return find_by_path(reader, id);
     }
-    let mut nodes = reader.nodes_with(&[Facet::text("uuid", &uuid)])?;
+    let mut nodes = reader.nodes_with(&[FieldFilter::text("uuid", &uuid)])?;
     // The eldest, as in writes.
     nodes.truncate(1);
     Ok(reader.heads(&nodes)?.pop())
 }
 
-/// Returns the node of that id or UUID, or an error that names the most similar nodes.
+/// Returns the node that represents a file.
+fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeHead>, Error> {
+    let path = path.trim();
+    match &reader.files_at(path.strip_prefix("./").unwrap_or(path))?[..] {
+        [] => Ok(None),
+        [(key, _)] => Ok(reader.heads(&[*key])?.pop()),
+        several => {
+            let paths: Vec<String> =
+                several.iter().map(|(_, path)| format!("`{}`", to_one_line(path))).collect();
+            let n = several.len();
+            let path = quote_input(path);
+            let what = format!("{n} files are called `{path}`; name one: {}", paths.join(", "));
+            Err(Error::BadArgument(what))
+        }
+    }
+}
+
+/// Returns the node of that id, UUID or file, or an error that names the most similar nodes.
 pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = find_by_id(reader, id)? {
         return Ok(head);

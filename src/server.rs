@@ -16,7 +16,7 @@ pub(crate) mod sessions;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod own_folder;
-pub(crate) mod process_status;
+pub(crate) mod server_state;
 pub(crate) mod stdio;
 mod thread_group;
 mod worker_pool;
@@ -119,7 +119,7 @@ impl Stop {
 
 /// Background work on a thread of its own, until it is done or stopped. Over stdio it starts once a
 /// client has been answered, over HTTP at once.
-pub(crate) struct Background {
+pub(crate) struct BackgroundTask {
     /// The thread's name.
     pub(crate) name: &'static str,
     /// The work.

@@ -40,11 +40,11 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
-pub(crate) use checkpoint::Log;
+pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
-pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use lease::{LeaseClaim, Leases, RESCAN_LEASE};
 pub(crate) use prepared::Prepared;
 pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{

@@ -22,7 +22,7 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PromptMessage, Reply, ServerInfo, ToolCallRecord,
+    Notice, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -105,7 +105,7 @@ impl Handler for MemoryHandler {
     fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         match run {
             ToolRunner::Read(question) => {
-                Ok(self.memory.query_and_warm(&question(args), budget(args))?.into())
+                Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
             }
             ToolRunner::Write(change) => Ok(change(&self.memory, args)?.into()),
             ToolRunner::Confirmed(question, change) => {
@@ -180,8 +180,13 @@ impl MemoryHandler {
     }
 }
 
+/// Returns the tool of notes of that name.
+pub(crate) fn tool_named(name: &str) -> Option<&'static Tool<ToolRunner>> {
+    tools::TOOLS.iter().find(|it| it.name == name)
+}
+
 /// Returns the requested budget; none, zero or less means the query's default.
-fn budget(args: &Args) -> Option<u32> {
+pub(crate) fn asked_budget(args: &Args) -> Option<u32> {
     let asked = args.integer("budget").filter(|it| 0 < *it)?;
     Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `N=` | number of notes; 2,000 are 16 MB |
 //! | `MILLION=1` | adds a memory of a million nodes |
-//! | `ONLY='compile serve memories ticks growth callgrind binary'` | leaves out parts not named |
+//! | `ONLY='compile serve memories hooks ticks growth callgrind binary'` | leaves out others |
 //! | `JSON=path` | writes the figures to a file |
 //! | `PROGRAM=path` | measures another build |
 //! | `CORPUS=path` | writes the notes there and ends |
@@ -21,6 +21,7 @@ mod compiling;
 mod corpus;
 mod floor;
 mod footprint;
+mod hooks;
 mod memories;
 mod process;
 mod questions;
@@ -53,7 +54,7 @@ fn main() -> Outcome<()> {
     }
     let dir = tempfile::tempdir()?;
     let mut table = Table::default();
-    if ["compile", "serve", "memories", "ticks", "growth"].into_iter().any(is_on) {
+    if ["compile", "serve", "memories", "hooks", "ticks", "growth"].into_iter().any(is_on) {
         let whole = Corpus::write(dir.path(), "whole", n_files)?;
         let figures = whole.measure()?;
         table.rows(&whole.named()?, whole.size(), &figures)?;
@@ -136,6 +137,9 @@ impl Corpus {
             doing("start servers");
             figures.extend(serving::start(&self.db)?);
             figures.extend(serving::answers(&self.db, &self.questions)?);
+        }
+        if is_on("hooks") {
+            figures.extend(hooks::figures(&self.db, &self.questions)?);
         }
         Ok(figures)
     }

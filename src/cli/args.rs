@@ -1,9 +1,11 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
+mod agent_parsers;
 mod client;
 mod command;
 mod memory_parsers;
 mod parsers;
+mod tool_parser;
 mod values;
 
 use std::ffi::OsString;
@@ -17,8 +19,9 @@ pub(crate) use client::Scope;
 pub(crate) use client::{CLIENTS, Client};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
-    GcArgs, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs,
-    RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ViewQueryArgs, ViewTask,
+    GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
+    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs, ToolInput,
+    ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -41,6 +44,51 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("serve", include_str!("help/serve.txt"), parsers::serve),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), parsers::search),
+    CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
+        tool_parser::parse("tree", parser, db)
+    }),
+    CommandSpec::new("fetch", include_str!("help/fetch.txt"), |parser, db| {
+        tool_parser::parse("fetch", parser, db)
+    }),
+    CommandSpec::new("related", include_str!("help/related.txt"), |parser, db| {
+        tool_parser::parse("related", parser, db)
+    }),
+    CommandSpec::new("history", include_str!("help/history.txt"), |parser, db| {
+        tool_parser::parse("history", parser, db)
+    }),
+    CommandSpec::new("delta", include_str!("help/delta.txt"), |parser, db| {
+        tool_parser::parse("delta", parser, db)
+    }),
+    CommandSpec::new("diff", include_str!("help/diff.txt"), |parser, db| {
+        tool_parser::parse("diff", parser, db)
+    }),
+    CommandSpec::new("stats", include_str!("help/stats.txt"), |parser, db| {
+        tool_parser::parse("stats", parser, db)
+    }),
+    CommandSpec::new("write", include_str!("help/write.txt"), |parser, db| {
+        tool_parser::parse("write", parser, db)
+    }),
+    CommandSpec::new("summarize", include_str!("help/summarize.txt"), |parser, db| {
+        tool_parser::parse("summarize", parser, db)
+    }),
+    CommandSpec::new("forget", include_str!("help/forget.txt"), |parser, db| {
+        tool_parser::parse("forget", parser, db)
+    }),
+    CommandSpec::new("pin", include_str!("help/pin.txt"), |parser, db| {
+        tool_parser::parse("pin", parser, db)
+    }),
+    CommandSpec::new("unpin", include_str!("help/unpin.txt"), |parser, db| {
+        tool_parser::parse("unpin", parser, db)
+    }),
+    CommandSpec::new("relate", include_str!("help/relate.txt"), |parser, db| {
+        tool_parser::parse("relate", parser, db)
+    }),
+    CommandSpec::new("unrelate", include_str!("help/unrelate.txt"), |parser, db| {
+        tool_parser::parse("unrelate", parser, db)
+    }),
+    CommandSpec::new("rollback", include_str!("help/rollback.txt"), |parser, db| {
+        tool_parser::parse("rollback", parser, db)
+    }),
     CommandSpec::new("remember", include_str!("help/remember.txt"), parsers::remember),
     CommandSpec::new("memories", include_str!("help/memories.txt"), parsers::memories),
     CommandSpec::new("bench", include_str!("help/bench.txt"), parsers::bench),
@@ -54,7 +102,8 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("export", include_str!("help/export.txt"), parsers::export),
     CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
-    CommandSpec::new("setup", include_str!("help/setup.txt"), parsers::setup),
+    CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
+    CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
     CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
     // Its help is that of the program.
     CommandSpec::new("help", "", parsers::help),

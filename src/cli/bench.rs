@@ -128,7 +128,8 @@ fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> 
     let (levels, archived) = (query::TREE_LEVELS, ArchivedNodes::Hidden);
     let ask = Query::Tree(TreeQuery { root: None, levels, archived });
     let outline = asked(reader, &ask, Some(u32::MAX))?;
-    let naive = notes.iter().map(NoteFile::tokens).fold(naive::listing(notes), u32::saturating_add);
+    let naive =
+        notes.iter().map(NoteFile::tokens).fold(naive::listing_tokens(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
     Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
 }
@@ -169,11 +170,12 @@ fn search(
     let Some(wanted) = wanted else {
         return Ok(TokenCost { scenario, naive: None, remindb: None, is_in_total: true });
     };
-    let naive =
-        naive::search(notes, &query::words_to_highlight(question), |note| match &wanted.path {
+    let naive = naive::search_tokens(notes, &query::words_to_highlight(question), |note| {
+        match &wanted.path {
             Some(path) => *path == note.path,
             None => wanted.is_in(&note.text),
-        });
+        }
+    });
     let mut sent = tokens::count(&found.text);
     let mut is_there = wanted.is_in(&found.text);
     for id in ids.iter().take(FETCHES_MAX) {

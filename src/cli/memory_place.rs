@@ -71,12 +71,17 @@ impl Surroundings {
         let folder = std::env::current_dir().map_err(|error| {
             CommandError::Because(format!("cannot find the working folder: {error}"))
         })?;
+        Ok(Surroundings::around(folder))
+    }
+
+    /// Returns the surroundings of a folder that is worked in.
+    pub(super) fn around(folder: PathBuf) -> Surroundings {
         // The XDG specification ignores paths that are not absolute.
         let path = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
         let home = path("HOME");
         let below_home = || home.as_ref().map(|it| it.join(".local/share"));
         let data = path("XDG_DATA_HOME").or_else(below_home);
-        Ok(Surroundings { folder, home, data })
+        Surroundings { folder, home, data }
     }
 
     /// Returns the memory of a scope, or of any; `None` when there is none yet.
@@ -101,7 +106,6 @@ impl Surroundings {
     }
 
     /// Returns a path as seen from the working folder.
-    #[cfg(feature = "desktop")]
     pub(super) fn full(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }

@@ -22,10 +22,10 @@ use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
-use crate::server::process_status::ProcessStatus;
+use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
-use crate::server::{Background, Interrupts, Stop, stdio};
+use crate::server::{BackgroundTask, Interrupts, Stop, stdio};
 use crate::settings::config::{self, LogSettings};
 use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
@@ -69,10 +69,10 @@ pub(super) fn run(
     let rescan = rescan.transpose()?;
     log_buffer.add_observer({
         let hub = Arc::clone(&hub);
-        move || hub.mark_changed(changed_resources::LOGS)
+        move || hub.mark_changed(changed_resources::LOGS_URI)
     });
     let history = source.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
-    let process_status = ProcessStatus {
+    let server_state = ServerState {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
         log_buffer,
@@ -82,7 +82,7 @@ pub(super) fn run(
     };
     let recorder = Arc::new(SessionRecorder { registry, waker: Waker::default(), history, logs });
     let handler = MemoryHandler {
-        view: memory.read_only_beside(Arc::new(process_status)),
+        view: memory.read_only_beside(Arc::new(server_state)),
         memory,
         source,
         allowed,
@@ -207,7 +207,7 @@ fn server_of(
 /// Serves clients until they are gone, or the server is interrupted.
 fn answer(
     server: &Arc<Server<MemoryHandler>>,
-    background: Vec<Background>,
+    background: Vec<BackgroundTask>,
     transport_info: Option<HttpOptions>,
     context: &mut Context<'_>,
 ) -> Result<(), CommandError> {
@@ -233,7 +233,7 @@ fn background(
     server: &Arc<Server<MemoryHandler>>,
     recording: Option<(Arc<SessionRecorder>, Duration)>,
     rescan: Option<Rescanner>,
-) -> Vec<Background> {
+) -> Vec<BackgroundTask> {
     let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
     all.extend(
         recording.map(|(recorder, interval)| recording_sessions(server, recorder, interval)),
@@ -241,7 +241,7 @@ fn background(
     all.extend(rescan.map(|rescan| {
         let server = Arc::clone(server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
-        Background { name: "rescan", work }
+        BackgroundTask { name: "rescan", work }
     }));
     all
 }
@@ -264,36 +264,36 @@ fn rescanning(
     let leases = Arc::new(memory.leases(holder)?);
     let hub = Arc::clone(hub);
     Ok(Rescanner::new(source, n_threads(), leases, settings)
-        .with_listener(move || hub.mark_changed(changed_resources::RESCAN)))
+        .with_listener(move || hub.mark_changed(changed_resources::RESCAN_URI)))
 }
 
 /// Reads the file into the system's cache before the first queries.
-fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> Background {
+fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| server.handler.memory.read_ahead(|| stop.is_set());
-    Background { name: "ahead", work: Box::new(work) }
+    BackgroundTask { name: "ahead", work: Box::new(work) }
 }
 
 /// Cools nodes while the server runs.
-fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
+fn cooling(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work =
         move |stop: &Stop| heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop);
-    Background { name: "heat", work: Box::new(work) }
+    BackgroundTask { name: "heat", work: Box::new(work) }
 }
 
 /// Checkpoints a long write-ahead log.
-fn copying(server: &Arc<Server<MemoryHandler>>) -> Background {
+fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
-    Background { name: "checkpoint", work: Box::new(work) }
+    BackgroundTask { name: "checkpoint", work: Box::new(work) }
 }
 
 /// Notifies clients of changed resources that they subscribed to.
-fn notifying(server: &Arc<Server<MemoryHandler>>) -> Background {
+fn notifying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| notify::run_notifications(&server, stop);
-    Background { name: "notify", work: Box::new(work) }
+    BackgroundTask { name: "notify", work: Box::new(work) }
 }
 
 /// Writes session ledgers.
@@ -301,7 +301,7 @@ fn recording_sessions(
     server: &Arc<Server<MemoryHandler>>,
     recorder: Arc<SessionRecorder>,
     interval: Duration,
-) -> Background {
+) -> BackgroundTask {
     let server = Arc::clone(server);
     let ledger_changes = recorder.waker.receiver();
     let work = move |stop: &Stop| {
@@ -317,7 +317,7 @@ fn recording_sessions(
             stop,
         );
     };
-    Background { name: "sessions", work: Box::new(work) }
+    BackgroundTask { name: "sessions", work: Box::new(work) }
 }
 
 /// Returns the interval between scans of the source folder, by the command line or the

@@ -1,15 +1,16 @@
 //! `remindb setup`: adds the memory to a client's settings, and removes it without a trace.
 //!
-//! A client gets one server in its settings, the permissions to use it, and two skills. Everything
-//! is planned before anything is written: settings that cannot be edited faithfully are an error
-//! that changes nothing. Each change is recorded in a ledger before it is made, and `--remove`
-//! undoes exactly these changes.
+//! A client gets one server in its settings, the permissions to use it, hooks and two skills.
+//! Everything is planned before anything is written: settings that cannot be edited faithfully are
+//! an error that changes nothing. Each change is recorded in a ledger before it is made, and
+//! `--remove` undoes exactly these changes.
 
 mod client;
 mod connection;
 mod edit;
 mod entry;
 mod file;
+mod hooks;
 mod job;
 mod json;
 mod launch;

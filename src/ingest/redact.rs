@@ -17,7 +17,7 @@ mod key_name;
 mod keyword;
 mod kinds;
 mod pem;
-mod sites;
+mod prefilter;
 mod span;
 mod table;
 #[cfg(test)]
@@ -33,7 +33,7 @@ use regex::Regex;
 pub(crate) use custom::CustomKind;
 pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
-use sites::Sites;
+use prefilter::PrefilterHits;
 
 /// Maximum passes. Replacing can uncover a match only for odd custom patterns; after the last pass,
 /// a remaining match takes everything around it up to the next markers.
@@ -170,7 +170,7 @@ impl Redactor {
         let mut heads: Vec<usize> = Vec::new();
         let mut parts: Vec<PlainStretch> = Vec::new();
         for gap in self.gaps(text) {
-            let sites = Sites::in_text(&text[gap.clone()]);
+            let sites = PrefilterHits::in_text(&text[gap.clone()]);
             // Most texts have neither markers nor candidates.
             if gap.len() == text.len() && sites.is_empty() && self.custom.is_empty() {
                 return parts;
@@ -239,7 +239,7 @@ impl Redactor {
         &'a self,
         text: &str,
         gap: &Range<usize>,
-        sites: &Sites,
+        sites: &PrefilterHits,
         cells: &[table::SecretCell],
         hits: &mut Vec<SecretHit<'a>>,
     ) {
@@ -347,13 +347,13 @@ const MARKER: &str = "«redacted:";
 /// A stretch of text without markers.
 struct PlainStretch {
     gap: Range<usize>,
-    sites: Sites,
+    sites: PrefilterHits,
     /// The secret cells of tables in it.
     cells: Vec<table::SecretCell>,
 }
 
 /// Appends the matches of one rule in `text`.
-fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<SecretMatch>) {
+fn find_rule(row: usize, text: &str, sites: &PrefilterHits, found: &mut Vec<SecretMatch>) {
     let rule = &RULES[row];
     match rule.shape {
         Shape::Assignment => {

@@ -116,9 +116,9 @@ impl Connection {
 
     /// Returns a channel with a message when there are updates, for the connection's one
     /// transport.
-    pub(crate) fn wake_receiver<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
+    pub(crate) fn wakeups<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
         server.waker.add_sender(self.subscriptions.waker());
-        self.subscriptions.wake_receiver().clone()
+        self.subscriptions.wakeups().clone()
     }
 
     /// Returns the pending notifications: updates of resources, and notices.

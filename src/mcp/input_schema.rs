@@ -1,12 +1,17 @@
 //! Input schemas: one table gives a tool's JSON Schema, its checks and its error messages.
 //!
 //! The checks report all mistakes at once and name the allowed values, so that the next try
-//! succeeds. Null counts as absent, and so does an empty choice or time; `5.0` is an integer.
+//! succeeds. Null counts as absent, and so does an empty string that is no text; `5.0` and `"5"`
+//! are integers.
 
+mod lenient;
+mod messages;
+
+use messages::{CITED_CHARS_MAX, hint, outside, type_name, unknown};
 use serde_json::{Map, Value, json};
 
 use crate::model::clock::Millis;
-use crate::text::{self, suggest::suggest};
+use crate::text;
 
 /// An argument of a tool: a row of its table.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +20,11 @@ pub(crate) struct Arg {
     about: &'static str,
     kind: ArgKind,
     need: ArgNeed,
+    /// Further names, accepted and not listed.
+    aliases: &'static [&'static str],
+    /// Names that are refused, with this argument as the suggestion.
+    mistaken: &'static [&'static str],
+    is_listed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +56,8 @@ enum ArgDefault {
 
 impl Arg {
     const fn new(name: &'static str, about: &'static str, kind: ArgKind) -> Arg {
-        Arg { name, about, kind, need: ArgNeed::Optional }
+        let need = ArgNeed::Optional;
+        Arg { name, about, kind, need, aliases: &[], mistaken: &[], is_listed: true }
     }
 
     /// Returns a string argument.
@@ -111,6 +122,25 @@ impl Arg {
         self
     }
 
+    /// Accepts further names, unless the table has them as arguments of their own. They are not in
+    /// the schema, and cost no tokens.
+    pub(crate) const fn also(mut self, aliases: &'static [&'static str]) -> Arg {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Suggests the argument for names that may mean it, and are refused.
+    pub(crate) const fn mistaken_for(mut self, names: &'static [&'static str]) -> Arg {
+        self.mistaken = names;
+        self
+    }
+
+    /// Leaves the argument out of the schema.
+    pub(crate) const fn unlisted(mut self) -> Arg {
+        self.is_listed = false;
+        self
+    }
+
     /// Makes the argument required.
     pub(crate) const fn required(mut self) -> Arg {
         self.need = ArgNeed::Required;
@@ -149,6 +179,19 @@ impl Arg {
     pub(super) fn of_prompt(&self) -> Value {
         let is_required = matches!(self.need, ArgNeed::Required);
         json!({"name": self.name, "description": self.about, "required": is_required})
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed
+    }
+
+    /// Returns whether it is true or false.
+    pub(crate) fn is_switch(&self) -> bool {
+        matches!(self.kind, ArgKind::Flag)
     }
 
     fn schema(&self) -> Value {
@@ -360,7 +403,7 @@ pub(crate) fn args_schema(args: &[Arg]) -> Value {
         return schema();
     }
     let properties: Map<String, Value> =
-        args.iter().map(|arg| (arg.name.to_owned(), arg.schema())).collect();
+        listed(args).map(|arg| (arg.name.to_owned(), arg.schema())).collect();
     let required: Vec<&str> = args
         .iter()
         .filter(|arg| matches!(arg.need, ArgNeed::Required))
@@ -374,22 +417,22 @@ pub(crate) fn args_schema(args: &[Arg]) -> Value {
     schema
 }
 
+/// Returns the rows that the schema has.
+fn listed(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+    args.iter().filter(|it| it.is_listed)
+}
+
 /// Checks `given` against a table; the error lists all mistakes in one line.
 pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
     if let [Arg { kind: ArgKind::Whole(_), name, .. }] = args {
         return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
     }
-    given.retain(|_, value| !value.is_null());
-    let may_be_empty = |name: &str| {
-        let is_absent = |it: &Arg| matches!(it.kind, ArgKind::Choice(_) | ArgKind::Time(_));
-        args.iter().any(|it| it.name == name && is_absent(it))
-    };
-    given.retain(|name, value| value.as_str() != Some("") || !may_be_empty(name));
     let mut checked = Vec::with_capacity(args.len());
     let mut problems = Vec::new();
+    lenient::rename(args, &mut given, &mut problems);
     for arg in args {
         match given.shift_remove(arg.name) {
-            Some(value) => match arg.read(value) {
+            Some(value) => match arg.read(lenient::convert(arg.kind, value)) {
                 Ok(value) => checked.push((arg.name, value)),
                 Err(problem) => problems.push(problem),
             },
@@ -410,37 +453,6 @@ pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Resu
 
 /// The form of a time, for "`name` must be …".
 const TIME: &str = "a day or a time, as 2026-01-31 or 2026-01-31T10:00:00Z";
-/// Characters of the caller's text that an error repeats.
-const CITED_CHARS_MAX: usize = 40;
-/// Unknown arguments that an error names.
-const CITED_MAX: usize = 3;
-
-fn unknown(args: &[Arg], given: &Map<String, Value>) -> String {
-    let names = || args.iter().map(|arg| arg.name);
-    let cited = || given.keys().take(CITED_MAX);
-    let quoted: Vec<String> =
-        cited().map(|name| format!("`{}`", text::truncate_chars(name, CITED_CHARS_MAX))).collect();
-    let plural = if given.len() == 1 { "" } else { "s" };
-    let more = match given.len().saturating_sub(CITED_MAX) {
-        0 => String::new(),
-        n_more => format!(" and {n_more} more"),
-    };
-    let allowed = match args.is_empty() {
-        true => "it takes none".to_owned(),
-        false => format!("allowed: {}", names().collect::<Vec<_>>().join(", ")),
-    };
-    let hints: String = cited().map(|name| hint(name, names())).collect();
-    format!("unknown argument{plural} {}{more}; {allowed}{hints}", quoted.join(", "))
-}
-
-fn outside(name: &str, min: i64, max: i64, got: &serde_json::Number) -> String {
-    match (min, max) {
-        (_, i64::MAX) if i64::MIN < min => format!("`{name}` must be at least {min}, not {got}"),
-        (i64::MIN, _) if max < i64::MAX => format!("`{name}` must be at most {max}, not {got}"),
-        _ => format!("`{name}` must be between {min} and {max}, not {got}"),
-    }
-}
-
 /// Returns the integer value of a JSON number in any notation; `None` for a fraction.
 fn whole(number: &serde_json::Number) -> Option<i128> {
     if let Some(value) = number.as_i128() {
@@ -449,22 +461,6 @@ fn whole(number: &serde_json::Number) -> Option<i128> {
     let value = number.as_f64()?;
     // The cast saturates, which is far outside of every range.
     (value.fract() == 0.0).then_some(value as i128)
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// Returns ` (did you mean `…`?)`, when one of the names is close to the input.
-fn hint<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
-    suggest(typed, names).map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ type SubscribedUri = Cow<'static, str>;
 pub(crate) struct SubscriptionHub {
     state: Mutex<HubState>,
     waker: Sender<()>,
-    wake_receiver: Receiver<()>,
+    wakeups: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
@@ -52,8 +52,8 @@ struct HubState {
 
 impl Default for SubscriptionHub {
     fn default() -> SubscriptionHub {
-        let (waker, wake_receiver) = bounded(1);
-        SubscriptionHub { state: Mutex::default(), waker, wake_receiver }
+        let (waker, wakeups) = bounded(1);
+        SubscriptionHub { state: Mutex::default(), waker, wakeups }
     }
 }
 
@@ -77,8 +77,8 @@ impl SubscriptionHub {
     }
 
     /// Returns a channel with a message when there may be changes.
-    pub(crate) fn wake_receiver(&self) -> &Receiver<()> {
-        &self.wake_receiver
+    pub(crate) fn wakeups(&self) -> &Receiver<()> {
+        &self.wakeups
     }
 
     /// Takes the resources that changed since the last call.
@@ -179,23 +179,23 @@ impl Mailbox {
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     mailbox: Arc<Mailbox>,
-    wake_receiver: Receiver<()>,
+    wakeups: Receiver<()>,
 }
 
 impl Default for Subscriptions {
     fn default() -> Subscriptions {
-        let (waker, wake_receiver) = bounded(1);
+        let (waker, wakeups) = bounded(1);
         Subscriptions {
             mailbox: Arc::new(Mailbox { subscriptions: Mutex::default(), waker }),
-            wake_receiver,
+            wakeups,
         }
     }
 }
 
 impl Subscriptions {
     /// Returns a channel with a message when there are updates.
-    pub(super) fn wake_receiver(&self) -> &Receiver<()> {
-        &self.wake_receiver
+    pub(super) fn wakeups(&self) -> &Receiver<()> {
+        &self.wakeups
     }
 
     /// Returns the sender that wakes the connection.

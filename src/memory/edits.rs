@@ -3,7 +3,12 @@
 //!
 //! Input is redacted before anything is derived from it, as files are.
 
+mod written;
+
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
+use written::WrittenNode;
 
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
@@ -12,7 +17,6 @@ use crate::model::identity::NodeId;
 use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::query;
-use crate::query::render::{to_one_line, written};
 use crate::store::{
     Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
@@ -24,9 +28,6 @@ const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 
 /// Nodes with the same text that are compared to recognize a repeated write.
 const REPEATED_MAX: usize = 16;
-
-/// Written nodes that a reply names.
-const NAMED_MAX: usize = 32;
 
 /// The effect of writing at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,27 +94,7 @@ impl Memory {
             None => self.change(|batch| write(batch, None))?,
             Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
         };
-        let first = &written[0];
-        let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
-        let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
-        let mut nodes = Vec::new();
-        for it in written.iter().take(NAMED_MAX) {
-            if 1 < written.len() {
-                text += &written::render_written_line(it.depth, it.node_type, &it.label, it.id);
-            }
-            let label = to_one_line(&it.label);
-            let node_type = it.node_type.as_str();
-            let facts = json!({
-                "id": it.id.to_string(), "type": node_type, "label": label, "depth": it.depth,
-            });
-            nodes.push(facts);
-        }
-        if let Some(n @ 1..) = written.len().checked_sub(NAMED_MAX) {
-            text += &format!("\n… {n} more nodes");
-        }
-        let mut structured = json!({"node_id": first.id.to_string(), "tokens": tokens});
-        structured["n_nodes"] = written.len().into();
-        structured["nodes"] = nodes.into();
+        let (text, structured) = self.report_written(&payload, &written)?;
         Ok(self.answer(text, structured, commit))
     }
 
@@ -229,17 +210,27 @@ impl Memory {
         self.writer.write("", "", self.clock.now(), body)
     }
 
-    /// Runs one write at the node of that id or UUID as a transaction.
+    /// Runs one write at the node of that id, UUID or file as a transaction.
     fn change_at<T>(
         &self,
         id: &str,
         body: impl FnOnce(&mut Batch<'_>, NodeRecord) -> Result<T, Error>,
     ) -> Result<(T, CommitReport), Error> {
+        let id = &*self.known_id(id)?;
         let (value, commit) = self.change(|batch| {
             let node = batch.find_any(id)?;
             node.map(|node| body(batch, node)).transpose()
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
+    }
+
+    /// Returns the id of the node of that UUID or file; any other id as it is, even an unknown one.
+    pub(super) fn known_id<'a>(&self, id: &'a str) -> Result<Cow<'a, str>, Error> {
+        if NodeId::parse(id).is_some() {
+            return Ok(Cow::Borrowed(id));
+        }
+        let found = self.read(|reader| query::find_by_id(reader, id))?;
+        Ok(found.map_or(Cow::Borrowed(id), |it| Cow::Owned(it.id)))
     }
 
     /// Returns the error for an unknown id, which names the most similar nodes.
@@ -287,22 +278,6 @@ struct WritePayload {
     token_count: u32,
     /// Its nodes, at least one.
     tree: Tree,
-}
-
-/// A node that was written or existed already.
-struct WrittenNode {
-    id: NodeId,
-    node_type: NodeType,
-    label: String,
-    token_count: u32,
-    depth: usize,
-}
-
-impl WrittenNode {
-    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> WrittenNode {
-        let &NodeData { node_type, label, token_count, .. } = data;
-        WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
-    }
 }
 
 fn plain(content: &str, label: String, token_count: u32) -> Node {

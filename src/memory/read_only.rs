@@ -70,7 +70,7 @@ pub(crate) enum ProcessFact<'a> {
 
 /// Names that the process can list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessNames {
+pub(crate) enum RuntimeListing {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -87,7 +87,7 @@ pub(crate) trait ProcessFacts: Send + Sync {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: ProcessNames) -> Vec<String>;
+    fn names(&self, of: RuntimeListing) -> Vec<String>;
 }
 
 /// A process without state beside its memory.
@@ -112,7 +112,7 @@ impl ProcessFacts for NoProcess {
         })
     }
 
-    fn names(&self, _: ProcessNames) -> Vec<String> {
+    fn names(&self, _: RuntimeListing) -> Vec<String> {
         Vec::new()
     }
 }

@@ -1,11 +1,10 @@
 //! Manual references: an agent links two nodes, and unlinks them.
 //!
-//! The target is an id, or a name as between `[[` and `]]`. Names are resolved again whenever the
-//! result may have changed, so an edge can be made before its target exists.
+//! The target is the id of a node, or a name as between `[[` and `]]`. Names are resolved again
+//! whenever the result may have changed, so an edge can be made before the target of a name exists.
 
 use super::{Error, Memory};
 use crate::ingest::parse::link;
-use crate::model::kinds::is_uuid;
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
 use crate::store::{Batch, ManualEdge, NodeKey, StoreError, UnrelateOutcome};
@@ -15,7 +14,7 @@ use crate::store::{Batch, ManualEdge, NodeKey, StoreError, UnrelateOutcome};
 pub(crate) struct RelateRequest<'a> {
     /// Id of the node that refers.
     pub(crate) source: &'a str,
-    /// Id of the target; it means that node only.
+    /// Id, UUID or file of the target; it means that node only.
     pub(crate) target_id: Option<&'a str>,
     /// Name of the target.
     pub(crate) target_label: Option<&'a str>,
@@ -34,13 +33,21 @@ impl RelateRequest<'_> {
 impl Memory {
     /// Adds an edge, or changes the weight of an existing one. Snapshots do not include edges.
     pub(crate) fn relate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
-        let reference = self.reference(request)?;
+        let mut reference = self.reference(request)?;
+        if let Some(id) = &reference.id_hint {
+            let target = self.read(|reader| query::node_by_id(reader, id));
+            reference.id_hint = Some(target.map_err(explain_target)?.id);
+        }
         self.at(request.source, |batch, source| batch.relate(source, &reference))
     }
 
     /// Removes a manual edge.
     pub(crate) fn unrelate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
-        let reference = self.reference(request)?;
+        let mut reference = self.reference(request)?;
+        if let Some(id) = &reference.id_hint {
+            // Even one of no node: the target of the edge may be gone.
+            reference.id_hint = Some(self.known_id(id)?.into_owned());
+        }
         let (source, name) = (request.source, query::quote_input(request.target_name()));
         match self.at(source, |batch, source| batch.unrelate(source, &reference))? {
             UnrelateOutcome::Removed(edge) => Ok(edge),
@@ -59,19 +66,12 @@ impl Memory {
         id: &str,
         body: impl FnOnce(&mut Batch<'_>, NodeKey) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
+        let id = &*self.known_id(id)?;
         let (value, _) = self.writer.write("", "", self.clock.now(), |batch| {
             let node = batch.find_any(id)?;
             node.map(|node| body(batch, node.key)).transpose()
         })?;
         value.ok_or_else(|| self.unknown(id))
-    }
-
-    /// Returns the id of the memory of that UUID; any other id as it is, even one of no node.
-    fn node_of_uuid(&self, id: String) -> Result<String, Error> {
-        if !is_uuid(&id.to_ascii_lowercase()) {
-            return Ok(id);
-        }
-        Ok(self.read(|reader| query::node_by_id(reader, &id))?.id)
     }
 
     /// Returns the requested reference, redacted.
@@ -82,7 +82,6 @@ impl Memory {
             text.map(|it| workspace.redactor.scrub(it).text.into_owned())
         };
         let (id, label) = (clean(request.target_id), clean(request.target_label));
-        let id = id.map(|it| self.node_of_uuid(it)).transpose()?;
         let named = label.as_deref().and_then(link::parse_typed_name);
         let mut reference = match (named, &id) {
             (Some(named), _) => named,
@@ -107,5 +106,15 @@ impl Memory {
             reference.id_hint = id;
         }
         Ok(reference)
+    }
+}
+
+/// Adds to the error about an unknown target that a name may wait for its node.
+fn explain_target(error: Error) -> Error {
+    match error {
+        Error::NotFound(what) => Error::NotFound(format!(
+            "`target_id`: {what}; for a node that is not there yet, give its name as `target_label`"
+        )),
+        error => error,
     }
 }

@@ -23,12 +23,12 @@ pub(crate) struct Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) form: Form,
+    pub(crate) value_type: ValueType,
 }
 
-/// The form of a value, with its limits. Lengths count Unicode characters.
+/// The type of a value, with its limits. Lengths count Unicode characters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+pub(crate) enum ValueType {
     /// A UUID in lower case.
     Uuid,
     /// A text that is not blank.
@@ -59,22 +59,22 @@ pub(crate) const CONTENT_CHARS_MAX: usize = 5_000;
 
 /// The keys of `task_metadata`, in the order in which clients see them.
 pub(crate) const TASK_METADATA: &[Key] = &[
-    Key { name: "status", form: Form::Choice(STATUSES) },
-    Key { name: "completed_at", form: Form::Time },
-    Key { name: "blockers", form: Form::Texts { n_max: 10, chars_max: 200 } },
-    Key { name: "outcome", form: Form::Text { chars_max: 1_000 } },
+    Key { name: "status", value_type: ValueType::Choice(STATUSES) },
+    Key { name: "completed_at", value_type: ValueType::Time },
+    Key { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
+    Key { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
 ];
 
 /// The keys of a task.
 const TASK: &[Key] = &[
-    Key { name: "uuid", form: Form::Uuid },
-    Key { name: "category", form: Form::Text { chars_max: 50 } },
-    Key { name: "created_at", form: Form::Time },
-    Key { name: "updated_at", form: Form::Time },
-    Key { name: "tags", form: Form::Texts { n_max: 10, chars_max: 30 } },
-    Key { name: "importance", form: Form::Choice(IMPORTANCES) },
-    Key { name: "archived", form: Form::Flag },
-    Key { name: "task_metadata", form: Form::Object(TASK_METADATA) },
+    Key { name: "uuid", value_type: ValueType::Uuid },
+    Key { name: "category", value_type: ValueType::Text { chars_max: 50 } },
+    Key { name: "created_at", value_type: ValueType::Time },
+    Key { name: "updated_at", value_type: ValueType::Time },
+    Key { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
+    Key { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
+    Key { name: "archived", value_type: ValueType::Flag },
+    Key { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
 ];
 
 /// The keys of every other memory: those of a task without `task_metadata`.
@@ -124,8 +124,8 @@ fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Re
             let why = format!("is unknown; known are {}", known.join(", "));
             return Err(Invalid { key: path, why });
         };
-        match (key.form, value) {
-            (Form::Object(keys), Value::Object(object)) => {
+        match (key.value_type, value) {
+            (ValueType::Object(keys), Value::Object(object)) => {
                 check_members(keys, object, &format!("{path}."))?;
             }
             (form, value) => form.check(value).map_err(|why| Invalid { key: path, why })?,
@@ -135,12 +135,12 @@ fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Re
 }
 
 /// Returns the form of a memory's field.
-pub(crate) fn form_of(name: &str) -> Form {
+pub(crate) fn value_type_of(name: &str) -> ValueType {
     let key = TASK.iter().find(|it| it.name == name);
-    key.map_or(Form::Text { chars_max: 0 }, |it| it.form)
+    key.map_or(ValueType::Text { chars_max: 0 }, |it| it.value_type)
 }
 
-impl Form {
+impl ValueType {
     /// Checks a value that is no object. A marker that took the place of a secret counts as one
     /// character, so that redaction makes no text too long.
     ///
@@ -149,28 +149,28 @@ impl Form {
     /// The value has another form or is beyond a limit; the text goes on from the key's name.
     pub(crate) fn check(self, value: &Value) -> Result<(), String> {
         match (self, value) {
-            (Form::Uuid, Value::String(it)) if is_uuid(it) => Ok(()),
-            (Form::Uuid, _) => Err("must be a UUID".to_owned()),
-            (Form::Text { chars_max }, Value::String(it)) => check_marked_text(it, chars_max),
-            (Form::Text { .. }, _) => Err("must be a text".to_owned()),
-            (Form::Choice(words), Value::String(it)) if words.contains(&it.as_str()) => Ok(()),
-            (Form::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
-            (Form::Texts { n_max, .. }, Value::Array(items)) if n_max < items.len() => {
+            (ValueType::Uuid, Value::String(it)) if is_uuid(it) => Ok(()),
+            (ValueType::Uuid, _) => Err("must be a UUID".to_owned()),
+            (ValueType::Text { chars_max }, Value::String(it)) => check_marked_text(it, chars_max),
+            (ValueType::Text { .. }, _) => Err("must be a text".to_owned()),
+            (ValueType::Choice(words), Value::String(it)) if words.contains(&it.as_str()) => Ok(()),
+            (ValueType::Choice(words), _) => Err(format!("must be one of {}", words.join(", "))),
+            (ValueType::Texts { n_max, .. }, Value::Array(items)) if n_max < items.len() => {
                 Err(format!("has {} items; at most {n_max} fit", items.len()))
             }
-            (Form::Texts { chars_max, .. }, Value::Array(items)) => {
+            (ValueType::Texts { chars_max, .. }, Value::Array(items)) => {
                 items.iter().try_for_each(|it| {
                     let text = it.as_str().ok_or("must be a list of texts")?;
                     check_marked_text(text, chars_max)
                         .map_err(|why| format!("has an item that {why}"))
                 })
             }
-            (Form::Texts { .. }, _) => Err("must be a list of texts".to_owned()),
-            (Form::Time, Value::Number(it)) if it.is_i64() => Ok(()),
-            (Form::Time, _) => Err("must be a time in milliseconds".to_owned()),
-            (Form::Flag, Value::Bool(true)) => Ok(()),
-            (Form::Flag, _) => Err("must be `true` or absent".to_owned()),
-            (Form::Object(_), _) => Err("must be an object".to_owned()),
+            (ValueType::Texts { .. }, _) => Err("must be a list of texts".to_owned()),
+            (ValueType::Time, Value::Number(it)) if it.is_i64() => Ok(()),
+            (ValueType::Time, _) => Err("must be a time in milliseconds".to_owned()),
+            (ValueType::Flag, Value::Bool(true)) => Ok(()),
+            (ValueType::Flag, _) => Err("must be `true` or absent".to_owned()),
+            (ValueType::Object(_), _) => Err("must be an object".to_owned()),
         }
     }
 }

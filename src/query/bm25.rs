@@ -23,17 +23,17 @@ pub(super) struct QueryTerm {
 }
 
 /// A text to score.
-pub(super) struct ScoredText<'a> {
+pub(super) struct Bm25Document<'a> {
     pub(super) bag: &'a BagOfWords,
     /// The terms that the index found in it, one bit each.
     pub(super) has: u64,
 }
 
 /// Returns a score for each text: not negative, and comparable within one question.
-pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> Vec<f64> {
-    let length = |it: &ScoredText<'_>| it.bag.stems().len() as f64;
+pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[Bm25Document<'_>]) -> Vec<f64> {
+    let length = |it: &Bm25Document<'_>| it.bag.stems().len() as f64;
     let mean = texts.iter().map(length).sum::<f64>() / texts.len().max(1) as f64;
-    let score = |text: &ScoredText<'_>| {
+    let score = |text: &Bm25Document<'_>| {
         let part = length(text) / mean.max(1.0);
         let damping = SATURATION * (1.0 - LENGTH_PART + LENGTH_PART * part);
         let weight = |(nth, sought): (usize, &QueryTerm)| {

@@ -33,6 +33,24 @@ pub(super) struct NodeMatch {
     pub(super) bag: BagOfWords,
     /// Higher is better; never negative.
     pub(super) relevance: f64,
+    pub(super) coverage: Coverage,
+}
+
+/// The part of a question that a node has, counted in rarities. Unlike relevance it is comparable
+/// between questions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Coverage {
+    /// Share of the question's words, from 0 to 1.
+    pub(super) share: f64,
+    /// Weight of its words; a word that one node alone has weighs 1.
+    pub(super) weight: f64,
+    /// Number of its words.
+    pub(super) n_words: u32,
+}
+
+impl Coverage {
+    /// The coverage of an expression, which a node matches as a whole.
+    const WHOLE: Coverage = Coverage { share: 1.0, weight: 1.0, n_words: 1 };
 }
 
 /// A set of the question's terms, one bit each.
@@ -53,7 +71,8 @@ pub(super) fn match_expression(
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, BagOfWords)| {
-        Some(NodeMatch { node, bag, relevance: *relevance.get(&node.key)? })
+        let relevance = *relevance.get(&node.key)?;
+        Some(NodeMatch { node, bag, relevance, coverage: Coverage::WHOLE })
     };
     Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
@@ -72,17 +91,23 @@ pub(super) fn match_words(
     let found = reader.load_matches(&keys, bag_of)?;
     // The found nodes keep the order of the candidates.
     let mut candidates = candidates.into_iter();
-    let texts = found.iter().map(|(node, bag)| bm25::ScoredText {
-        bag,
-        has: candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1),
-    });
+    let has = |(node, _): &(MatchedNode, BagOfWords)| {
+        candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1)
+    };
+    let sets: Vec<TermSet> = found.iter().map(has).collect();
+    let texts = found.iter().zip(&sets).map(|((_, bag), &has)| bm25::Bm25Document { bag, has });
     let question = terms.iter().zip(&rarities).map(|(term, &rarity)| bm25::QueryTerm {
         stem: term.word.as_deref().map(Stem::of),
         rarity,
     });
     let relevance = bm25::bm25_scores(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
-    let matched = |((node, bag), relevance)| NodeMatch { node, bag, relevance };
-    let mut matches: Vec<NodeMatch> = found.into_iter().zip(relevance).map(matched).collect();
+    let weights = index.weights(&rarities);
+    let matched = |(((node, bag), relevance), set)| {
+        let coverage = covered(set, &weights);
+        NodeMatch { node, bag, relevance, coverage }
+    };
+    let found = found.into_iter().zip(relevance).zip(sets);
+    let mut matches: Vec<NodeMatch> = found.map(matched).collect();
     matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     Ok(matches)
 }
@@ -204,6 +229,18 @@ impl TermIndex<'_> {
         terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
     }
 
+    /// Returns the weight of each term, 1 for a word that one node alone has. A phrase has none,
+    /// since its words are terms, too.
+    fn weights(&self, rarities: &[f64]) -> Vec<f64> {
+        let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
+        let is_phrase = |it: &Term| it.word.is_none() && it.text.starts_with('"');
+        let is_only = self.terms.iter().all(is_phrase);
+        let weight = |(term, rarity): (&Term, &f64)| {
+            if is_phrase(term) && !is_only { 0.0 } else { (rarity / of_one).min(1.0) }
+        };
+        self.terms.iter().zip(rarities).map(weight).collect()
+    }
+
     /// Returns the inverse document frequency of a term, given its oldest matches.
     fn rarity(&self, keys: &[NodeKey]) -> f64 {
         let n_nodes = self.n_born as f64;
@@ -225,6 +262,20 @@ fn worth(words: TermSet, rarities: &[f64]) -> f64 {
         left &= left - 1;
     }
     sum
+}
+
+/// Returns the coverage of a set of terms.
+fn covered(words: TermSet, weights: &[f64]) -> Coverage {
+    let total: f64 = weights.iter().sum();
+    let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
+    for (nth, weight) in weights.iter().enumerate() {
+        if words & (1 << nth) != 0 && 0.0 < *weight {
+            coverage.weight += weight;
+            coverage.n_words += 1;
+        }
+    }
+    coverage.share = if 0.0 < total { coverage.weight / total } else { 0.0 };
+    coverage
 }
 
 /// Merges `keys`, which have `words`, into `found`: each node once, with all its known terms.

@@ -168,7 +168,7 @@ struct File<'a> {
 }
 
 /// Writes the source files, by root.
-pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
+pub(crate) fn write_file_list(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {

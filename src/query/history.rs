@@ -83,15 +83,15 @@ pub(super) fn history(
     Ok(Answer { text, structured, shown: Vec::new(), budget: None })
 }
 
-/// Returns the id of the node that has that UUID, or had it before it was removed; else the text as
-/// it is.
+/// Returns the id of the node of a UUID or file, or of the one that had the UUID before it was
+/// removed; else the text as it is.
 fn node_id<'a>(reader: &Reader, anchor: &'a str) -> Result<Cow<'a, str>, Error> {
+    if let Some(head) = find_by_id(reader, anchor)? {
+        return Ok(head.id.into());
+    }
     let uuid = anchor.to_ascii_lowercase();
     if !is_uuid(&uuid) {
         return Ok(anchor.into());
-    }
-    if let Some(head) = find_by_id(reader, anchor)? {
-        return Ok(head.id.into());
     }
     Ok(reader.removed_by_uuid(&uuid)?.map_or(anchor.into(), Cow::Owned))
 }

@@ -6,7 +6,7 @@ use super::{
     Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery,
     QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
-use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
+use super::{batch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree};
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
@@ -69,7 +69,9 @@ impl Query<'_> {
         match self {
             Query::Search(query) => {
                 // A given budget asks for as many hits as fit.
-                search::search(reader, query, max, options)
+                no_hits::check_query(query.query)?;
+                let answer = search::search(reader, query, max, options)?;
+                no_hits::explain(reader, query, answer, max, options.now)
             }
             Query::Tree(query) => tree::tree(reader, query, bound, output),
             Query::Fetch(query) => fetch::fetch(reader, query, bound, output),

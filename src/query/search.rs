@@ -11,7 +11,7 @@ use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
 use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
 use crate::model::clock::Millis;
-use crate::model::kinds::{Kind, form_of};
+use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
@@ -111,7 +111,7 @@ fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
             format!("`status` is of tasks, and the type is {of}; leave out one of them")
         }
         _ if !filter.tags.is_empty()
-            && let Err(why) = form_of("tags").check(&json!(filter.tags)) =>
+            && let Err(why) = value_type_of("tags").check(&json!(filter.tags)) =>
         {
             format!("`tags` {why}")
         }

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::{Background, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
+use super::{BackgroundTask, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
@@ -153,7 +153,7 @@ struct Endpoint<S: Handler> {
 pub(crate) fn serve_http<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
-    background: Vec<Background>,
+    background: Vec<BackgroundTask>,
     options: HttpOptions,
     announce: impl FnOnce(SocketAddr),
     interrupts: &Receiver<()>,
@@ -180,7 +180,7 @@ pub(crate) fn serve_http<S: Handler>(
     let listening = Arc::clone(&endpoint);
     let listener = spawn("listener", move || listen(&listening, &listener, &alive))?;
     let mut threads = ThreadGroup::default();
-    for Background { name, work } in background {
+    for BackgroundTask { name, work } in background {
         let stop = endpoint.stop.clone();
         threads.add(name, move || work(&stop))?;
     }

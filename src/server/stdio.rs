@@ -18,7 +18,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::worker_pool::WorkerPool;
-use super::{Background, ServeEnd, Stop, ThreadGroup, join, spawn, work};
+use super::{BackgroundTask, ServeEnd, Stop, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{Frame, Frames};
 use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
 use crate::model::clock::Clock;
@@ -41,7 +41,7 @@ const GRACE: Duration = Duration::from_millis(1000);
 pub(crate) fn serve_stdio<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
-    background: Vec<Background>,
+    background: Vec<BackgroundTask>,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     interrupts: &Receiver<()>,
@@ -66,7 +66,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     let connection = Connection::new(CONNECTION);
-    let wakes = connection.wake_receiver(server);
+    let wakes = connection.wakeups(server);
     let router = Router {
         server,
         connection,
@@ -101,7 +101,7 @@ struct Router<'a, S: Handler> {
     writer: ThreadGroup,
     workers: ThreadGroup,
     background: ThreadGroup,
-    waiting: Vec<Background>,
+    waiting: Vec<BackgroundTask>,
     stop: Stop,
 }
 
@@ -169,7 +169,7 @@ impl<S: Handler> Router<'_, S> {
     }
 
     fn start_background(&mut self) -> io::Result<()> {
-        for Background { name, work } in self.waiting.drain(..) {
+        for BackgroundTask { name, work } in self.waiting.drain(..) {
             let stop = self.stop.clone();
             self.background.add(name, move || work(&stop))?;
         }

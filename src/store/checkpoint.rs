@@ -2,7 +2,7 @@
 //!
 //! SQLite checkpoints inside the commit that finds the log long, so that the caller of that commit
 //! waits for the disk. Here a commit only sends a message, and another thread copies the log
-//! ([`Log::copy`]). Where no thread does, the commit that finds it very long copies it after all.
+//! ([`WriteAheadLog::copy`]). Where no thread does, the commit that finds it very long copies it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ const LONG_PAGES: i32 = 4_000;
 const TOO_LONG_PAGES: i32 = 8_000;
 
 /// The write-ahead log of a memory.
-pub(crate) struct Log {
+pub(crate) struct WriteAheadLog {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
     /// Held while the log is copied, since two threads cannot copy it.
@@ -31,12 +31,12 @@ pub(crate) struct Log {
     rung: Receiver<()>,
 }
 
-impl Log {
+impl WriteAheadLog {
     /// Returns the log of the memory at `path`.
-    pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<Log> {
+    pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<WriteAheadLog> {
         let (ring, rung) = bounded(1);
         let file_identity = Arc::clone(file_identity);
-        Arc::new(Log {
+        Arc::new(WriteAheadLog {
             path: path.to_owned(),
             file_identity,
             copying: Mutex::default(),

@@ -28,7 +28,7 @@ pub(crate) struct Column {
     pub(crate) hashed: FingerprintUse,
     pub(crate) holds: ColumnContent,
     /// The columns of `diff` that keep its earlier values; empty: it has no versions.
-    pub(crate) old: &'static [OldColumn],
+    pub(crate) old: &'static [HistoryColumn],
 }
 
 /// Tells how the store treats the values of a column.
@@ -71,7 +71,7 @@ pub(crate) enum ColumnContent {
 
 /// Describes a column of `diff` that keeps a node's earlier value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OldColumn {
+pub(crate) struct HistoryColumn {
     pub(crate) name: &'static str,
     /// The present value, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
@@ -79,13 +79,13 @@ pub(crate) struct OldColumn {
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
-const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> OldColumn {
-    OldColumn { name, now: Some(now), holds }
+const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> HistoryColumn {
+    HistoryColumn { name, now: Some(now), holds }
 }
 
 /// Keeps the value of the column itself.
-const fn own(name: &'static str, holds: ColumnContent) -> OldColumn {
-    OldColumn { name, now: None, holds }
+const fn own(name: &'static str, holds: ColumnContent) -> HistoryColumn {
+    HistoryColumn { name, now: None, holds }
 }
 
 const fn column(
@@ -93,7 +93,7 @@ const fn column(
     kind: ColumnKind,
     hashed: FingerprintUse,
     holds: ColumnContent,
-    old: &'static [OldColumn],
+    old: &'static [HistoryColumn],
 ) -> Column {
     Column { name, kind, hashed, holds, old }
 }

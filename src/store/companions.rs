@@ -14,7 +14,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::{StoreError, busy_handler};
 
 /// Longest wait for processes that open or close the database at the same time.
-const RIVALS_WAIT: Duration = Duration::from_secs(2);
+const RIVALS_WAIT: Duration = Duration::from_secs(10);
+
+/// Longest wait of each of several attempts.
+const ATTEMPT_WAIT: Duration = Duration::from_millis(60);
 
 /// Refuses a database that another process has open and whose log or index was deleted.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
@@ -40,14 +43,22 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Returns whether another process has the database open, by asking for the exclusive lock.
 ///
-/// It asks before the log is opened, so that none is made. Errors of the question are left to the
-/// real opening.
-fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static) -> bool {
+/// It asks before the log is opened, so that none is made. Two processes that ask at the same time
+/// are in each other's way, so each lets go between its attempts. Errors of the question are left
+/// to the real opening.
+fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Clone + Send + 'static) -> bool {
+    let is_free = busy_handler::try_up_to(RIVALS_WAIT, || {
+        Ok(is_over() || !is_held_now(path, log, is_over.clone()))
+    });
+    matches!(is_free, Ok(false))
+}
+
+fn is_held_now(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static) -> bool {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let asked = Connection::open_with_flags(path, flags).and_then(|mut conn| {
         // A log that exists is left to the connection that opens the database next.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log.exists())?;
-        busy_handler::wait_while(&mut conn, RIVALS_WAIT, move || !is_over())?;
+        busy_handler::wait_while(&mut conn, ATTEMPT_WAIT, move || !is_over())?;
         conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
         conn.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))
     });

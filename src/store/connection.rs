@@ -34,6 +34,33 @@ const WAL_TRIES_MAX: usize = 100;
 
 /// Opens the writing connection, creating and migrating the file as needed.
 pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    let mut conn = open_to_write(path, if_missing, busy_handler::LONG)?;
+    schema::check_is_ours(&conn, path)?;
+    switch_to_wal(&conn)?;
+    // An acknowledged write survives a loss of power, not only of the process.
+    set_up_writer(&conn, "FULL")?;
+    schema::migrate(&mut conn, path)?;
+    Ok(conn)
+}
+
+/// Opens a writing connection to a memory of this build's schema version, for a process that must
+/// not wait: neither for others longer than `wait`, nor for the disk. Its writes stay in the log
+/// until another connection copies them into the file.
+pub(super) fn open_hasty_writer(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_to_write(path, IfMissing::Refuse, wait)?;
+    schema::check(&conn, path)?;
+    set_up_writer(&conn, "NORMAL")?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map(drop)
+        .doing("leave the log as it is")?;
+    Ok(conn)
+}
+
+fn open_to_write(
+    path: &Path,
+    if_missing: IfMissing,
+    wait: Duration,
+) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
     companions::check(path)?;
@@ -43,20 +70,19 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, wait)?;
     distrust(&conn)?;
     prepare_once(&conn)?;
-    schema::check_is_ours(&conn, path)?;
-    switch_to_wal(&conn)?;
-    // An acknowledged write survives a loss of power, not only of the process.
-    conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
+    Ok(conn)
+}
+
+fn set_up_writer(conn: &Connection, durability: &str) -> Result<(), StoreError> {
+    conn.pragma_update(None, "synchronous", durability).doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
-    set_cache(&conn, CACHE_KIB)?;
+    set_cache(conn, CACHE_KIB)?;
     conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
-        .doing("limit the log")?;
-    schema::migrate(&mut conn, path)?;
-    Ok(conn)
+        .doing("limit the log")
 }
 
 /// Creates an empty file that only its user can read; SQLite gives its log the same mode.
@@ -125,7 +151,12 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
 
 /// Opens a connection that cannot write to a memory of this build's schema version.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
-    let conn = open_read_only(path)?;
+    open_reader_within(path, busy_handler::LONG)
+}
+
+/// Opens a connection that cannot write, and waits for others up to `wait`.
+pub(super) fn open_reader_within(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path, wait)?;
     distrust(&conn)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     prepare_once(&conn)?;
@@ -137,7 +168,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a memory of any schema version for examination; refuses other files. SQLite opens the file
 /// read-only; temporary tables are possible.
 pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
-    let conn = open_read_only(path)?;
+    let conn = open_read_only(path, busy_handler::LONG)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
@@ -154,13 +185,13 @@ pub(crate) fn begin_read<'c>(
 }
 
 /// Opens the file read-only.
-fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+fn open_read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
     companions::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
-    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, wait)?;
     Ok(conn)
 }
 

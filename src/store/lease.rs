@@ -20,6 +20,9 @@ use crate::model::clock::Millis;
 /// Time after its last renewal during which a holder counts as alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
 
+/// The beginning of the names of leases for rescans; the rest identifies the folder.
+pub(crate) const RESCAN_LEASE: &str = "rescan:";
+
 /// Remaining time below which a holder renews, so that a quick schedule does not write each time.
 const RENEW_MS: i64 = LEASE_MS / 2;
 

@@ -21,7 +21,7 @@ pub(crate) use resolution::resolve_rows;
 use resolution::{WaitingRefs, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
 use targets::LinkRows;
-pub(super) use targets::ids;
+pub(super) use targets::{file_head, ids};
 
 use super::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
 use crate::ingest::parse::link;

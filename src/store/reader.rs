@@ -10,19 +10,23 @@ mod change_counters;
 mod counts;
 mod deadline;
 mod edges;
+mod filling;
 mod filter;
 mod history;
 mod hits;
 mod listings;
+mod paths;
 mod summary;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
 mod typed;
+mod used;
 mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
@@ -31,19 +35,23 @@ pub(crate) use archivable::{Archivable, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use edges::EdgeDirection;
+pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access, unreadable};
+pub(crate) use typed::{
+    AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
+};
+pub(crate) use used::UsedNode;
 pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{ErrorStep, Prepared, StoreError, connection};
+use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
 use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -119,9 +127,23 @@ impl Reader {
 
     /// Opens the memory at `path` with a mark on every id.
     pub(crate) fn open_marked(path: &Path, mark: &'static str) -> Result<Reader, StoreError> {
-        let (mut conn, deadline) = (connection::open_reader(path)?, Deadline::default());
+        Reader::open_within(path, busy_handler::LONG, mark)
+    }
+
+    /// Opens the memory at `path`, and waits for other connections no longer than `wait`.
+    fn open_within(path: &Path, wait: Duration, mark: &'static str) -> Result<Reader, StoreError> {
+        let mut conn = connection::open_reader_within(path, wait)?;
+        let deadline = Deadline::default();
         deadline.attach(&mut conn)?;
         Ok(Reader { conn, deadline, mark })
+    }
+
+    /// Opens the memory at `path` for one process's only question, whose deadline begins now. It
+    /// waits for other connections no longer than `wait`.
+    pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Reader, StoreError> {
+        let reader = Reader::open_within(path, wait, "")?;
+        reader.deadline.begin();
+        Ok(reader)
     }
 
     /// Answers a question; a statement that still runs at the deadline ends with an error.

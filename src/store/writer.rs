@@ -2,20 +2,22 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
+    Batch, Counts, ErrorStep, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
+    connection, files,
 };
 use crate::model::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
-    log: Arc<Log>,
+    log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
 }
 
@@ -30,15 +32,24 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let mut conn = connection::open_writer(path, if_missing)?;
+        Writer::of(path, connection::open_writer(path, if_missing)?)
+    }
+
+    /// Opens a database of this build's schema version for a process that must not wait: for other
+    /// connections no longer than `wait`, and not for the disk.
+    pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
+        Writer::of(path, connection::open_hasty_writer(path, wait)?)
+    }
+
+    fn of(path: &Path, mut conn: Connection) -> Result<Writer, StoreError> {
         let file_identity = Arc::new(FileIdentity::of(path)?);
-        let log = Log::of(path, &file_identity);
+        let log = WriteAheadLog::of(path, &file_identity);
         log.attach(&mut conn)?;
         Ok(Writer { conn: Mutex::new(conn), log, file_identity })
     }
 
     /// Returns the log that its commits append to.
-    pub(crate) fn log(&self) -> &Arc<Log> {
+    pub(crate) fn log(&self) -> &Arc<WriteAheadLog> {
         &self.log
     }
 

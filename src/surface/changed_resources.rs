@@ -14,16 +14,16 @@ use crate::model::clock::Millis;
 use crate::store::StoreError;
 use crate::store::reader::{ChangeCounters, Reader};
 
-const GRAPH: &str = "remindb://graph";
-const SNAPSHOTS: &str = "remindb://snapshots";
-const TREE: &str = "remindb://tree";
-const FILES: &str = "remindb://files";
-const TEMPERATURE: &str = "remindb://temperature";
+const GRAPH_URI: &str = "remindb://graph";
+const SNAPSHOTS_URI: &str = "remindb://snapshots";
+const TREE_URI: &str = "remindb://tree";
+const FILES_URI: &str = "remindb://files";
+const TEMPERATURE_URI: &str = "remindb://temperature";
 
 /// Changed by a scan of the source folder that changed the memory; the scanner reports it.
-pub(crate) const RESCAN: &str = "remindb://rescan";
+pub(crate) const RESCAN_URI: &str = "remindb://rescan";
 /// Changed by every log record; the log reports it.
-pub(crate) const LOGS: &str = "remindb://logs";
+pub(crate) const LOGS_URI: &str = "remindb://logs";
 
 /// The URI of a resource that shows something else.
 type ChangedUri = Cow<'static, str>;
@@ -142,11 +142,11 @@ fn changed(
     let is_cooler = before.attended != now.attended && reader.has_cooling_nodes()?;
     let rows = [
         // A new or deleted file may resolve or unresolve a reference.
-        (GRAPH, is_written || before.edges != now.edges || before.files != now.files),
-        (SNAPSHOTS, is_written || before.oldest != now.oldest),
-        (TREE, is_written),
-        (FILES, is_filed),
-        (TEMPERATURE, is_cooler || before.heats != now.heats),
+        (GRAPH_URI, is_written || before.edges != now.edges || before.files != now.files),
+        (SNAPSHOTS_URI, is_written || before.oldest != now.oldest),
+        (TREE_URI, is_written),
+        (FILES_URI, is_filed),
+        (TEMPERATURE_URI, is_cooler || before.heats != now.heats),
     ];
     Ok(rows.into_iter().filter(|(_, is_changed)| *is_changed).map(|(uri, _)| uri).collect())
 }

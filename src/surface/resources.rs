@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ProcessFact, ProcessNames, ReadOnlyMemory};
+use crate::memory::{Error, ProcessFact, ReadOnlyMemory, RuntimeListing};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -48,7 +48,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Compiled source files by compile root, with nodes and tokens.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::write_files(reader, out)),
+        read: |it, _, out| it.read(|reader| dashboard::write_file_list(reader, out)),
     },
     Resource {
         uri: "remindb://tree",
@@ -267,8 +267,8 @@ fn values(
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessNames::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(ProcessNames::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(RuntimeListing::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(RuntimeListing::SessionLogs)),
         (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }

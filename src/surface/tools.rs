@@ -26,13 +26,24 @@ const INSTRUCTIONS: &str = "Long-term memory: the user's notes as a tree of node
                             read gets warmer and ranks higher. MemoryWrite remembers what you \
                             learn, at the node it belongs to.";
 
-const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
-const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
+/// The names of a node's id in any tool; each takes them all.
+const NODE_NAMES: &[&str] = &["anchor", "id", "node", "node_id", "root", "source_id"];
+
+const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers")
+    .required()
+    .also(&["anchor", "from", "id", "node", "node_id", "root", "source"]);
+const TARGET_ID: Arg = Arg::text("target_id", "Id of the target").also(&["target", "to"]);
 const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
-const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
+const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required().also(NODE_NAMES);
+const ANCHOR: Arg = Arg::text("anchor", "Id of the node").required().also(NODE_NAMES);
 
-const BUDGET: Arg = Arg::integer("budget", "Tokens");
+const BUDGET: Arg = Arg::integer("budget", "Tokens")
+    .also(&["max_tokens", "token_budget"])
+    .mistaken_for(&["k", "limit", "max_results", "n"]);
+/// The most hits of a search. It is not listed, since a budget is the better limit.
+const LIMIT: Arg =
+    Arg::integer("limit", "Most hits").also(&["k", "max_results", "n", "top_k"]).unlisted();
 
 const ARCHIVED: Arg = Arg::flag("archived", "");
 
@@ -177,7 +188,11 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns the net changes since a snapshot, newest first; with `detail` the \
                       new texts.",
         args: &[
-            Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
+            Arg::integer("since_snapshot", "Last snapshot known; default 0, none").also(&[
+                "since",
+                "snapshot",
+                "snapshot_id",
+            ]),
             Arg::flag("detail", ""),
             BUDGET,
             CURSOR,
@@ -191,8 +206,10 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         title: "Compare snapshots",
         description: "Returns unified diffs of what changed after one snapshot up to another.",
         args: &[
-            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning").required(),
-            Arg::integer("to_snapshot_id", "Inclusive").required(),
+            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning")
+                .required()
+                .also(&["from", "from_snapshot"]),
+            Arg::integer("to_snapshot_id", "Inclusive").required().also(&["to", "to_snapshot"]),
             BUDGET,
             CURSOR,
         ],
@@ -205,11 +222,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         title: "Read a node",
         description: "Returns a node's text, after as much of what is around it as the budget \
                       allows.",
-        args: &[
-            Arg::text("anchor", "Id of the node").required(),
-            BUDGET,
-            Arg::integer("depth", "Levels; default 32"),
-        ],
+        args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: ToolRunner::Read(read::fetch),
@@ -218,7 +231,20 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "MemoryFetchBatch",
         title: "Read several nodes",
         description: "Returns the texts of nodes, in the order asked.",
-        args: &[Arg::texts("node_ids", "", 1, 256).required(), BUDGET],
+        args: &[
+            Arg::texts("node_ids", "", 1, 256).required().also(&[
+                "anchor",
+                "anchors",
+                "id",
+                "ids",
+                "node",
+                "node_id",
+                "nodes",
+                "root",
+                "source_id",
+            ]),
+            BUDGET,
+        ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: ToolRunner::Read(read::fetch_batch),
@@ -247,8 +273,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         title: "History of a node",
         description: "Returns the changes of a node, newest first; of a forgotten one, too.",
         args: &[
-            Arg::text("anchor", "Id of the node").required(),
-            Arg::integer("depth", "Changes; default 10"),
+            ANCHOR,
+            Arg::integer("depth", "Changes; default 10").also(&["limit", "n"]),
             BUDGET,
             CURSOR,
         ],
@@ -287,7 +313,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns the nodes that references and edges connect with a node, heaviest \
                       first.",
         args: &[
-            Arg::text("anchor", "Id of the node").required(),
+            ANCHOR,
             Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
             Arg::integer("depth", "Hops, 1 to 5; default 1"),
             BUDGET,
@@ -304,7 +330,12 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Makes the state of an earlier snapshot the present, in one new snapshot. \
                       `drop_after` deletes what came after it for good.",
         args: &[
-            Arg::integer("snapshot_id", "Snapshot").required(),
+            Arg::integer("snapshot_id", "Snapshot").required().also(&[
+                "id",
+                "snapshot",
+                "to",
+                "to_snapshot_id",
+            ]),
             Arg::flag("drop_after", "Delete later snapshots"),
         ],
         output: Some(write::rollback_output),
@@ -316,16 +347,19 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         title: "Search",
         description: "Returns the nodes that words find, best first.",
         args: &[
-            Arg::text("query", "Words, or an FTS5 expression").required(),
+            Arg::text("query", "Words, or an FTS5 expression")
+                .required()
+                .also(&["q", "text", "words"]),
             BUDGET,
             Arg::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
-            Arg::choice("type", "", &NodeType::NAMES),
+            Arg::choice("type", "", &NodeType::NAMES).also(&["node_type"]),
             Arg::texts("tags", "All of them", 0, usize::MAX),
             Arg::choice("status", "", STATUSES),
             Arg::choice("importance", "", IMPORTANCES),
             Arg::time("since", "", Millis::parse_rfc3339),
             Arg::time("until", "", Millis::parse_rfc3339_end),
             ARCHIVED,
+            LIMIT,
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
@@ -347,7 +381,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       in the history.",
         args: &[
             NODE_ID,
-            Arg::text("summary", "The new text").required(),
+            Arg::text("summary", "The new text").required().also(&["content", "payload", "text"]),
             Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
         ],
         output: Some(write::summarized_output),
@@ -359,7 +393,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         title: "Outline",
         description: "Returns the outline of the memory or of a node; folds the coldest to fit.",
         args: &[
-            Arg::text("root", "Id; default all"),
+            Arg::text("root", "Id; default all").also(NODE_NAMES),
             Arg::integer("depth", "Levels; default 5"),
             BUDGET,
             ARCHIVED,
@@ -393,8 +427,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       children. At any other node: its new text, kept until the file's block \
                       changes.",
         args: &[
-            Arg::text("payload", "").required(),
-            Arg::text("anchor", "Id of a node"),
+            Arg::text("payload", "").required().also(&["content", "markdown", "text"]),
+            Arg::text("anchor", "Id of a node").also(NODE_NAMES),
             Arg::choice(
                 "mode",
                 "append: as last children; replace: as its text",

@@ -12,6 +12,7 @@ import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 
 import { CLIENTS } from "./clients.mjs";
+import { CHECKS_OF_HOOKS, goUnasked } from "./hooks.mjs";
 import { serve } from "./model.mjs";
 import * as script from "./script.mjs";
 
@@ -28,6 +29,7 @@ const RUNS = [
   { name: "core", flags: ["--tools", "core"], script: script.REMEMBERING },
   { name: "user", script: script.REMEMBERING },
   { name: "rollback", script: script.ROLLING_BACK, checks: ["offered", "asked", "removed"] },
+  { name: "hooks", go: goUnasked },
 ];
 
 class Place {
@@ -81,6 +83,11 @@ class Place {
     return this.call(program, "setup", this.client.name, ...scope, ...flags);
   }
 
+  // What a search finds, with the texts.
+  found(words) {
+    return this.call(program, "search", words, "--detail", "full", "--db", this.memory);
+  }
+
   // Every file but the memory, by path, with its bytes; and every folder.
   everything() {
     const all = new Map();
@@ -93,10 +100,13 @@ class Place {
   }
 }
 
-// Starts the client with its question, and returns what it said when it ended.
-async function ask(place, url) {
+const QUESTION = "What is known of the quasar valve?";
+
+// Starts the client with a question, and returns what it said when it ended.
+async function ask(place, url, question = QUESTION, flags = []) {
   const { client, environment, project } = place;
-  const [file, ...args] = client.argv("What is known of the quasar valve?");
+  const [file, ...args] = client.argv(question);
+  args.splice(-1, 0, ...flags);
   const env = {
     ...environment,
     ...client.env(url),
@@ -255,10 +265,11 @@ for (const client of CLIENTS) {
     if (client.asksNobody && run.script === script.ROLLING_BACK) continue;
     if (!words.every((it) => [client.name, run.name].includes(it))) continue;
     const started = Date.now();
-    const row = await go(client, run);
+    const row = run.go ? await run.go(client, run, { Place, ask }) : await go(client, run);
     n_runs += 1;
     console.log(line({ ...row, client: client.name, version: pins[client.package], run: run.name }));
     if (row.strangers?.length) console.log(`    kept from ${row.strangers.join(", ")}`);
+    if (run.go) console.log(`    ${CHECKS_OF_HOOKS.map((it) => `${it}: ${row[it]}`).join(", ")}`);
     for (const failure of row.failures ?? []) console.log(`    ${failure.replaceAll("\n", "\n    ")}`);
     if (row.failures) n_failed += 1;
     if (process.env.SHOW_TIMES) console.log(`    ${Date.now() - started} ms`);

@@ -9,6 +9,7 @@
 // - `owns`: files of `home` that the client itself writes in.
 // - `asksNobody`: whether it runs every tool when it is started without a person.
 // - `isOfUser`: whether it has only settings of a user.
+// - `trusting`: flags that stand for a person who trusts the hooks in the client's dialog.
 
 import * as dialects from "./dialects.mjs";
 
@@ -37,6 +38,7 @@ export const CLIENTS = [
     package: "@openai/codex",
     dialect: dialects.responses,
     argv: (prompt) => ["codex", "exec", prompt],
+    trusting: ["--dangerously-bypass-hook-trust"],
     env: () => ({ STAND_IN_KEY: "none" }),
     home: (url, project) => ({
       ".codex/config.toml": `# mine

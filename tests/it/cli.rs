@@ -78,13 +78,13 @@ fn search_finds_or_says_that_it_does_not() {
         G3uKfw1qBLs One connection writes.
         = 0
         $ search zebra --db m.db
-        no results
+        no results: nothing has these words; try fewer or other ones, or MemoryTree for the outline
         = 1
         $ search five --budget 7 --db m.db
         …
         = 0
         $ search five --type heading --db m.db
-        no results
+        no results: no node meets all conditions; leave one out
         = 1
     "#]]);
 }
@@ -344,7 +344,7 @@ fn usage_errors_are_explained() {
         ! remindb: `compile` does not take `b`; see `remindb help`
         = 2
         $ compil a
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
         = 2
         $ compile a --databse x
         ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
@@ -383,7 +383,7 @@ fn usage_errors_are_explained() {
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
         = 2
         $ help me
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
         = 2
         $ --nonsense
         ! remindb: invalid option `--nonsense`; see `remindb help`

@@ -222,7 +222,7 @@ fn an_empty_folder_is_an_empty_memory() {
     folder.assert_healthy("m.db");
     folder.check_session(expect![[r#"
         $ search anything --db m.db
-        no results
+        no results: the memory is empty; MemoryCompile reads a folder of notes into it, and MemoryWrite a text
         = 1
         $ inspect --tree --files --json --db m.db --depth 0
         {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test cannot do is its failure")]
 
+/// Replies that name the reason and the next step.
+mod advice;
 /// The command line: both streams and the exit code.
 mod cli;
 /// The resources of typed memories.
@@ -19,7 +21,10 @@ mod heal;
 /// Notifications of cold nodes.
 mod heat;
 /// Odd folders and killed processes.
+mod hooks;
 mod hostile;
+/// Arguments by other names and in other forms.
+mod lenient;
 /// Limits, archiving, and the settings and backups around them.
 mod limits;
 /// Updates of subscribed resources.
@@ -57,6 +62,8 @@ mod setup;
 mod support;
 /// The house rules.
 mod tidy;
+/// The commands of the tools that agents have.
+mod tool_commands;
 /// Deltas, rollbacks and dropped history.
 mod versions;
 /// A root's own folder `.remindb/`: settings, initial temperatures, ignore rules.

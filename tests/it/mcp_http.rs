@@ -396,7 +396,7 @@ fn only_what_is_allowed_is_compiled() {
     let whole = up.tool("MemoryCompile", json!({"path": "."}));
     assert!(whole.ends_with("file.md: a link that leaves the folder; not followed"), "{whole}");
     let found = up.tool("MemorySearch", json!({"query": "planted marker"}));
-    assert_eq!(found.trim(), "no results");
+    assert!(found.starts_with("no results"), "{found}");
     let log = up.end();
     assert!(log.contains("refused to compile"), "{log}");
     assert!(!log.contains("/etc") && !log.contains("secret.md"), "{log}");

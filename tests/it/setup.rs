@@ -133,6 +133,8 @@ fn a_project_gets_a_server_and_two_skills() {
         memory: DIR/project/.remindb/memory.db (the server makes it)
         allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
         to be asked each time: remindb setup claude-code --ask
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup claude-code --no-hooks
         next: start Claude Code here and approve the server; `/mcp` shows it
     "#]]
     .assert_eq(&shown);
@@ -156,7 +158,7 @@ fn a_project_gets_a_server_and_two_skills() {
 #[track_caller]
 fn check_allowed(args: &str, path: &str, expected: Expect) {
     let folder = world();
-    let shown = ok(&folder, args);
+    let shown = ok(&folder, &format!("{args} --no-hooks"));
     let shown =
         shown.lines().filter(|it| it.starts_with("allowed") || it.starts_with("to be asked"));
     let shown: String = shown.map(|it| format!("{it}\n")).collect();
@@ -684,7 +686,7 @@ fn a_server_that_listens_is_set_up_by_its_address() {
         (
             "claude-code --http http://127.0.0.1:7474/mcp --token-env TOKEN",
             "project/.mcp.json",
-            r#""headers": {"Authorization":"Bearer ${TOKEN}"}"#,
+            r#""headers": {"Authorization": "Bearer ${TOKEN}"}"#,
         ),
         (
             "codex --http http://127.0.0.1:7474/mcp --token-env TOKEN",
@@ -694,7 +696,7 @@ fn a_server_that_listens_is_set_up_by_its_address() {
         (
             "gemini --http http://127.0.0.1:7474/mcp --token-env TOKEN",
             "project/.gemini/settings.json",
-            r#""headers": {"Authorization":"Bearer $TOKEN"}"#,
+            r#""headers": {"Authorization": "Bearer $TOKEN"}"#,
         ),
         (
             "goose --http http://127.0.0.1:7474/mcp --token abc",
@@ -859,7 +861,7 @@ fn the_list_says_what_is_connected_to_which_memory() {
     let said = ok(&folder, "--list").replace(folder.path("").to_str().unwrap(), "DIR/");
     expect![[r#"
         claude-code     project  its settings are broken, line 1: unterminated object
-        codex           project  DIR/project/.remindb/memory.db (allowed)
+        codex           project  DIR/project/.remindb/memory.db (allowed, hooks)
         codex           user     not connected
         cursor          project  http://127.0.0.1:7474/mcp
         zed             project  not connected
@@ -881,9 +883,393 @@ fn the_list_says_what_is_connected_to_which_memory() {
     };
     assert_eq!(of("codex", "project")["memory"], "DIR/project/.remindb/memory.db");
     assert_eq!(of("codex", "project")["permissions"], "allowed");
+    assert_eq!(of("codex", "project")["hooks"], "installed");
     assert_eq!(of("codex", "user")["memory"], Value::Null);
+    assert_eq!(of("codex", "user")["hooks"], "none");
+    assert_eq!(of("zed", "user")["hooks"], Value::Null);
     assert_eq!(of("zed", "user")["permissions"], "asked");
     assert_eq!(of("cursor", "project")["memory"], "http://127.0.0.1:7474/mcp");
+}
+
+/// Compares the file with a client's hooks, below the lines about them. Without hooks it is not
+/// made; leaving them out later takes exactly them away.
+#[track_caller]
+fn check_hooks(args: &str, path: &str, expected: Expect) {
+    let (folder, without) = (world(), world());
+    let said = ok(&folder, &format!("{args} --ask"));
+    let said = said.lines().skip_while(|it| !it.starts_with("added hooks")).take(2);
+    let said: String = said.map(|it| format!("{it}\n")).collect();
+    expected.assert_eq(&(said + &text(&folder, path)));
+    let before = everything(&folder);
+    ok(&folder, &format!("{args} --ask"));
+    assert_eq!(everything(&folder), before, "a second run");
+
+    let said = ok(&without, &format!("{args} --ask --no-hooks"));
+    assert!(!said.contains("hooks"), "{said}");
+    ok(&folder, &format!("{args} --ask --no-hooks"));
+    let left = everything(&folder).remove(path).unwrap_or_default();
+    assert!(!left.contains(" hook "), "{left}");
+    ok(&folder, &format!("{args} --ask"));
+    ok(&folder, &format!("{args} --remove"));
+    assert_eq!(everything(&folder), everything(&world()));
+}
+
+#[test]
+fn claude_code_calls_hooks_of_its_settings() {
+    check_hooks(
+        "claude-code",
+        "project/.claude/settings.json",
+        expect![[r#"
+            added hooks: the agent is told what the memory holds, and a note of each session is kept
+            to leave them out: remindb setup claude-code --no-hooks
+            {
+              "hooks": {
+                "SessionStart": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client claude-code || true", "timeout": 3}]}
+                ],
+                "UserPromptSubmit": [
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client claude-code || true", "timeout": 3}]}
+                ],
+                "PreCompact": [
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client claude-code || true", "timeout": 3}]}
+                ],
+                "SessionEnd": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client claude-code || true", "timeout": 3}]}
+                ]
+              }
+            }
+        "#]],
+    );
+    check_hooks(
+        "claude-code --scope user",
+        "home/.claude/settings.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup claude-code --scope user --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client claude-code --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn codex_calls_hooks_of_a_file_beside_its_settings() {
+    check_hooks(
+        "codex",
+        "project/.codex/hooks.json",
+        expect![[r#"
+            added hooks: the agent is told what the memory holds, and a note of each session is kept
+            to leave them out: remindb setup codex --no-hooks
+            {
+              "hooks": {
+                "SessionStart": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client codex || true", "timeout": 3}]}
+                ],
+                "UserPromptSubmit": [
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client codex || true", "timeout": 3}]}
+                ],
+                "PreCompact": [
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client codex || true", "timeout": 3}]}
+                ],
+                "SessionEnd": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client codex || true", "timeout": 3}]}
+                ]
+              }
+            }
+        "#]],
+    );
+    check_hooks(
+        "codex --scope user",
+        "home/.codex/hooks.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup codex --scope user --no-hooks
+        {
+          "hooks": {
+            "SessionStart": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-start --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "UserPromptSubmit": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook prompt --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "PreCompact": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook pre-compact --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ],
+            "SessionEnd": [
+              {"hooks": [{"type": "command", "command": "PROGRAM hook session-end --client codex --db DIR/home/.local/share/remindb/memory.db || true", "timeout": 3}]}
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn gemini_calls_hooks_with_a_name() {
+    check_hooks(
+        "gemini-cli",
+        "project/.gemini/settings.json",
+        expect![[r#"
+            added hooks: the agent is told what the memory holds, and a note of each session is kept
+            to leave them out: remindb setup gemini-cli --no-hooks
+            {
+              "mcpServers": {
+                "remindb": {
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project"]
+                }
+              },
+              "hooks": {
+                "SessionStart": [
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-start --client gemini-cli || true", "timeout": 3000}]}
+                ],
+                "BeforeAgent": [
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook prompt --client gemini-cli || true", "timeout": 3000}]}
+                ],
+                "PreCompress": [
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook pre-compact --client gemini-cli || true", "timeout": 3000}]}
+                ],
+                "SessionEnd": [
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-end --client gemini-cli || true", "timeout": 3000}]}
+                ]
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn qwen_calls_hooks_after_each_turn_too() {
+    check_hooks(
+        "qwen-code",
+        "project/.qwen/settings.json",
+        expect![[r#"
+            added hooks: the agent is told what the memory holds, and a note of each session is kept
+            to leave them out: remindb setup qwen-code --no-hooks
+            {
+              "mcpServers": {
+                "remindb": {
+                  "command": "remindb",
+                  "args": ["serve", "--scope", "project"]
+                }
+              },
+              "hooks": {
+                "SessionStart": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client qwen-code || true", "timeout": 3}]}
+                ],
+                "UserPromptSubmit": [
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client qwen-code || true", "timeout": 3}]}
+                ],
+                "PreCompact": [
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code || true", "timeout": 3}]}
+                ],
+                "Stop": [
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code || true", "timeout": 3}]}
+                ],
+                "SessionEnd": [
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client qwen-code || true", "timeout": 3}]}
+                ]
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn opencode_gets_a_plugin() {
+    let source = include_str!("../../src/cli/setup/hooks/opencode.js");
+    for (scope, path, words) in [
+        ("", "project/.opencode/plugins/remindb.js", r#"["remindb","hook","--client","opencode"]"#),
+        (
+            " --scope user",
+            "home/.config/opencode/plugins/remindb.js",
+            r#"["PROGRAM","hook","--client","opencode","--db","DIR/home/.local/share/remindb/memory.db"]"#,
+        ),
+    ] {
+        let folder = world();
+        let said = ok(&folder, &format!("opencode{scope}"));
+        assert!(said.contains("\nadded hooks: "), "{said}");
+        assert_eq!(text(&folder, path), source.replace(r#"["REMINDB"]"#, words));
+        let before = everything(&folder);
+        ok(&folder, &format!("opencode{scope}"));
+        assert_eq!(everything(&folder), before, "a second run");
+        ok(&folder, &format!("opencode{scope} --no-hooks"));
+        assert!(!everything(&folder).contains_key(path));
+        ok(&folder, &format!("opencode{scope} --remove"));
+        assert_eq!(everything(&folder), everything(&world()));
+    }
+}
+
+#[test]
+fn copilot_gets_a_file_of_hooks() {
+    check_hooks(
+        "copilot-cli",
+        "project/.github/hooks/remindb.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup copilot-cli --no-hooks
+        {
+          "version": 1,
+          "hooks": {
+            "sessionStart": [
+              {
+                "type": "command",
+                "bash": "remindb hook session-start --client copilot-cli || true",
+                "timeoutSec": 3
+              }
+            ],
+            "userPromptTransformed": [
+              {
+                "type": "command",
+                "bash": "remindb hook prompt --client copilot-cli || true",
+                "timeoutSec": 3
+              }
+            ],
+            "preCompact": [
+              {
+                "type": "command",
+                "bash": "remindb hook pre-compact --client copilot-cli || true",
+                "timeoutSec": 3
+              }
+            ],
+            "sessionEnd": [
+              {
+                "type": "command",
+                "bash": "remindb hook session-end --client copilot-cli || true",
+                "timeoutSec": 3
+              }
+            ]
+          }
+        }
+    "#]],
+    );
+    check_hooks(
+        "copilot-cli --scope user",
+        "home/.copilot/hooks/remindb.json",
+        expect![[r#"
+        added hooks: the agent is told what the memory holds, and a note of each session is kept
+        to leave them out: remindb setup copilot-cli --scope user --no-hooks
+        {
+          "version": 1,
+          "hooks": {
+            "sessionStart": [
+              {
+                "type": "command",
+                "bash": "PROGRAM hook session-start --client copilot-cli --db DIR/home/.local/share/remindb/memory.db || true",
+                "timeoutSec": 3
+              }
+            ],
+            "userPromptTransformed": [
+              {
+                "type": "command",
+                "bash": "PROGRAM hook prompt --client copilot-cli --db DIR/home/.local/share/remindb/memory.db || true",
+                "timeoutSec": 3
+              }
+            ],
+            "preCompact": [
+              {
+                "type": "command",
+                "bash": "PROGRAM hook pre-compact --client copilot-cli --db DIR/home/.local/share/remindb/memory.db || true",
+                "timeoutSec": 3
+              }
+            ],
+            "sessionEnd": [
+              {
+                "type": "command",
+                "bash": "PROGRAM hook session-end --client copilot-cli --db DIR/home/.local/share/remindb/memory.db || true",
+                "timeoutSec": 3
+              }
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn copilot_beside_claude_code_in_one_project_is_told_twice_and_setup_says_so() {
+    let told = |said: &str| -> String {
+        said.lines().filter(|it| it.starts_with("note: ")).map(|it| format!("{it}\n")).collect()
+    };
+    for (first, second) in [("claude-code", "copilot-cli"), ("copilot-cli", "claude-code")] {
+        let folder = world();
+        assert_eq!(told(&ok(&folder, first)), String::new());
+        expect![[r#"
+            note: Copilot CLI runs the hooks of Claude Code in a project, too, and is told twice; to leave out its own: remindb setup copilot-cli --no-hooks
+        "#]].assert_eq(&told(&ok(&folder, second)));
+        assert_eq!(told(&ok(&folder, &format!("{second} --no-hooks"))), String::new());
+    }
+}
+
+#[test]
+fn codex_says_that_hooks_need_trust() {
+    let next = |args: &str| {
+        let said = ok(&world(), args);
+        said.lines().last().unwrap().to_owned()
+    };
+    let with_hooks = expect![
+        "next: start Codex here and trust the project; `/mcp` shows the server; trust the hooks in \
+         `/hooks`, which do not run before that"
+    ];
+    with_hooks.assert_eq(&next("codex"));
+    expect!["next: start Codex here and trust the project; `/mcp` shows the server"]
+        .assert_eq(&next("codex --no-hooks"));
+}
+
+#[test]
+fn a_server_that_listens_gets_no_hooks_and_takes_those_of_a_memory_away() {
+    let folder = world();
+    ok(&folder, "claude-code");
+    let said = ok(&folder, "claude-code --http http://127.0.0.1:7474/mcp");
+    assert!(!said.contains("hooks"), "{said}");
+    let settings = text(&folder, "project/.claude/settings.json");
+    assert!(!settings.contains("hook"), "{settings}");
+}
+
+#[test]
+fn a_missing_hook_shows_in_the_list() {
+    let folder = world();
+    ok(&folder, "gemini-cli");
+    let path = "project/.gemini/settings.json";
+    let settings = text(&folder, path).replace("hook pre-compact", "true");
+    folder.write(path, &settings);
+    let rows: Value = serde_json::from_str(&ok(&folder, "--list --json --scope project")).unwrap();
+    let row = rows.as_array().unwrap().iter().find(|it| it["client"] == "gemini-cli").unwrap();
+    assert_eq!(row["hooks"], "partly installed");
+}
+
+#[test]
+fn hooks_join_those_of_the_user_and_leave_them() {
+    let mine = "{\n  // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": []}\n    ]\n  }\n}\n";
+    let folder = world().file("project/.gemini/settings.json", mine);
+    let before = everything(&folder);
+    ok(&folder, "gemini-cli");
+    let now = text(&folder, "project/.gemini/settings.json");
+    assert!(now.contains("// mine") && now.contains(r#"{"hooks": []},"#), "{now}");
+    ok(&folder, "gemini-cli --remove");
+    assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn words_of_a_hook_are_quoted_for_the_shell() {
+    let folder = world();
+    ok(&folder, "claude-code --ask --db it's.db");
+    let settings = text(&folder, "project/.claude/settings.json");
+    assert!(settings.contains(r"--db 'it'\\''s.db' || true"), "{settings}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::client::{Client, Scope};
 use crate::cli::backups::BackupWish;
 use crate::model::clock::Millis;
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Archive(ArchiveArgs),
     ViewQuery(ViewQueryArgs),
     Setup(SetupArgs),
+    Tool(ToolArgs),
+    Hook(HookArgs),
     Completion(Shell),
     Help(Option<String>),
     Version,
@@ -96,6 +100,24 @@ pub(crate) struct SearchArgs {
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolArgs {
+    pub(crate) tool: &'static str,
+    /// Its arguments as typed; the tool's table checks them.
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) input: ToolInput,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_json: bool,
+}
+
+/// The argument of a tool that standard input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolInput {
+    None,
+    Stdin(&'static str),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -258,6 +280,7 @@ pub(crate) struct SetupArgs {
     /// The name of the variable that has the token.
     pub(crate) token_env: Option<String>,
     pub(crate) is_asking: bool,
+    pub(crate) is_without_hooks: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,
     pub(crate) is_json: bool,
@@ -274,6 +297,52 @@ pub(crate) enum SetupClients {
     Ask,
     /// All, only to show them.
     List,
+}
+
+/// The moment at which a client calls a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HookEvent {
+    SessionStart,
+    Prompt,
+    PreCompact,
+    SessionEnd,
+}
+
+/// Arguments of a hook. A mistake in them is no error of the command line: clients take any exit
+/// code but 0 for an objection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HookArgs {
+    pub(crate) event: Option<HookEvent>,
+    pub(crate) client: Option<String>,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) budget: Option<u32>,
+    /// The mistake.
+    pub(crate) problem: Option<String>,
+}
+
+impl HookEvent {
+    pub(crate) const NAMES: &[(&str, HookEvent)] = &[
+        ("session-start", HookEvent::SessionStart),
+        ("prompt", HookEvent::Prompt),
+        ("pre-compact", HookEvent::PreCompact),
+        ("session-end", HookEvent::SessionEnd),
+    ];
+
+    pub(crate) fn named(name: &str) -> Option<HookEvent> {
+        HookEvent::NAMES.iter().find(|(it, _)| *it == name).map(|(_, event)| *event)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        HookEvent::NAMES.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl HookArgs {
+    /// Returns event and client, for the log.
+    pub(crate) fn name(&self) -> String {
+        let event = self.event.map_or("hook", HookEvent::name);
+        self.client.as_ref().map_or(event.to_owned(), |client| format!("{event} {client}"))
+    }
 }
 
 /// A shell that can complete.

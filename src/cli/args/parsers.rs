@@ -9,11 +9,11 @@ use lexopt::prelude::*;
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs, SetupArgs, SetupClients,
+    SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::values::{
-    parse_client, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms,
-    parse_time, parse_tools, parse_transport, suggestion,
+    parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time, parse_tools,
+    parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
@@ -362,74 +362,6 @@ pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Salvage(SalvageArgs { damaged, out }))
 }
 
-pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
-    let mut values = Vec::new();
-    let mut args = SetupArgs { db, ..SetupArgs::default() };
-    let (mut is_all, mut is_list) = (false, false);
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Long("all") => is_all = true,
-            Long("list") => is_list = true,
-            Long("scope") => args.scope = Some(parse_scope(&parser.value()?)?),
-            Long("db") => args.db = Some(parser.value()?.into()),
-            Long("also") => args.also = Some(parser.value()?.into()),
-            Long("source") => args.source = Some(parser.value()?.into()),
-            Long("tools") => args.tools = Some(parse_tools(&parser.value()?)?),
-            Long("http") => args.http = Some(parser.value()?.string()?),
-            Long("token") => args.token = Some(parser.value()?.string()?),
-            Long("token-env") => args.token_env = Some(parser.value()?.string()?),
-            Long("ask") => args.is_asking = true,
-            Long("dry-run") => args.is_dry_run = true,
-            Long("remove") => args.is_remove = true,
-            Long("json") => args.is_json = true,
-            Value(value) => values.push(value),
-            other => return otherwise("setup", other),
-        }
-    }
-    let client = at_most_one("setup", values)?.map(|it| parse_client(&it)).transpose()?;
-    args.clients = match (client, is_all, is_list) {
-        (Some(client), false, false) => SetupClients::One(client),
-        (None, true, false) => SetupClients::All,
-        (None, false, true) => SetupClients::List,
-        (None, false, false) => SetupClients::Ask,
-        _ => return Err(UsageError("`setup` takes a client, `--all` or `--list`".to_owned())),
-    };
-    check_setup(&args)?;
-    Ok(Command::Setup(args))
-}
-
-/// Refuses flags that contradict each other.
-fn check_setup(args: &SetupArgs) -> Result<(), UsageError> {
-    let is_of_server = [
-        ("db", args.db.is_some()),
-        ("also", args.also.is_some()),
-        ("source", args.source.is_some()),
-        ("tools", args.tools.is_some()),
-    ];
-    let is_of_http = [
-        ("http", args.http.is_some()),
-        ("token", args.token.is_some()),
-        ("token-env", args.token_env.is_some()),
-    ];
-    let given = |all: &[(&'static str, bool)]| all.iter().find(|it| it.1).map(|it| it.0);
-    if args.is_remove {
-        let all = [&is_of_server[..], &is_of_http, &[("ask", args.is_asking)]].concat();
-        let what = |flag| UsageError(format!("`--remove` needs no `--{flag}`"));
-        return given(&all).map_or(Ok(()), |flag| Err(what(flag)));
-    }
-    if args.http.is_some() {
-        // The server that listens has its own.
-        let what = |flag| UsageError(format!("`--{flag}` is for `serve` at that address"));
-        given(&is_of_server[..3]).map_or(Ok(()), |flag| Err(what(flag)))?;
-    } else if let Some(flag) = given(&is_of_http) {
-        return Err(UsageError(format!("`--{flag}` is for `--http`; add its address")));
-    }
-    if args.token.is_some() && args.token_env.is_some() {
-        return Err(UsageError("`--token` or `--token-env`, not both".to_owned()));
-    }
-    Ok(())
-}
-
 pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -476,7 +408,10 @@ fn one(name: &str, values: Vec<OsString>, what: &str) -> Result<OsString, UsageE
     at_most_one(name, values)?.ok_or_else(|| UsageError(format!("`{name}` needs {what}")))
 }
 
-fn at_most_one(name: &str, values: Vec<OsString>) -> Result<Option<OsString>, UsageError> {
+pub(super) fn at_most_one(
+    name: &str,
+    values: Vec<OsString>,
+) -> Result<Option<OsString>, UsageError> {
     let mut values = values.into_iter();
     let first = values.next();
     none(name, values.as_slice())?;

@@ -35,9 +35,9 @@ fn mistakes_are_explained() {
     usage_error(&["search", "x", "--limit", "0"], "`--limit` needs 1 or more");
     usage_error(
         &["inspekt"],
-        "no command `inspekt`; there are compile, serve, inspect, search, \
+        "no command `inspekt`; there are compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, \
                           remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
-                          setup, completion, help; did you mean `inspect`?",
+                          setup, hook, completion, help; did you mean `inspect`?",
     );
     usage_error(
         &["search", "--budgit", "3", "x"],
@@ -70,3 +70,29 @@ fn every_flag_in_a_help_is_read() {
         }
     }
 }
+
+#[test]
+fn each_argument_of_a_tool_is_a_value_or_a_flag_in_the_help() {
+    for command in tool_parser::TOOL_COMMANDS {
+        let spec = CommandSpec::named(command.name).unwrap();
+        let mut flags = spec.flags();
+        let mut expected: Vec<String> =
+            command.flags().iter().map(|(name, _)| name.replace('_', "-")).collect();
+        expected.extend(["db", "json", "help"].map(str::to_owned));
+        flags.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(flags, expected, "{}", command.name);
+        assert!(command.values.iter().all(|it| !command.flags().iter().any(|(f, _)| f == it)));
+    }
+}
+
+#[test]
+fn mistakes_in_a_command_of_a_tool_are_explained() {
+    usage_error(&["fetch"], "`fetch` needs the id of a node, or the path of a file");
+    usage_error(&["diff", "1"], "`diff` needs two snapshots: `diff 1 2`");
+    usage_error(&["pin", "a", "b"], "`pin` does not take `b`");
+    usage_error(&["pin", "a", "--temprature", "1"], PIN_FLAG);
+    usage_error(&["write", " "], "`write` needs the text to write, or `-` for standard input");
+}
+
+const PIN_FLAG: &str = "`pin` has no flag `--temprature`; did you mean `--temperature`?";

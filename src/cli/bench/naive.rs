@@ -19,14 +19,14 @@ impl NoteFile {
 }
 
 /// Returns the tokens of the list of all files.
-pub(super) fn listing(notes: &[NoteFile]) -> u32 {
+pub(super) fn listing_tokens(notes: &[NoteFile]) -> u32 {
     tokens::count(&notes.iter().map(|it| format!("./{}\n", it.path)).collect::<String>())
 }
 
 /// Returns the tokens of a search by `grep`. It sends every line with a word of the question, then
 /// the whole files with most of the words, up to one that `has` the answer; `None` when no such
 /// file has it.
-pub(super) fn search(
+pub(super) fn search_tokens(
     notes: &[NoteFile],
     words: &[String],
     has: impl Fn(&NoteFile) -> bool,

@@ -36,8 +36,8 @@ pub(super) struct Grant {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Gives {
-    /// Elements added to a list of texts.
-    Items(Vec<String>),
+    /// Elements added to a list.
+    Items(Vec<Value>),
     /// The value of a key that was not set.
     Value(Value),
 }
@@ -48,7 +48,7 @@ pub(super) enum Refusal {
     /// The settings are invalid for the client.
     Broken { at: usize, what: String },
     /// An entry of that name is of another kind; the text says why it is not edited.
-    Stranger(String),
+    ForeignEntry(String),
     /// The edit would change more than it should.
     Unsure,
 }
@@ -61,7 +61,7 @@ impl Refusal {
     /// Returns the refusal for an entry of that name and another kind.
     pub(super) fn stranger(entry: &Entry) -> Refusal {
         let Entry { name, key, .. } = entry;
-        Refusal::Stranger(format!(
+        Refusal::ForeignEntry(format!(
             "its `{name}` has no `{key}`, so that somebody else made it; rename or remove it"
         ))
     }
@@ -69,7 +69,12 @@ impl Refusal {
 
 impl Grant {
     pub(super) fn items(at: &[&str], items: impl IntoIterator<Item = String>) -> Grant {
-        Grant { at: owned(at), gives: Gives::Items(items.into_iter().collect()), n_made: 0 }
+        Grant::elements(at, items.into_iter().map(Value::from).collect())
+    }
+
+    /// Returns elements of any kind for a list.
+    pub(super) fn elements(at: &[&str], items: Vec<Value>) -> Grant {
+        Grant { at: owned(at), gives: Gives::Items(items), n_made: 0 }
     }
 
     pub(super) fn value(at: &[&str], value: Value) -> Grant {
@@ -95,7 +100,7 @@ impl Grant {
         match (&self.gives, &kept.gives) {
             (Gives::Items(items), Gives::Items(kept)) => {
                 let rest = items.iter().filter(|it| !kept.contains(it)).cloned();
-                let rest: Vec<String> = rest.collect();
+                let rest: Vec<Value> = rest.collect();
                 // The list stays, since other items remain in it.
                 let n_made = if kept.is_empty() { self.n_made } else { 0 };
                 let gives = Gives::Items(rest.clone());
@@ -114,7 +119,7 @@ impl Grant {
         self.n_made = self.n_made.max(other.n_made);
         if let (Gives::Items(items), Gives::Items(others)) = (&mut self.gives, &other.gives) {
             let new = others.iter().filter(|it| !items.contains(it)).cloned();
-            let new: Vec<String> = new.collect();
+            let new: Vec<Value> = new.collect();
             items.extend(new);
         }
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::client::Places;
 use super::connection::{Connection, Grants, Token, Tools, server_name};
+use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
+use super::hooks::{self, HookCommand, Hooks};
 use super::launch::{Launch, Launching, launch};
 use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, FileStep, KnownFile, Wanted};
@@ -62,7 +64,7 @@ impl<'a> SetupJob<'a> {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let Launch { connection, memory, notes } = launch(Launching {
+        let Launch { connection, hook, memory, mut notes } = launch(Launching {
             args: self.args,
             client: self.client,
             scope: self.scope,
@@ -72,7 +74,12 @@ impl<'a> SetupJob<'a> {
             Connection::Http { token: Some(Token::Literal(_)), .. } => FileAccess::Owner,
             _ => FileAccess::Usual,
         };
-        let steps = self.plan(connection, &(elsewhere, grants))?;
+        let hooks = hook.filter(|_| !self.args.is_without_hooks);
+        let hooks = hooks.and_then(|it| self.hooks(&it));
+        if hooks.is_some() {
+            notes.extend(self.said_twice());
+        }
+        let steps = self.plan(connection, &(elsewhere, grants), hooks.as_ref())?;
         let is_real = !self.args.is_dry_run && steps.iter().any(FileStep::is_change);
         let done = match is_real {
             true => self.write(steps, memory.as_deref(), access)?,
@@ -82,12 +89,36 @@ impl<'a> SetupJob<'a> {
         report.tools = is_allowed.then_some(tools);
         report.memory = memory;
         report.notes = notes;
+        report.has_hooks = hooks.is_some();
         report.advice = Some(self.places.advice);
         Ok(report)
     }
 
-    /// Plans the settings and the skills, in this order.
-    fn plan(&self, connection: Connection, grants: &Grants) -> Result<Vec<FileStep>, CommandError> {
+    fn hooks(&self, command: &HookCommand) -> Option<Hooks> {
+        hooks::hooks_of(self.client, self.scope, &self.home.folders, command)
+    }
+
+    /// Explains how to keep a client from running the hooks of another beside its own.
+    fn said_twice(&self) -> Option<String> {
+        let other = hooks::twin(self.client).filter(|_| self.scope == Scope::Project)?;
+        let path = hooks::file_of(other, self.scope, &self.home.folders)?;
+        let text = self.read(&path).ok()?.text?;
+        (hooks::status(other, &text) == Some(hooks::INSTALLED)).then(|| {
+            let copilot = Client::CopilotCli.name();
+            format!(
+                "Copilot CLI runs the hooks of Claude Code in a project, too, and is told twice; \
+                 to leave out its own: remindb setup {copilot} --no-hooks"
+            )
+        })
+    }
+
+    /// Plans the settings, the hooks and the skills, in this order.
+    fn plan(
+        &self,
+        connection: Connection,
+        grants: &Grants,
+        hooks: Option<&Hooks>,
+    ) -> Result<Vec<FileStep>, CommandError> {
         let (client, folders) = (self.client, &self.home.folders);
         let known = self.ledger_file.ledger.like(&self.setup);
         let known_file = |path: &Path| {
@@ -98,28 +129,65 @@ impl<'a> SetupJob<'a> {
         let path = self.places.settings_file(folders);
         let entry = client.entry(name, connection);
         let entry = entry.map_err(|why| file::refused("set up", &path, &why))?;
-        let (elsewhere, grants) = grants;
-        let (here, there) = match elsewhere {
-            None => (&grants[..], &[][..]),
-            Some(_) => (&[][..], &grants[..]),
-        };
-        let found = self.read(&path)?;
-        let wanted = Wanted { entry: Some(&entry), grants: here };
-        let known_of_it = known_file(&found.path);
-        let mut steps = vec![plan::add(found, client.notation(), &wanted, known_of_it)?];
-        if let Some(path) = elsewhere {
+        let mut steps = Vec::new();
+        for (nth, (path, grants)) in self.additions(path, grants, hooks).iter().enumerate() {
             let found = self.read(path)?;
-            let wanted = Wanted { entry: None, grants: there };
+            let entry = (nth == 0).then_some(&entry);
             let known_of_it = known_file(&found.path);
-            // A file without permissions before or after is not needed.
-            if !there.is_empty() || known_of_it.is_some() {
-                steps.push(plan::add(found, client.notation(), &wanted, known_of_it)?);
+            // A file without an addition before or after is not needed.
+            if entry.is_some() || !grants.is_empty() || known_of_it.is_some() {
+                let notation = hooks::notation(client, &found.path);
+                let wanted = Wanted { entry, grants };
+                steps.push(plan::add(found, notation, &wanted, known_of_it)?);
             }
         }
+        steps.extend(self.plan_file_of_hooks(hooks)?);
         for (name, skill) in SKILLS {
             steps.extend(self.plan_skill(&Path::new(name).join("SKILL.md"), skill)?);
         }
         Ok(steps)
+    }
+
+    /// Returns permissions and hooks by their files; the first file is that of the server.
+    fn additions(
+        &self,
+        of_server: PathBuf,
+        (elsewhere, grants): &Grants,
+        hooks: Option<&Hooks>,
+    ) -> Vec<(PathBuf, Vec<Grant>)> {
+        let mut files = vec![(of_server.clone(), Vec::new())];
+        let mut add =
+            |path: PathBuf, grants: &[Grant]| match files.iter_mut().find(|it| it.0 == path) {
+                Some((_, known)) => known.extend_from_slice(grants),
+                None => files.push((path, grants.to_vec())),
+            };
+        add(elsewhere.clone().unwrap_or(of_server), grants);
+        // Hooks of an earlier setup are taken away there.
+        if let Some(Hooks::InSettings { path, .. }) = self.hooks(&HookCommand::default()) {
+            let grants = match hooks {
+                Some(Hooks::InSettings { grants, .. }) => &grants[..],
+                _ => &[],
+            };
+            add(path, grants);
+        }
+        files
+    }
+
+    /// Plans the file of hooks, or the removal of that of an earlier setup.
+    fn plan_file_of_hooks(&self, hooks: Option<&Hooks>) -> Result<Option<FileStep>, CommandError> {
+        let Some(Hooks::OwnFile { path, .. }) = self.hooks(&HookCommand::default()) else {
+            return Ok(None);
+        };
+        let found = self.read(&path)?;
+        let known = self.ledger_file.ledger.like(&self.setup);
+        let record = known.and_then(|it| it.record(&found.path));
+        match (hooks, record) {
+            (Some(Hooks::OwnFile { text, .. }), record) => {
+                plan::add_skill(found, text, record).map(Some)
+            }
+            (_, Some(record)) => plan::remove_skill(found, record).map(Some),
+            (_, None) => Ok(None),
+        }
     }
 
     /// Plans a skill. One that another setup wrote where this client reads it is not written twice.
@@ -193,14 +261,15 @@ impl<'a> SetupJob<'a> {
         let mut done = Vec::new();
         for record in &known.files {
             let is_shared = self.ledger_file.ledger.shared(&self.setup, &record.path).is_some();
-            let step = if record.is_skill() && is_shared {
+            let step = if record.is_whole() && is_shared {
                 let found = file::read(&record.path, None)?;
                 FileStep::leave(found, None, Some("another client reads it, too"))
-            } else if record.is_skill() {
+            } else if record.is_whole() {
                 plan::remove_skill(file::read(&record.path, None)?, record)?
             } else {
                 let found = self.read(&record.path)?;
-                plan::remove(found, self.client.notation(), &known.name, record)?
+                let notation = hooks::notation(self.client, &found.path);
+                plan::remove(found, notation, &known.name, record)?
             };
             done.push(StepResult { step, copy: None });
         }

@@ -147,12 +147,12 @@ fn grant_one(
     Ok((text.to_owned(), None))
 }
 
-/// Adds the texts that a list does not have.
+/// Adds the elements that a list does not have.
 fn add(
     text: &str,
     dialect: Dialect,
     grant: &Grant,
-    items: &[String],
+    items: &[Value],
 ) -> Result<(String, Option<Grant>), Refusal> {
     let mut text = text.to_owned();
     let mut new = Vec::new();
@@ -163,11 +163,10 @@ fn add(
             let key = grant.at.last().map_or("", String::as_str);
             return Err(Refusal::broken(list.span.start, format!("`{key}` is not a list")));
         }
-        let item = Value::from(item.as_str());
-        if list.members.iter().all(|it| !is_value(&text, &it.item, &item)) {
+        if list.members.iter().all(|it| !is_value(&text, &it.item, item)) {
             let style = JsonStyle::of(&text, &root);
-            text = insert(&text, list, None, &item.to_string(), (&style, depth));
-            new.extend(item.as_str().map(str::to_owned));
+            text = insert(&text, list, None, &inline(item), (&style, depth));
+            new.push(item.clone());
         }
     }
     let part = (!new.is_empty()).then(|| Grant { gives: Gives::Items(new), ..grant.clone() });
@@ -179,7 +178,7 @@ pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<S
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
         let values = match &grant.gives {
-            Gives::Items(items) => items.iter().map(|it| Value::from(it.as_str())).collect(),
+            Gives::Items(items) => items.clone(),
             Gives::Value(value) => vec![value.clone()],
         };
         for value in &values {
@@ -405,8 +404,15 @@ fn own_line(text: &str, at: usize) -> Option<&str> {
 fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            let items: Vec<String> = items.iter().map(inline).collect();
             format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(key.as_str()), inline(value))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(", "))
         }
         other => other.to_string(),
     }
@@ -455,9 +461,10 @@ impl JsonStyle {
             (Some((key, rest)), _) => {
                 self.object(&[(key, self.nested(rest, gives, depth + 1))], depth)
             }
-            (None, Gives::Items(items)) if 1 < items.len() => {
-                let items = items.iter().map(|it| Value::from(it.as_str()).to_string());
-                self.lines(["[", "]"], items.collect(), depth)
+            (None, Gives::Items(items))
+                if 1 < items.len() || items.iter().any(Value::is_object) =>
+            {
+                self.lines(["[", "]"], items.iter().map(inline).collect(), depth)
             }
             (None, Gives::Items(items)) => inline(&items.as_slice().into()),
             (None, Gives::Value(value)) => inline(value),

@@ -7,6 +7,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::connection::{Connection, Token};
+use super::hooks::HookCommand;
 use super::{UserFolders, file, path_in};
 use crate::cli::args::{Client, Scope, SetupArgs};
 use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, Surroundings};
@@ -18,6 +19,8 @@ const PROGRAM: &str = "remindb";
 /// A connection, and what to say about it.
 pub(super) struct Launch {
     pub(super) connection: Connection,
+    /// The command of hooks; `None` for a server that listens elsewhere.
+    pub(super) hook: Option<HookCommand>,
     /// The memory; `None` for a server that listens elsewhere.
     pub(super) memory: Option<PathBuf>,
     /// Lines that the user should read.
@@ -62,8 +65,11 @@ pub(super) fn launch(job: Launching<'_>) -> Result<Launch, CommandError> {
     }
     let program = writer.program()?;
     let ArgWriter { words, notes, .. } = writer;
+    // A client starts hooks where it starts the server, in a folder of the project.
+    let db = words.iter().position(|it| it == "--db").and_then(|at| words.get(at + 1)).cloned();
+    let hook = Some(HookCommand { program: program.clone(), db });
     let connection = Connection::Command { program, args: words };
-    Ok(Launch { connection, memory: Some(memory), notes })
+    Ok(Launch { connection, hook, memory: Some(memory), notes })
 }
 
 fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
@@ -84,7 +90,7 @@ fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
         (None, None) => None,
     };
     let connection = Connection::Http { url: url.to_owned(), token };
-    Ok(Launch { connection, memory: None, notes: Vec::new() })
+    Ok(Launch { connection, hook: None, memory: None, notes: Vec::new() })
 }
 
 /// The arguments of the server, in the making.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::connection::server_name;
 use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
+use super::hooks;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
 
@@ -95,8 +96,9 @@ impl SetupRecord {
 }
 
 impl WrittenFile {
-    pub(super) fn is_skill(&self) -> bool {
-        self.path.ends_with("SKILL.md")
+    /// Returns whether setup writes the file as a whole, rather than edits it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.path.ends_with("SKILL.md") || hooks::is_own_file(&self.path)
     }
 }
 
@@ -120,7 +122,7 @@ impl SetupLedger {
     /// Updates what every setup records of files that they share.
     pub(super) fn share(&mut self, files: &[WrittenFile]) {
         for record in self.setups.iter_mut().flat_map(|it| &mut it.files) {
-            if let Some(file) = files.iter().find(|it| it.is_skill() && it.path == record.path) {
+            if let Some(file) = files.iter().find(|it| it.is_whole() && it.path == record.path) {
                 *record = file.clone();
             }
         }

@@ -10,7 +10,7 @@ use super::client::Places;
 use super::connection::{Connection, PROJECT_VARIABLE, server_name};
 use super::entry::Refusal;
 use super::job::offered_tools;
-use super::{UserFolders, file};
+use super::{UserFolders, file, hooks};
 use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
 use crate::cli::memory_place::Surroundings;
 use crate::cli::{CommandError, CommandOutcome, Context};
@@ -27,6 +27,8 @@ struct ClientStatus {
     memory: Option<String>,
     /// Whether the tools may be used without asking; `None` where the settings do not say.
     permissions: Option<&'static str>,
+    /// Whether it calls hooks; `None` where it has none.
+    hooks: Option<&'static str>,
     /// The fault that keeps the settings from being read.
     fault: Option<String>,
 }
@@ -76,9 +78,14 @@ fn status(
         (Some(_), Some(text)) => permissions(args, home, (client, scope), &text),
         _ => None,
     };
+    let hooks = hooks::file_of(client, scope, folders).and_then(|path| {
+        // A file that cannot be read has no hooks that the client could read.
+        let text = file::read(&path, None).ok().and_then(|it| it.text).unwrap_or_default();
+        hooks::status(client, &text)
+    });
     let is_installed = client.is_installed(folders);
     let file = path.to_string_lossy().into_owned();
-    ClientStatus { client, scope, is_installed, file, memory, permissions, fault }
+    ClientStatus { client, scope, is_installed, file, memory, permissions, hooks, fault }
 }
 
 /// Returns the fault that keeps a client from reading its settings.
@@ -153,7 +160,7 @@ impl ClientStatus {
             "file": self.file,
             "memory": self.memory,
             "permissions": self.permissions,
-            "hooks": Value::Null,
+            "hooks": self.hooks,
             "installed": self.is_installed,
         });
         if let Some(fault) = &self.fault {
@@ -178,8 +185,14 @@ fn as_text(all: &[ClientStatus]) -> String {
         let state = match (&it.memory, &it.fault, it.permissions) {
             (_, Some(fault), _) => fault.clone(),
             (None, None, _) => "not connected".to_owned(),
-            (Some(memory), None, None) => memory.clone(),
-            (Some(memory), None, Some(permissions)) => format!("{memory} ({permissions})"),
+            (Some(memory), None, permissions) => {
+                let hooks = (it.hooks == Some(hooks::INSTALLED)).then_some("hooks");
+                let all: Vec<&str> = permissions.into_iter().chain(hooks).collect();
+                match all.is_empty() {
+                    true => memory.clone(),
+                    false => format!("{memory} ({})", all.join(", ")),
+                }
+            }
         };
         out += &format!("{:<15} {:<8} {state}\n", it.client.name(), it.scope.name());
     }

@@ -137,7 +137,7 @@ fn put(
     };
     match (known, notation.put(text, entry)) {
         (Some(known), _) if known.name != entry.name => anew(known),
-        (Some(known), Err(Refusal::Stranger(_))) => anew(known),
+        (Some(known), Err(Refusal::ForeignEntry(_))) => anew(known),
         (_, put) => Ok((put?, false)),
     }
 }
@@ -292,7 +292,7 @@ fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> Comman
                 format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
-        Refusal::Stranger(what) => file::refused("edit", path, &what),
+        Refusal::ForeignEntry(what) => file::refused("edit", path, &what),
         Refusal::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
             file::refused("edit", path, what.trim_end())

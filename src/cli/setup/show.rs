@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::connection::Tools;
+use super::hooks;
 use super::plan::FileStep;
 use crate::cli::args::{self, Client, Scope};
 use crate::cli::color::{ColorMode, TextRole};
@@ -31,6 +32,8 @@ pub(super) struct StepReport<'a> {
     /// The tools allowed without asking, and the others; `None` without permissions.
     pub(super) tools: Option<Tools>,
     pub(super) memory: Option<PathBuf>,
+    /// Whether the client calls hooks from now on.
+    pub(super) has_hooks: bool,
     /// Lines that the user should read.
     pub(super) notes: Vec<String>,
     /// The next step for the user.
@@ -45,7 +48,8 @@ impl<'a> StepReport<'a> {
         done: Vec<StepResult>,
     ) -> StepReport<'a> {
         let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
-        StepReport { args, client, scope, done, tools, memory, notes, advice }
+        let has_hooks = false;
+        StepReport { args, client, scope, done, tools, memory, has_hooks, notes, advice }
     }
 
     pub(super) fn outcome(&self) -> CommandOutcome {
@@ -91,11 +95,16 @@ impl<'a> StepReport<'a> {
         if let Some(tools) = &self.tools {
             out += &self.allowed(tools);
         }
+        if self.has_hooks {
+            out += &self.hooked();
+        }
         for note in &self.notes {
             out += &format!("note: {note}\n");
         }
         if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
-            out += &format!("next: {advice}\n");
+            let of_hooks = hooks::advice(self.client).filter(|_| self.has_hooks);
+            let of_hooks = of_hooks.map_or_else(String::new, |it| format!("; {it}"));
+            out += &format!("next: {advice}{of_hooks}\n");
         }
         out
     }
@@ -103,8 +112,7 @@ impl<'a> StepReport<'a> {
     /// Formats the line about permissions, and the command to take them back.
     fn allowed(&self, tools: &Tools) -> String {
         let verb = if self.args.is_dry_run { "would allow" } else { "allowed" };
-        let is_usual = self.client.places(Scope::Project).is_none() || self.scope == Scope::Project;
-        let scope = if is_usual { "" } else { " --scope user" };
+        let scope = self.scope_flag();
         let asked = match &tools.asked[..] {
             [] => String::new(),
             asked => format!("; it asks before {}", asked.join(", ")),
@@ -115,6 +123,23 @@ impl<'a> StepReport<'a> {
              to be asked each time: remindb setup {}{scope} --ask\n",
             self.client.name()
         )
+    }
+
+    /// Formats the line about hooks, and the command to take them back.
+    fn hooked(&self) -> String {
+        let verb = if self.args.is_dry_run { "would add" } else { "added" };
+        let (client, scope) = (self.client.name(), self.scope_flag());
+        format!(
+            "{verb} hooks: the agent is told what the memory holds, \
+             and a note of each session is kept\n\
+             to leave them out: remindb setup {client}{scope} --no-hooks\n"
+        )
+    }
+
+    /// Returns the flag that names the scope, where it is not the usual one.
+    fn scope_flag(&self) -> &'static str {
+        let is_usual = self.client.places(Scope::Project).is_none() || self.scope == Scope::Project;
+        if is_usual { "" } else { " --scope user" }
     }
 
     pub(super) fn as_json(&self) -> Value {
@@ -135,6 +160,9 @@ impl<'a> StepReport<'a> {
         if let Some(tools) = &self.tools {
             json["allowed"] = tools.allowed.clone().into();
             json["asked"] = tools.asked.clone().into();
+        }
+        if !self.args.is_remove {
+            json["hooks"] = self.has_hooks.into();
         }
         json
     }

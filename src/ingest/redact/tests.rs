@@ -1,7 +1,7 @@
 use aho_corasick::AhoCorasickKind;
 use proptest::prelude::*;
 
-use super::sites::{TRIGGERS, build};
+use super::prefilter::{TRIGGERS, build};
 use super::*;
 
 /// Checks each line alone; `§` is 16 characters of a token, `¶` a line break.

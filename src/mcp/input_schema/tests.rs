@@ -191,12 +191,12 @@ fn unknown_arguments_are_refused_with_what_is_allowed() {
 #[test]
 fn wrong_types_say_what_is_wanted() {
     check_args(
-        json!({"query": 7, "budget": "5", "detail": ["label"], "node_ids": "a", "dry": "yes"}),
+        json!({"query": 0.5, "budget": "five", "detail": ["label"], "node_ids": 7, "dry": "yes"}),
         expect![[r#"
             `query` must be a string, not a number;
             `budget` must be an integer, not a string;
             `detail` must be a string, not a list;
-            `node_ids` must be a list of strings, not a string;
+            `node_ids` must be a list of strings, not a number;
             `dry` must be true or false, not a string"#]],
     );
     check_args(
@@ -235,4 +235,68 @@ fn an_empty_choice_means_the_default() {
             detail: Text("label")
         "#]],
     );
+}
+
+#[test]
+fn a_value_in_another_form_is_understood() {
+    check_args(
+        json!({
+            "query": 404, "budget": " 50", "detail": "Full", "node_ids": "a", "weight": "0.5",
+            "dry": "True", "since": "",
+        }),
+        expect![[r#"
+            query: Text("404")
+            budget: Integer(50)
+            detail: Text("full")
+            node_ids: Texts(["a"])
+            weight: Number(0.5)
+            dry: Flag(true)
+        "#]],
+    );
+    check_args(
+        json!({"query": "\"500\"", "node_ids": "[\"a\", \"b\"]"}),
+        expect![[r#"
+            query: Text("\"500\"")
+            budget: Integer(10)
+            detail: Text("label")
+            node_ids: Texts(["a", "b"])
+        "#]],
+    );
+    check_args(
+        json!({"query": "x", "budget": "500"}),
+        expect!["`budget` must be between 1 and 100, not 500"],
+    );
+}
+
+const ALIASED: &[Arg] = &[
+    Arg::text("anchor", "node").required().also(&["id", "root", "node_id"]),
+    Arg::text("root", "folder"),
+    Arg::integer("budget", "tokens of the reply").mistaken_for(&["limit"]),
+    Arg::flag("quick", "").unlisted(),
+];
+
+#[test]
+fn another_name_of_an_argument_stands_for_it() {
+    let read = |given: Value| {
+        let Value::Object(given) = given else { panic!("arguments are an object") };
+        match validate_args(ALIASED, given) {
+            Ok(args) => format!("{:?} {:?}", args.text("anchor"), args.text("root")),
+            Err(problem) => problem,
+        }
+    };
+    assert_eq!(read(json!({"id": "x"})), r#"Some("x") None"#);
+    assert_eq!(read(json!({"id": "x", "node_id": "x", "anchor": ""})), r#"Some("x") None"#);
+    assert_eq!(read(json!({"node_id": "x", "root": "y"})), r#"Some("x") Some("y")"#);
+    assert_eq!(read(json!({"root": "y"})), "missing argument `anchor`, a string");
+    assert_eq!(
+        read(json!({"anchor": "x", "id": "y"})),
+        "`anchor` and `id` mean the same here, and differ; give one"
+    );
+    assert_eq!(
+        read(json!({"anchor": "x", "limit": 3})),
+        "unknown argument `limit`; allowed: anchor, root, budget (did you mean `budget`: tokens \
+         of the reply?)"
+    );
+    let schema = args_schema(ALIASED).to_string();
+    assert!(!schema.contains("quick") && !schema.contains("node_id"), "{schema}");
 }

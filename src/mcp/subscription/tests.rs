@@ -209,7 +209,7 @@ fn open_requests_of_a_connection_are_bounded() {
 fn changes_are_a_set_and_not_a_queue() {
     let mut client = Client::legacy();
     client.ask("1", "resources/subscribe", json!({"uri": "fixture://sea"}));
-    let wakes = client.connection.wake_receiver(&client.server);
+    let wakes = client.connection.wakeups(&client.server);
     for _ in 0..1000 {
         client.server.hub.publish("fixture://sea");
     }

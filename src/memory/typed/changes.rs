@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::request::FieldChanges;
-use super::view::STATUS;
+use super::view::DEFAULT_STATUS;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::kinds::IMPORTANCES;
@@ -49,7 +49,7 @@ fn merged(
 ) -> Map<String, Value> {
     let mut merged = old.cloned().unwrap_or_default();
     merged.extend(given.into_iter().flatten().map(|(key, it)| (key.clone(), it.clone())));
-    let status = merged.entry("status").or_insert_with(|| STATUS.into());
+    let status = merged.entry("status").or_insert_with(|| DEFAULT_STATUS.into());
     if status == "completed" {
         merged.entry("completed_at").or_insert_with(|| now.0.into());
     } else {

@@ -11,7 +11,7 @@ use super::jsonl::{FILES, file_of};
 use super::{ErrorCode, MEMORY_TYPES, MemoryError, TypedMemory};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::store::reader::{Facet, FacetValue, Reader};
+use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// Version of the format of the index.
@@ -46,13 +46,13 @@ struct Entry {
 impl MemoryExport {
     /// Returns what an export of the present state has.
     pub(crate) fn plan(reader: &Reader) -> Result<MemoryExport, MemoryError> {
-        let created: HashMap<NodeKey, FacetValue> =
+        let created: HashMap<NodeKey, FilterValue> =
             reader.facet_values("created_at")?.into_iter().collect();
-        let ids: HashMap<NodeKey, FacetValue> = reader.facet_values("uuid")?.into_iter().collect();
+        let ids: HashMap<NodeKey, FilterValue> = reader.facet_values("uuid")?.into_iter().collect();
         let mut entries = Vec::new();
         for memory_type in MEMORY_TYPES {
             for (key, archived) in memories_of(reader, memory_type)? {
-                let (Some(FacetValue::Integer(at)), Some(FacetValue::Text(id))) =
+                let (Some(FilterValue::Integer(at)), Some(FilterValue::Text(id))) =
                     (created.get(&key), ids.get(&key))
                 else {
                     return Err(unreadable(1));
@@ -112,8 +112,8 @@ impl ExportedFile {
 fn memories_of(reader: &Reader, memory_type: NodeType) -> Result<Vec<(NodeKey, bool)>, StoreError> {
     let mut found = Vec::new();
     for archived in [false, true] {
-        let of_type = Facet::text("type", memory_type.as_str());
-        let facets = [of_type, Facet::integer("archived", archived.into())];
+        let of_type = FieldFilter::text("type", memory_type.as_str());
+        let facets = [of_type, FieldFilter::integer("archived", archived.into())];
         found.extend(reader.nodes_with(&facets)?.into_iter().map(|it| (it, archived)));
     }
     Ok(found)

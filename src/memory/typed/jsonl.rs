@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::MemoryError;
 use super::request::{Arguments, FieldChanges, check_is_task, missing, mistyped};
-use super::view::{NO_CATEGORY, STATUS};
+use super::view::{DEFAULT_STATUS, NO_CATEGORY};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 
@@ -155,7 +155,7 @@ impl MemoryLine {
         changes.archived.get_or_insert(file.archived);
         let status = changes.task_metadata.as_ref().and_then(|it| it.get("status"));
         let no_category = match memory_type {
-            NodeType::Task => status.and_then(Value::as_str).unwrap_or(STATUS),
+            NodeType::Task => status.and_then(Value::as_str).unwrap_or(DEFAULT_STATUS),
             _ => NO_CATEGORY,
         };
         // Shown where none was given; kept, it would no longer follow the status.

@@ -6,7 +6,7 @@ use super::request::{MEMORY_TYPES, QueryRequest, SortKey, SortOrder};
 use super::view::TypedMemory;
 use crate::model::kinds::IMPORTANCES;
 use crate::model::tree::NodeType;
-use crate::store::reader::{Facet, FacetValue, Reader};
+use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// Nodes up to which facets are looked up node by node; beyond that, all of a key are read.
@@ -54,15 +54,15 @@ pub(super) fn query(
 
 /// The nodes that meet the conditions, apart from the search.
 pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
-    let mut facets: Vec<Facet> = Vec::new();
-    facets.extend(request.tags.iter().map(|it| Facet::text("tag", it)));
+    let mut facets: Vec<FieldFilter> = Vec::new();
+    facets.extend(request.tags.iter().map(|it| FieldFilter::text("tag", it)));
     let texts = [
         ("category", &request.category),
         ("status", &request.status),
         ("importance", &request.importance),
     ];
     for (key, value) in texts {
-        facets.extend(value.iter().map(|it| Facet::text(key, it)));
+        facets.extend(value.iter().map(|it| FieldFilter::text(key, it)));
     }
     let types = match &request.memory_type {
         Some(of_type) => std::slice::from_ref(of_type),
@@ -160,7 +160,7 @@ pub(super) fn sorted_by(
     if !tied.is_empty() {
         let uuids = values(reader, "uuid", &tied)?;
         for (value, key) in &mut rows {
-            if let Some(FacetValue::Text(uuid)) = uuids.get(key) {
+            if let Some(FilterValue::Text(uuid)) = uuids.get(key) {
                 value.uuid.clone_from(uuid);
             }
         }
@@ -172,8 +172,8 @@ pub(super) fn sorted_by(
     Ok(rows.into_iter().map(|(_, key)| key).collect())
 }
 
-fn importance(value: &FacetValue) -> i64 {
-    let FacetValue::Text(word) = value else { return 0 };
+fn importance(value: &FilterValue) -> i64 {
+    let FilterValue::Text(word) = value else { return 0 };
     let rank = IMPORTANCES.iter().rev().position(|it| it == word);
     rank.map_or(0, |it| it as i64 + 1)
 }
@@ -182,7 +182,7 @@ fn values(
     reader: &Reader,
     key: &'static str,
     of: &[NodeKey],
-) -> Result<HashMap<NodeKey, FacetValue>, StoreError> {
+) -> Result<HashMap<NodeKey, FilterValue>, StoreError> {
     match of.len() {
         0..=LOOKUPS_MAX => reader.facet_values_of(key, of),
         _ => Ok(reader.facet_values(key)?.into_iter().collect()),
@@ -197,8 +197,8 @@ pub(super) fn integers(
     let values = values(reader, key, of)?.into_iter();
     Ok(values
         .filter_map(|(key, value)| match value {
-            FacetValue::Integer(it) => Some((key, it)),
-            FacetValue::Text(_) => None,
+            FilterValue::Integer(it) => Some((key, it)),
+            FilterValue::Text(_) => None,
         })
         .collect())
 }

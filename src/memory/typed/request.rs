@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, Form, IMPORTANCES, Key, STATUSES, TASK_METADATA, check_marked_text, form_of,
-    is_uuid,
+    CONTENT_CHARS_MAX, IMPORTANCES, Key, STATUSES, TASK_METADATA, ValueType, check_marked_text,
+    is_uuid, value_type_of,
 };
 use crate::model::tree::NodeType;
 
@@ -301,7 +301,7 @@ impl<'a> Arguments<'a> {
 
     /// Reads the conditions, the page and the order of a list.
     fn query(&self, limit: u64, limit_max: u64) -> Parsed<QueryRequest> {
-        let category = match self.checked("category", form_of("category"))? {
+        let category = match self.checked("category", value_type_of("category"))? {
             Some(Value::String(it)) => Some(it.clone()),
             _ => None,
         };
@@ -341,7 +341,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn choice(&self, name: &str, words: &'static [&'static str]) -> Parsed<Option<String>> {
-        let value = self.checked(name, Form::Choice(words))?;
+        let value = self.checked(name, ValueType::Choice(words))?;
         Ok(value.and_then(Value::as_str).map(str::to_owned))
     }
 
@@ -356,9 +356,9 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn checked(&self, name: &str, form: Form) -> Parsed<Option<&'a Value>> {
+    fn checked(&self, name: &str, value_type: ValueType) -> Parsed<Option<&'a Value>> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        form.check(value).map_err(|why| refused(name, why))?;
+        value_type.check(value).map_err(|why| refused(name, why))?;
         Ok(Some(value))
     }
 
@@ -381,7 +381,7 @@ impl<'a> Arguments<'a> {
     /// Each tag once, in order.
     fn tags(&self) -> Parsed<Option<Vec<String>>> {
         let Some(Value::Array(items)) = self.get("tags") else {
-            self.checked("tags", form_of("tags"))?;
+            self.checked("tags", value_type_of("tags"))?;
             return Ok(None);
         };
         let mut tags: Vec<Value> = Vec::new();
@@ -391,12 +391,12 @@ impl<'a> Arguments<'a> {
             }
         }
         let tags = Value::Array(tags);
-        form_of("tags").check(&tags).map_err(|why| refused("tags", why))?;
+        value_type_of("tags").check(&tags).map_err(|why| refused("tags", why))?;
         Ok(Some(texts(&tags)))
     }
 
     pub(super) fn changes(&self) -> Parsed<FieldChanges> {
-        let category = self.checked("category", form_of("category"))?;
+        let category = self.checked("category", value_type_of("category"))?;
         Ok(FieldChanges {
             category: category.and_then(Value::as_str).map(str::to_owned),
             tags: self.tags()?,
@@ -415,19 +415,22 @@ impl<'a> Arguments<'a> {
         let mut metadata = Map::new();
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("task_metadata.{name}");
-            let Some(Key { form, .. }) = TASK_METADATA.iter().find(|it| it.name == name) else {
+            let Some(Key { value_type, .. }) = TASK_METADATA.iter().find(|it| it.name == name)
+            else {
                 let known: Vec<&str> = TASK_METADATA.iter().map(|it| it.name).collect();
                 return Err(refused(&path, format!("is unknown; known are {}", known.join(", "))));
             };
-            let value = match (form, value) {
-                (Form::Time, Value::String(text)) => match Millis::parse_rfc3339(text) {
+            let value = match (value_type, value) {
+                (ValueType::Time, Value::String(text)) => match Millis::parse_rfc3339(text) {
                     Some(at) => at.0.into(),
                     None => return Err(mistyped(&path, "a time like 2026-01-01T10:00:00Z")),
                 },
-                (Form::Time, _) => return Err(mistyped(&path, "a time like 2026-01-01T10:00:00Z")),
+                (ValueType::Time, _) => {
+                    return Err(mistyped(&path, "a time like 2026-01-01T10:00:00Z"));
+                }
                 (_, value) => value.clone(),
             };
-            form.check(&value).map_err(|why| refused(&path, why))?;
+            value_type.check(&value).map_err(|why| refused(&path, why))?;
             metadata.insert(name.clone(), value);
         }
         Ok(Some(metadata))

@@ -8,7 +8,7 @@ use super::request::MEMORY_TYPES;
 use crate::model::clock::Millis;
 use crate::model::kinds::IMPORTANCES;
 use crate::store::StoreError;
-use crate::store::reader::{FacetValue, Reader};
+use crate::store::reader::{FilterValue, Reader};
 
 /// Tags that are named, at most.
 const TAGS_MAX: usize = 10;
@@ -35,15 +35,15 @@ pub(crate) struct MemoryStats {
 pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
     let types = reader.facet_counts("type")?;
     let importances = reader.facet_counts("importance")?;
-    let of = |counts: &[(FacetValue, u64)], word: &str| {
-        let is_it = |(it, _): &&(FacetValue, u64)| *it == FacetValue::Text(word.to_owned());
+    let of = |counts: &[(FilterValue, u64)], word: &str| {
+        let is_it = |(it, _): &&(FilterValue, u64)| *it == FilterValue::Text(word.to_owned());
         counts.iter().find(is_it).map_or(0, |(_, n)| *n)
     };
     let by_type = MEMORY_TYPES.map(|it| (it.as_str(), of(&types, it.as_str())));
     let archived = reader.facet_counts("archived")?.into_iter();
     let created = reader.facet_values("created_at")?;
-    let time = |it: Option<&(_, FacetValue)>| match it {
-        Some((_, FacetValue::Integer(at))) => Some(Millis(*at)),
+    let time = |it: Option<&(_, FilterValue)>| match it {
+        Some((_, FilterValue::Integer(at))) => Some(Millis(*at)),
         _ => None,
     };
     let nodes: Vec<_> = created.iter().map(|(node, _)| *node).collect();
@@ -53,14 +53,14 @@ pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
     let most = counted.reduce(|best, it| if best.0 < it.0 { it } else { best });
     let most_accessed = match most {
         Some((n, node)) => match reader.facet_values_of("uuid", &[node])?.remove(&node) {
-            Some(FacetValue::Text(uuid)) => Some((uuid, n)),
+            Some(FilterValue::Text(uuid)) => Some((uuid, n)),
             _ => None,
         },
         None => None,
     };
     let mut tags: Vec<(String, u64)> = Vec::new();
     for (tag, n) in reader.facet_counts("tag")? {
-        if let FacetValue::Text(tag) = tag {
+        if let FilterValue::Text(tag) = tag {
             tags.push((tag, n));
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
         n_memories: by_type.iter().map(|(_, n)| n).sum(),
         by_type: by_type.to_vec(),
         by_importance: IMPORTANCES.iter().map(|it| (*it, of(&importances, it))).collect(),
-        n_archived: archived.filter(|(it, _)| *it == FacetValue::Integer(1)).map(|(_, n)| n).sum(),
+        n_archived: archived.filter(|(it, _)| *it == FilterValue::Integer(1)).map(|(_, n)| n).sum(),
         n_bytes: reader.typed_bytes()?,
         oldest: time(created.first()),
         newest: time(created.last()),

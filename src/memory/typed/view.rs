@@ -17,7 +17,7 @@ const IMPORTANCE: &str = IMPORTANCES[1];
 pub(super) const NO_CATEGORY: &str = "other";
 
 /// The status of a task that says none.
-pub(super) const STATUS: &str = STATUSES[1];
+pub(super) const DEFAULT_STATUS: &str = STATUSES[1];
 
 /// Writes the memory in the order of keys that clients expect.
 impl Serialize for TypedMemory {
@@ -98,7 +98,7 @@ impl TypedMemory {
         let is_task = memory_type == NodeType::Task;
         let metadata = fields.get("task_metadata").and_then(Value::as_object);
         let status = metadata.and_then(|it| it.get("status")).and_then(Value::as_str);
-        let default = if is_task { status.unwrap_or(STATUS) } else { NO_CATEGORY };
+        let default = if is_task { status.unwrap_or(DEFAULT_STATUS) } else { NO_CATEGORY };
         let created_at = time("created_at").unwrap_or(Millis(0));
         TypedMemory {
             id: text("uuid").unwrap_or_default(),
@@ -134,8 +134,13 @@ impl TypedMemory {
     }
 
     /// Returns the status of a task; of another memory, that of a task which says none.
-    pub(super) fn status(&self) -> &str {
-        self.metadata("status").and_then(Value::as_str).unwrap_or(STATUS)
+    pub(crate) fn status(&self) -> &str {
+        self.metadata("status").and_then(Value::as_str).unwrap_or(DEFAULT_STATUS)
+    }
+
+    /// Returns when a task was completed.
+    pub(crate) fn completed_at(&self) -> Option<Millis> {
+        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
     }
 
     /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.

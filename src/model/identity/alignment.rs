@@ -126,7 +126,7 @@ enum ParentFilter {
 fn key_of(forest: &Forest<'_>, at: usize, key: Key) -> Option<u64> {
     match key {
         Key::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
-        Key::Subtree => Some(forest.subtree(at)),
+        Key::Subtree => Some(forest.subtree_hash(at)),
         Key::Own => (!forest.is_blank(at)).then(|| forest.own(at)),
         Key::Heading => forest.heading_key(at),
     }

@@ -80,7 +80,7 @@ impl<'a> Forest<'a> {
 
     /// Returns a hash of type and text of the node and all below it. Heading levels are left out,
     /// so that a section stays the same one level deeper.
-    pub(super) fn subtree(&self, at: usize) -> u64 {
+    pub(super) fn subtree_hash(&self, at: usize) -> u64 {
         self.subtrees[at]
     }
 

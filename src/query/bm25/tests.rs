@@ -6,8 +6,8 @@ fn check(texts: &[(&str, u64)], best: &[usize]) {
     let sought = |word, rarity| QueryTerm { stem: Some(Stem::of(word)), rarity };
     let bags: Vec<(BagOfWords, u64)> =
         texts.iter().map(|&(text, has)| (BagOfWords::of(&[], text), has)).collect();
-    let texts: Vec<ScoredText<'_>> =
-        bags.iter().map(|(bag, has)| ScoredText { bag, has: *has }).collect();
+    let texts: Vec<Bm25Document<'_>> =
+        bags.iter().map(|(bag, has)| Bm25Document { bag, has: *has }).collect();
     let found = bm25_scores(&[sought("lease", 1.0), sought("lock", 2.0)], &texts);
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));

@@ -15,7 +15,23 @@ fn the_best_hit_is_the_first_line() {
             [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.53 temp=0.50 tok=6)
             [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.46 temp=0.50 tok=7)"#]],
     );
-    check(&reader, &label("zebra"), None, expect!["no results"]);
+    check(
+        &reader,
+        &label("zebra"),
+        None,
+        expect![
+            "no results: nothing has these words; try fewer or other ones, or MemoryTree for the outline"
+        ],
+    );
+}
+
+#[test]
+fn a_blank_query_is_an_error_that_says_what_to_give() {
+    let reader = Sketch::of(NOTES);
+    for query in ["", " \n"] {
+        let error = search(&reader, &label(query)).unwrap_err().to_string();
+        assert!(error.starts_with("`query` is empty; give the words to look for"), "{error}");
+    }
 }
 
 #[test]
@@ -29,8 +45,6 @@ fn every_odd_query_is_answered() {
         "NOT NULL",
         "a/b",
         "\"",
-        "",
-        " ",
         "\0",
         "lease\0lock",
         "日本語",

@@ -42,7 +42,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
                 Duration::from_millis(wait_ms.unsigned_abs())
             }
         };
-        if stop.is_set_or_woken(hub.wake_receiver(), wait) {
+        if stop.is_set_or_woken(hub.wakeups(), wait) {
             return;
         }
     }

@@ -25,7 +25,7 @@ use crate::model::schedule::Schedule;
 use crate::server::Stop;
 use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
-use crate::store::{LeaseClaim, Leases};
+use crate::store::{LeaseClaim, Leases, RESCAN_LEASE};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -74,7 +74,7 @@ impl Rescanner {
         settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
-        let lease = format!("rescan:{}", ContentHash::of(&source.to_string_lossy()));
+        let lease = format!("{RESCAN_LEASE}{}", ContentHash::of(&source.to_string_lossy()));
         Rescanner {
             source: source.to_owned(),
             n_threads,

@@ -84,7 +84,7 @@ fn answer<S: Handler>(
     let sent = match admit(endpoint, &mut exchange) {
         Ok((route, framing)) => match read_body(endpoint, &mut exchange, framing) {
             Ok(Some((body, share))) => {
-                peer.is_served();
+                peer.mark_served();
                 respond(endpoint, &mut exchange, route, body, share)
             }
             Ok(None) => return false,

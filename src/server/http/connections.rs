@@ -27,7 +27,7 @@ impl Peer {
     }
 
     /// Records that the client waits for the server.
-    pub(super) fn is_served(&self) {
+    pub(super) fn mark_served(&self) {
         self.waiting_ms.store(BUSY, Ordering::Relaxed);
     }
 }

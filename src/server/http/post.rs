@@ -194,7 +194,7 @@ fn begin<S: Handler>(
     if !connection.is_open() {
         return Err(HttpResponse::json(400, line.text));
     }
-    let wake = connection.wake_receiver(&endpoint.server);
+    let wake = connection.wakeups(&endpoint.server);
     let session = Arc::new(HttpSession::new(id, connection, wake));
     match endpoint.sessions.add(&session, exchange.timed_stream.now_ms()) {
         Ok(gone) => gone.iter().for_each(|it| endpoint.end(it)),

@@ -105,7 +105,7 @@ impl ReplayBuffer {
     }
 
     /// Returns a channel with a message when an event was added or a stream closed.
-    pub(super) fn wake_receiver(&self) -> Receiver<()> {
+    pub(super) fn wakeups(&self) -> Receiver<()> {
         self.waker.receiver()
     }
 

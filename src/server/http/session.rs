@@ -25,7 +25,7 @@ pub(super) struct HttpSession {
     /// Receives a message when there may be notifications for the client.
     pub(super) wake: Receiver<()>,
     /// Receives a message when the client has changed its subscriptions.
-    pub(super) wake_receiver: Receiver<()>,
+    pub(super) wakeups: Receiver<()>,
     stir: Sender<()>,
     pub(super) replay_buffer: ReplayBuffer,
     /// Set when the session has ended.
@@ -45,7 +45,7 @@ impl HttpSession {
             id,
             connection: Mutex::new(connection),
             wake,
-            wake_receiver: stirred,
+            wakeups: stirred,
             stir,
             replay_buffer: ReplayBuffer::default(),
             over: Stop::default(),
@@ -90,15 +90,15 @@ impl HttpSession {
 
 /// A request of a session, which is in use meanwhile.
 #[derive(Debug)]
-pub(super) struct SessionGuard {
+pub(super) struct SessionLease {
     pub(super) session: Arc<HttpSession>,
 }
 
-impl SessionGuard {
-    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionGuard {
+impl SessionLease {
+    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionLease {
         session.n_users.fetch_add(1, Ordering::Relaxed);
         session.used_ms.store(now_ms, Ordering::Relaxed);
-        SessionGuard { session: Arc::clone(session) }
+        SessionLease { session: Arc::clone(session) }
     }
 
     /// Ends the request.
@@ -107,7 +107,7 @@ impl SessionGuard {
     }
 }
 
-impl Drop for SessionGuard {
+impl Drop for SessionLease {
     fn drop(&mut self) {
         self.session.n_users.fetch_sub(1, Ordering::Relaxed);
     }
@@ -154,10 +154,10 @@ impl HttpSessions {
     }
 
     /// Returns the session of a request.
-    pub(super) fn open_session(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
+    pub(super) fn open_session(&self, id: &str, now_ms: i64) -> Option<SessionLease> {
         let open = lock(&self.open);
         let session = open.get(id)?;
-        Some(SessionGuard::new(session, now_ms))
+        Some(SessionLease::new(session, now_ms))
     }
 
     /// Removes a session.

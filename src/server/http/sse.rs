@@ -10,7 +10,7 @@ use super::Endpoint;
 use super::exchange::{EventStream, Exchange};
 use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::reply::HttpResponse;
-use super::session::{HttpSession, SessionGuard};
+use super::session::{HttpSession, SessionLease};
 use super::session_lookup::open_session;
 use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
@@ -62,7 +62,7 @@ fn relay_events<S: Handler>(
 fn begin<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,
-) -> Result<(SessionGuard, Option<EventId>), HttpResponse> {
+) -> Result<(SessionLease, Option<EventId>), HttpResponse> {
     let visit = open_session(endpoint, exchange)?;
     let last = exchange.head.one("last-event-id")?;
     Ok((visit, last.and_then(EventId::parse)))
@@ -75,7 +75,7 @@ fn resume<S: Handler>(
     session: &HttpSession,
     mut last: EventId,
 ) -> io::Result<()> {
-    let wake = session.replay_buffer.wake_receiver();
+    let wake = session.replay_buffer.wakeups();
     loop {
         let (missed, is_open) = session.replay_buffer.after(last);
         for (id, message) in missed {
@@ -120,7 +120,7 @@ fn relay_server_messages<S: Handler>(
                 // The sender is gone.
                 wake = never();
             },
-            recv(session.wake_receiver) -> _ => (),
+            recv(session.wakeups) -> _ => (),
             recv(session.over.over()) -> _ => return Ok(()),
             recv(endpoint.stop.over()) -> _ => return Ok(()),
             recv(replaced) -> _ => return Ok(()),
@@ -141,7 +141,7 @@ pub(super) fn stream_subscriptions<S: Handler>(
         Err(refused) => return exchange.reply(&refused.into()),
     };
     let mut events = exchange.stream(None)?;
-    let wake = connection.wake_receiver(&endpoint.server);
+    let wake = connection.wakeups(&endpoint.server);
     events.send(None, &acknowledgement.text)?;
     acknowledgement.was_written();
     loop {

@@ -64,7 +64,7 @@ impl SessionHistory {
     }
 
     /// Appends as [`SessionHistory::append`] does, but fails if another process is writing.
-    pub(crate) fn append_at_once(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
+    pub(crate) fn try_append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
         self.append_under(lock_at_once, entries)
     }
 

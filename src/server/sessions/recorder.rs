@@ -29,10 +29,10 @@ impl SessionRecorder {
     fn write_down(&self, now: Millis) {
         let mut news = self.registry.take_changed(ChangedSessions::Urgent, now);
         let n_news = news.len();
-        if self.history.append_at_once(&mut news).is_ok() {
+        if self.history.try_append(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
         } else {
-            self.registry.put_back(news);
+            self.registry.requeue_entries(news);
             self.waker.wake();
         }
     }

@@ -194,7 +194,7 @@ impl Registry {
     }
 
     /// Puts back entries that could not be written, for the next time.
-    pub(crate) fn put_back(&self, news: Vec<LedgerEntry>) {
+    pub(crate) fn requeue_entries(&self, news: Vec<LedgerEntry>) {
         let mut state = self.lock();
         if state.ledger_use == LedgerUse::Kept {
             state.waiting.splice(0..0, news);

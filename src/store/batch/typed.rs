@@ -49,6 +49,18 @@ impl Batch<'_> {
         self.insert_agent_node(data, self.last_place(None, parent)?)
     }
 
+    /// Returns the nodes in a bucket, in order; none where there is no such bucket.
+    pub(crate) fn nodes_in_bucket(&self, bucket: &[&str]) -> Result<Vec<NodeRecord>, StoreError> {
+        let mut parent = None;
+        for label in bucket {
+            parent = self.find_bucket(label, parent)?;
+            if parent.is_none() {
+                return Ok(Vec::new());
+            }
+        }
+        parent.map_or(Ok(Vec::new()), |it| self.children_of(it))
+    }
+
     fn find_bucket(
         &self,
         label: &str,

@@ -13,6 +13,19 @@ pub(super) struct LinkRows<'c> {
     pub(super) conn: &'c Connection,
 }
 
+/// The node that represents the file of a row of `file`: its first heading at the top level.
+macro_rules! file_head {
+    () => {
+        "(SELECT node.key
+            FROM node
+           WHERE node.parent IS NULL AND node.file = file.id
+           ORDER BY node.node_type <> 'heading', node.position, node.key
+           LIMIT 1)"
+    };
+}
+
+pub(in crate::store) use file_head;
+
 impl LinkIndex for LinkRows<'_> {
     type Id = NodeKey;
     type Error = StoreError;
@@ -51,19 +64,17 @@ impl LinkIndex for LinkRows<'_> {
     }
 
     fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
-        // The first heading at the top level represents the file.
-        const FILES: &str = "
-            SELECT (SELECT node.key
-                      FROM node
-                     WHERE node.parent IS NULL AND node.file = file.id
-                     ORDER BY node.node_type <> 'heading', node.position, node.key
-                     LIMIT 1) AS first,
-                   file.root || '/' || file.path AS path, '', 1
+        const FILES: &str = concat!(
+            "
+            SELECT ",
+            file_head!(),
+            " AS first, file.root || '/' || file.path AS path, '', 1
               FROM file_name
               JOIN file ON file.id = file_name.file
              WHERE file_name.name = ?1
                AND first IS NOT NULL
-             ORDER BY path";
+             ORDER BY path"
+        );
         self.conn.rows(FILES, [key], read_place, "find a file")
     }
 }

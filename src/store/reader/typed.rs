@@ -15,27 +15,27 @@ use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum FacetValue {
+pub(crate) enum FilterValue {
     Integer(i64),
     Text(String),
 }
 
 /// Holds a condition: nodes have that value under that key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Facet {
+pub(crate) struct FieldFilter {
     pub(crate) key: &'static str,
-    pub(crate) value: FacetValue,
+    pub(crate) value: FilterValue,
 }
 
-impl Facet {
+impl FieldFilter {
     /// Returns the condition of a text.
-    pub(crate) fn text(key: &'static str, value: &str) -> Facet {
-        Facet { key, value: FacetValue::Text(value.to_owned()) }
+    pub(crate) fn text(key: &'static str, value: &str) -> FieldFilter {
+        FieldFilter { key, value: FilterValue::Text(value.to_owned()) }
     }
 
     /// Returns the condition of an integer.
-    pub(crate) fn integer(key: &'static str, value: i64) -> Facet {
-        Facet { key, value: FacetValue::Integer(value) }
+    pub(crate) fn integer(key: &'static str, value: i64) -> FieldFilter {
+        FieldFilter { key, value: FilterValue::Integer(value) }
     }
 }
 
@@ -71,10 +71,10 @@ pub(crate) fn unreadable(id: impl fmt::Display, error: &FieldsError) -> StoreErr
     StoreError::Corrupt { what: format!("memory `{id}` cannot be read: {error}") }
 }
 
-fn read_value(row: &Row<'_>, at: usize) -> rusqlite::Result<FacetValue> {
+fn read_value(row: &Row<'_>, at: usize) -> rusqlite::Result<FilterValue> {
     Ok(match row.get_ref(at)? {
-        rusqlite::types::ValueRef::Integer(it) => FacetValue::Integer(it),
-        other => FacetValue::Text(other.as_str().unwrap_or_default().to_owned()),
+        rusqlite::types::ValueRef::Integer(it) => FilterValue::Integer(it),
+        other => FilterValue::Text(other.as_str().unwrap_or_default().to_owned()),
     })
 }
 
@@ -82,7 +82,7 @@ impl Reader {
     /// Returns the typed node of that UUID.
     #[cfg(test)]
     pub(crate) fn typed_by_uuid(&self, uuid: &str) -> Result<Option<TypedNode>, StoreError> {
-        let keys = self.nodes_with(&[Facet::text("uuid", uuid)])?;
+        let keys = self.nodes_with(&[FieldFilter::text("uuid", uuid)])?;
         Ok(self.typed_nodes(&keys[..keys.len().min(1)])?.pop())
     }
 
@@ -136,10 +136,10 @@ impl Reader {
     }
 
     /// Returns the nodes that meet every condition, in the order of their keys; none for none.
-    pub(crate) fn nodes_with(&self, facets: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
+    pub(crate) fn nodes_with(&self, filters: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
         let mut found: Option<Vec<NodeKey>> = None;
-        for facet in facets {
-            let with = self.first_nodes_of(facet, usize::MAX)?;
+        for filter in filters {
+            let with = self.first_nodes_of(filter, usize::MAX)?;
             found = Some(match found {
                 None => with,
                 Some(found) => intersect(&found, &with),
@@ -154,30 +154,30 @@ impl Reader {
     /// Where a condition has few nodes, the others are looked up for these alone.
     pub(crate) fn typed_with(
         &self,
-        facets: &[Facet],
+        filters: &[FieldFilter],
         types: &[NodeType],
         is_archived: bool,
     ) -> Result<Vec<NodeKey>, StoreError> {
         const FEW: usize = 500;
-        let mut facets = facets.to_vec();
+        let mut filters = filters.to_vec();
         if is_archived {
-            facets.push(Facet::integer("archived", 1));
+            filters.push(FieldFilter::integer("archived", 1));
         }
         let mut few = None;
-        for (nth, facet) in facets.iter().enumerate() {
-            let nodes = self.first_nodes_of(facet, FEW + 1)?;
+        for (nth, filter) in filters.iter().enumerate() {
+            let nodes = self.first_nodes_of(filter, FEW + 1)?;
             if nodes.len() <= FEW {
                 few = Some((nth, nodes));
                 break;
             }
         }
-        let of_types: Vec<Facet> =
-            types.iter().map(|it| Facet::text("type", it.as_str())).collect();
+        let of_types: Vec<FieldFilter> =
+            types.iter().map(|it| FieldFilter::text("type", it.as_str())).collect();
         let mut found = match few {
             Some((nth, mut nodes)) => {
-                facets.remove(nth);
-                for facet in &facets {
-                    nodes = self.having(nodes, std::slice::from_ref(facet))?;
+                filters.remove(nth);
+                for filter in &filters {
+                    nodes = self.having(nodes, std::slice::from_ref(filter))?;
                 }
                 self.having(nodes, &of_types)?
             }
@@ -187,8 +187,8 @@ impl Reader {
                     nodes.extend(self.first_nodes_of(of_type, usize::MAX)?);
                 }
                 nodes.sort_unstable();
-                for facet in &facets {
-                    nodes = intersect(&nodes, &self.first_nodes_of(facet, usize::MAX)?);
+                for filter in &filters {
+                    nodes = intersect(&nodes, &self.first_nodes_of(filter, usize::MAX)?);
                 }
                 nodes
             }
@@ -242,20 +242,24 @@ impl Reader {
     }
 
     /// Returns the first nodes that meet a condition, in the order of their keys.
-    fn first_nodes_of(&self, facet: &Facet, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
+    fn first_nodes_of(
+        &self,
+        filter: &FieldFilter,
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
         const NODES: &str = "
             SELECT node FROM facet WHERE key = ?1 AND value = ?2 ORDER BY node LIMIT ?3";
         let n_max = limit(n_max);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
-        let nodes = match &facet.value {
-            FacetValue::Integer(it) => self.all(NODES, params![facet.key, it, n_max], read),
-            FacetValue::Text(it) => self.all(NODES, params![facet.key, it, n_max], read),
+        let nodes = match &filter.value {
+            FilterValue::Integer(it) => self.all(NODES, params![filter.key, it, n_max], read),
+            FilterValue::Text(it) => self.all(NODES, params![filter.key, it, n_max], read),
         };
         nodes.doing("look up a facet")
     }
 
     /// Keeps those nodes that meet one of some conditions, which have one key.
-    fn having(&self, nodes: Vec<NodeKey>, any: &[Facet]) -> Result<Vec<NodeKey>, StoreError> {
+    fn having(&self, nodes: Vec<NodeKey>, any: &[FieldFilter]) -> Result<Vec<NodeKey>, StoreError> {
         const HAVING: &str = "
             SELECT wanted.value
               FROM json_each(?1) AS wanted
@@ -266,11 +270,11 @@ impl Reader {
                     AND facet.key = ?2
                     AND facet.value IN (SELECT value FROM json_each(?3)))
              ORDER BY wanted.key";
-        let value = |it: &Facet| match &it.value {
-            FacetValue::Integer(it) => serde_json::Value::from(*it),
-            FacetValue::Text(it) => serde_json::Value::from(it.as_str()),
+        let value = |it: &FieldFilter| match &it.value {
+            FilterValue::Integer(it) => serde_json::Value::from(*it),
+            FilterValue::Text(it) => serde_json::Value::from(it.as_str()),
         };
-        let Some(Facet { key, .. }) = any.first() else { return Ok(Vec::new()) };
+        let Some(FieldFilter { key, .. }) = any.first() else { return Ok(Vec::new()) };
         let values: serde_json::Value = any.iter().map(value).collect();
         let params = params![list(&nodes), key, values.to_string()];
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
@@ -311,7 +315,7 @@ impl Reader {
     pub(crate) fn facet_values(
         &self,
         key: &'static str,
-    ) -> Result<Vec<(NodeKey, FacetValue)>, StoreError> {
+    ) -> Result<Vec<(NodeKey, FilterValue)>, StoreError> {
         const VALUES: &str = "SELECT node, value FROM facet WHERE key = ?1 ORDER BY value, node";
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), read_value(row, 1)?));
         self.all(VALUES, [key], read).doing("read facets")
@@ -322,7 +326,7 @@ impl Reader {
         &self,
         key: &'static str,
         nodes: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, FacetValue>, StoreError> {
+    ) -> Result<HashMap<NodeKey, FilterValue>, StoreError> {
         const VALUES: &str = "
             SELECT facet.node, facet.value
               FROM json_each(?2) AS wanted
@@ -337,7 +341,7 @@ impl Reader {
     pub(crate) fn facet_counts(
         &self,
         key: &'static str,
-    ) -> Result<Vec<(FacetValue, u64)>, StoreError> {
+    ) -> Result<Vec<(FilterValue, u64)>, StoreError> {
         const COUNTS: &str = "
             SELECT value, count(*) FROM facet WHERE key = ?1 GROUP BY value ORDER BY value";
         let read = |row: &Row<'_>| Ok((read_value(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));

@@ -24,7 +24,7 @@ pub(super) fn search(args: &Args) -> Query<'_> {
             until: args.time("until"),
             archived: archived(args),
         },
-        limit: None,
+        limit: args.integer("limit").filter(|it| 0 < *it).and_then(|it| it.try_into().ok()),
     })
 }
 

@@ -92,7 +92,7 @@ pub(super) fn conditions_that_nothing_meets_are_errors(door: &mut Door<'_>) {
         (json!({"status": "open"}), "completed, in-progress, blocked, not `open`".to_owned()),
         (json!({"importance": "urgent"}), "high, medium, low, not `urgent`".to_owned()),
         (json!({"archived": "yes"}), "`archived` must be true or false".to_owned()),
-        (json!({"tags": "sea"}), "`tags` must be a list of strings".to_owned()),
+        (json!({"tags": 7}), "`tags` must be a list of strings".to_owned()),
         (json!({"tags": [" "]}), "`tags` has an item that is blank".to_owned()),
         (json!({"tags": ["é".repeat(31)]}), "31 characters; at most 30 fit".to_owned()),
         (json!({"tags": tags}), "`tags` has 11 items; at most 10 fit".to_owned()),

@@ -68,9 +68,8 @@ fn a_search_follows_the_fields() {
         };
         assert_eq!(["lamp", "spring", "winter"].map(&mut n_found), [1, 0, 1]);
         door.ok("delete_memory", json!({"id": uuid, "permanent": true}));
-        assert!(
-            door.text("MemorySearch", json!({"query": "lamp", "tags": ["lamp"]})).0 == "no results"
-        );
+        let (gone, _) = door.text("MemorySearch", json!({"query": "lamp", "tags": ["lamp"]}));
+        assert!(gone.starts_with("no results"), "{gone}");
     });
 }
 
@@ -117,12 +116,12 @@ fn a_rollback_restores_fields_alone() {
 fn redaction_takes_a_secret_out_of_every_field_of_now_and_then() {
     let (folder, _) = lived();
     let is_there = |folder: &Folder| {
-        let files = folder.names().into_iter().filter(|it| it.starts_with("m.db"));
+        let mut files = folder.names().into_iter().filter(|it| it.starts_with("m.db"));
         let holds = |name: String| {
             let bytes = fs::read(folder.path(name)).unwrap();
             bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes())
         };
-        files.map(holds).any(|it| it)
+        files.any(holds)
     };
     assert!(is_there(&folder));
     let custom = json!([{"kind": "ticket", "pattern": "TKT-[0-9]+"}]);

@@ -15,9 +15,9 @@ fn the_best_files_are_read_until_the_answer_is_there() {
     let lines = "a.md:1:The lease\na.md:2:and the lock.\nb.md:1:A lease.\n";
     let grepped = tokens::count(lines);
     let first = grepped + notes[0].tokens();
-    assert_eq!(search(&notes, &words, |it| it.path == "a.md"), Some(first));
+    assert_eq!(search_tokens(&notes, &words, |it| it.path == "a.md"), Some(first));
     let both = first + notes[1].tokens();
-    assert_eq!(search(&notes, &words, |it| it.path == "b.md"), Some(both));
-    assert_eq!(search(&notes, &words, |it| it.path == "c.md"), None);
-    assert_eq!(search(&notes, &[], |_| true), None);
+    assert_eq!(search_tokens(&notes, &words, |it| it.path == "b.md"), Some(both));
+    assert_eq!(search_tokens(&notes, &words, |it| it.path == "c.md"), None);
+    assert_eq!(search_tokens(&notes, &[], |_| true), None);
 }

@@ -134,7 +134,7 @@ impl Dom {
     }
 
     /// Returns the local name of the root of a drawing or formula; empty for any other node.
-    pub(super) fn foreign_root(&self, id: DomId) -> &str {
+    pub(super) fn foreign_root_name(&self, id: DomId) -> &str {
         match self.name(id) {
             Some(name)
                 if (name.ns == ns!(svg) && &*name.local == "svg")

@@ -41,7 +41,7 @@ pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> ChildVisit {
         return ChildVisit::Over;
     }
     let attribute = |name| dom.attribute(id, name);
-    match (dom.html_name(id), dom.foreign_root(id)) {
+    match (dom.html_name(id), dom.foreign_root_name(id)) {
         (_, "math") => {
             add_formula(dom, id, run);
             ChildVisit::Over

@@ -11,7 +11,7 @@ use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
 use crate::model::kinds::{MEMORIES_ROOT, NODE_KINDS};
 use crate::model::tree::Format;
-use crate::store::reader::Facet;
+use crate::store::reader::FieldFilter;
 use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
 use crate::text;
 use crate::text::tokens;
@@ -166,7 +166,7 @@ impl Simulation {
             assert_eq!(Some(found.fields.to_string()), node.fields);
         }
         for tag in (0..5).map(word) {
-            let wanted = [Facet::text("tag", &tag), Facet::integer("archived", 0)];
+            let wanted = [FieldFilter::text("tag", &tag), FieldFilter::integer("archived", 0)];
             let found = self.memory().read::<_, StoreError>(|it| it.nodes_with(&wanted)).unwrap();
             let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.0]).collect();
             found.sort();

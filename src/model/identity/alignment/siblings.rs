@@ -112,7 +112,7 @@ impl Matcher<'_> {
         match key {
             Key::Own if forest.is_heading(at) => None,
             // Between siblings even empty nodes are known by their place.
-            Key::Subtree => Some(forest.subtree(at)),
+            Key::Subtree => Some(forest.subtree_hash(at)),
             key => key_of(forest, at, key),
         }
     }
@@ -280,7 +280,7 @@ impl Matcher<'_> {
         };
         let token = |&child: &usize| match matched[child] {
             Some(other) => SiblingToken::Matched(if is_new { child } else { other }),
-            None => SiblingToken::Free(forest.subtree(child)),
+            None => SiblingToken::Free(forest.subtree_hash(child)),
         };
         let mut parts: Vec<SiblingToken> = forest.children(at).iter().map(token).collect();
         parts.sort_unstable();

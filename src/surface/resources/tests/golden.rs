@@ -257,7 +257,7 @@ impl ProcessFacts for Known {
         })
     }
 
-    fn names(&self, of: ProcessNames) -> Vec<String> {
+    fn names(&self, of: RuntimeListing) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

@@ -115,7 +115,7 @@ impl HtmlWalk<'_, '_> {
 
     /// Returns whether a drawing is alone, and not among the words of a line.
     pub(super) fn is_drawing(&self, id: DomId) -> bool {
-        let is_one = self.dom.foreign_root(id) == "svg" || self.dom.html_name(id) == "canvas";
+        let is_one = self.dom.foreign_root_name(id) == "svg" || self.dom.html_name(id) == "canvas";
         is_one
             && self.run.is_empty()
             && self.container.is_none()
@@ -125,12 +125,13 @@ impl HtmlWalk<'_, '_> {
     }
 
     pub(super) fn is_display_math(&self, id: DomId) -> bool {
-        self.dom.foreign_root(id) == "math" && self.dom.attribute(id, "display") == Some("block")
+        self.dom.foreign_root_name(id) == "math"
+            && self.dom.attribute(id, "display") == Some("block")
     }
 
     /// Adds a drawing or a formula.
     pub(super) fn drawing(&mut self, id: DomId) {
-        let (content, format) = match self.dom.foreign_root(id) {
+        let (content, format) = match self.dom.foreign_root_name(id) {
             "math" => {
                 let Some(written) = math::display(self.dom, id) else { return };
                 (written.content, written.format)

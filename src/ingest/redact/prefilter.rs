@@ -34,7 +34,7 @@ pub(super) fn build(kind: AhoCorasickKind) -> AhoCorasick {
 }
 
 /// The result of the one pass over a text.
-pub(super) struct Sites {
+pub(super) struct PrefilterHits {
     /// Whether each row has a trigger in the text.
     pub(super) rows: [bool; RULES.len()],
     /// Ends of words that name secrets.
@@ -45,10 +45,10 @@ pub(super) struct Sites {
     pub(super) aws: Vec<usize>,
 }
 
-impl Sites {
+impl PrefilterHits {
     /// Searches for all triggers at once.
-    pub(super) fn in_text(text: &str) -> Sites {
-        let mut sites = Sites {
+    pub(super) fn in_text(text: &str) -> PrefilterHits {
+        let mut hits = PrefilterHits {
             rows: [false; RULES.len()],
             names: Vec::new(),
             heads: Vec::new(),
@@ -58,13 +58,13 @@ impl Sites {
             let row = TRIGGERS.1[at.pattern().as_usize()];
             let rule = &RULES[row];
             if row == ASSIGNMENT && table::is_site(text, at.end()) {
-                sites.heads.push(at.end());
+                hits.heads.push(at.end());
             }
             match rule.shape {
-                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
+                Shape::Assignment if keyword::is_site(text, at.end()) => hits.names.push(at.end()),
                 Shape::Assignment => continue,
-                Shape::AwsSecret => sites.aws.push(at.end()),
-                _ if sites.rows[row] => continue,
+                Shape::AwsSecret => hits.aws.push(at.end()),
+                _ if hits.rows[row] => continue,
                 Shape::Address(_) if !has_credentials(text, at.end()) => continue,
                 Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
                     continue;
@@ -74,9 +74,9 @@ impl Sites {
                 }
                 Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
             }
-            sites.rows[row] = true;
+            hits.rows[row] = true;
         }
-        sites
+        hits
     }
 
     /// Returns whether the text has no candidates.

@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::LatestScan;
-use crate::memory::{ProcessFact, ProcessFacts, ProcessNames};
+use crate::memory::{ProcessFact, ProcessFacts, RuntimeListing};
 use crate::model::clock::Clock;
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
 use crate::server::sessions::Registry;
 
 /// Read handles on the state of this process.
-pub(crate) struct ProcessStatus {
+pub(crate) struct ServerState {
     pub(crate) clock: Clock,
     /// The latest scan of the source folder.
     pub(crate) rescan: LatestScan,
@@ -25,7 +25,7 @@ pub(crate) struct ProcessStatus {
     pub(crate) logs: SessionLogs,
 }
 
-impl ProcessFacts for ProcessStatus {
+impl ProcessFacts for ServerState {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         let unread = |error: std::io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
@@ -41,13 +41,13 @@ impl ProcessFacts for ProcessStatus {
         })
     }
 
-    fn names(&self, of: ProcessNames) -> Vec<String> {
+    fn names(&self, of: RuntimeListing) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            ProcessNames::Clients => {
+            RuntimeListing::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            ProcessNames::SessionLogs => {
+            RuntimeListing::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

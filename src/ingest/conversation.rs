@@ -1,0 +1,222 @@
+//! Conversations: reads the transcript of a client as requests, answers, files and commands.
+//!
+//! Clients keep transcripts as JSON Lines or as one JSON value, each with records of its own; the
+//! [`shapes`] recognise them. Input is untrusted: any text is a conversation, most of them an empty
+//! one, and each list and text is bounded. This module does no IO.
+
+mod digest;
+mod shapes;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+pub(crate) use digest::{Digest, SecretScrubber};
+use shapes::TranscriptEvent;
+
+/// Bytes of one text that are kept; the rest of a longer one is dropped.
+const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Turns, files and commands that are kept; of more turns, the first and the last.
+const TURNS_MAX: usize = 64;
+const FILES_MAX: usize = 64;
+const COMMANDS_MAX: usize = 256;
+
+/// Bytes of a record; longer ones hold large outputs of tools.
+const RECORD_BYTES_MAX: usize = 1024 * 1024;
+
+/// A conversation of a person with an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    turns: Vec<Turn>,
+    /// Turns that were dropped after the first.
+    n_dropped: usize,
+    /// Paths of changed files, in the order of their first change.
+    files: Vec<String>,
+    commands: Vec<RanCommand>,
+}
+
+/// A request and the last answer to it.
+#[derive(Debug, Default)]
+struct Turn {
+    request: KeptText,
+    answer: KeptText,
+}
+
+/// A text as authored, or its beginning.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct KeptText {
+    text: String,
+    is_cut: bool,
+}
+
+#[derive(Debug)]
+struct RanCommand {
+    line: KeptText,
+    result: RunResult,
+}
+
+/// The outcome of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RunResult {
+    Unknown,
+    Done,
+    Failed { exit_code: Option<i64> },
+}
+
+impl RunResult {
+    /// Returns the outcome by an exit code, else by whether the client calls it a failure.
+    fn new(exit_code: Option<i64>, is_failure: Option<bool>) -> RunResult {
+        match (exit_code, is_failure) {
+            (Some(0), _) => RunResult::Done,
+            (Some(_), _) => RunResult::Failed { exit_code },
+            (None, Some(true)) => RunResult::Failed { exit_code },
+            (None, Some(false)) => RunResult::Done,
+            (None, None) => RunResult::Unknown,
+        }
+    }
+}
+
+/// A call whose result is pending.
+enum Pending {
+    /// Index of the command.
+    Command(usize),
+    Edit(Vec<String>),
+}
+
+impl KeptText {
+    fn new(text: &str) -> KeptText {
+        let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+        KeptText { text: kept.to_owned(), is_cut: kept.len() < text.len() }
+    }
+}
+
+/// Returns a prompt without the texts that clients and hooks add to it.
+pub(crate) fn typed_part(prompt: &str) -> Cow<'_, str> {
+    shapes::without_additions(prompt)
+}
+
+impl Conversation {
+    /// Reads a transcript: JSON Lines, or one JSON value. Lines that are no JSON are passed over,
+    /// such as the first and the last of a part.
+    pub(crate) fn read(transcript: &str) -> Conversation {
+        let mut reader = ConversationReader::default();
+        let mut has_records = false;
+        for line in transcript.lines().filter(|it| it.len() <= RECORD_BYTES_MAX) {
+            let record = line.trim_start().starts_with('{').then(|| serde_json::from_str(line));
+            if let Some(Ok(record)) = record {
+                has_records = true;
+                reader.add(&record);
+            }
+        }
+        if !has_records && let Ok(value) = serde_json::from_str(transcript) {
+            reader.add(&value);
+        }
+        reader.conversation
+    }
+
+    /// Reads a transcript that is a JSON value already.
+    pub(crate) fn of(transcript: &Value) -> Conversation {
+        let mut reader = ConversationReader::default();
+        reader.add(transcript);
+        reader.conversation
+    }
+}
+
+#[derive(Default)]
+struct ConversationReader {
+    conversation: Conversation,
+    pending: HashMap<String, Pending>,
+}
+
+impl ConversationReader {
+    fn add(&mut self, record: &Value) {
+        shapes::each_event(record, &mut |event| self.take(event));
+    }
+
+    fn take(&mut self, event: TranscriptEvent<'_>) {
+        match event {
+            TranscriptEvent::Request(text) => self.request(&text),
+            TranscriptEvent::Answer(text) => {
+                let answer = KeptText::new(text.trim());
+                if let Some(turn) = self.conversation.turns.last_mut()
+                    && !answer.text.is_empty()
+                {
+                    turn.answer = answer;
+                }
+            }
+            TranscriptEvent::Call { id, name, args } => self.call(id, name, args),
+            TranscriptEvent::Result { id, exit_code, is_failure } => {
+                let result = RunResult::new(exit_code, is_failure);
+                match self.pending.remove(id) {
+                    Some(Pending::Command(at)) => self.conversation.commands[at].result = result,
+                    Some(Pending::Edit(_)) if matches!(result, RunResult::Failed { .. }) => (),
+                    Some(Pending::Edit(paths)) => self.change(&paths),
+                    None => (),
+                }
+            }
+            TranscriptEvent::Command { line, exit_code, is_failure } => {
+                self.command(&line, RunResult::new(exit_code, is_failure));
+            }
+            TranscriptEvent::Changed(paths) => self.change(&paths),
+        }
+    }
+
+    fn request(&mut self, text: &str) {
+        let Conversation { turns, n_dropped, .. } = &mut self.conversation;
+        let request = KeptText::new(text.trim());
+        // Some clients record a message twice, as sent and as shown.
+        let is_repeated = turns.last().is_some_and(|it| it.request == request)
+            && turns.last().is_some_and(|it| it.answer.text.is_empty());
+        if request.text.is_empty() || is_repeated {
+            return;
+        }
+        turns.push(Turn { request, answer: KeptText::default() });
+        if TURNS_MAX < turns.len() {
+            turns.remove(1);
+            *n_dropped += 1;
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, args: &Value) {
+        let text = args.as_str();
+        let parsed = text.and_then(|it| serde_json::from_str::<Value>(it).ok());
+        let args = parsed.as_ref().unwrap_or(args);
+        // Some clients repeat a call with its result.
+        if self.pending.contains_key(id) {
+            return;
+        }
+        let pending = if let Some(line) = shapes::command_of(name, args) {
+            self.command(&line, RunResult::Unknown).map(Pending::Command)
+        } else {
+            let paths = shapes::edited_by(name, args);
+            (!paths.is_empty()).then_some(Pending::Edit(paths))
+        };
+        if let Some(pending) = pending {
+            self.pending.insert(id.to_owned(), pending);
+        }
+    }
+
+    /// Adds a command; returns its index, unless there are too many.
+    fn command(&mut self, line: &str, result: RunResult) -> Option<usize> {
+        let commands = &mut self.conversation.commands;
+        if COMMANDS_MAX <= commands.len() || line.trim().is_empty() {
+            return None;
+        }
+        commands.push(RanCommand { line: KeptText::new(line.trim()), result });
+        Some(commands.len() - 1)
+    }
+
+    fn change(&mut self, paths: &[String]) {
+        let files = &mut self.conversation.files;
+        for path in paths {
+            let path = &path[..path.floor_char_boundary(TEXT_BYTES_MAX)];
+            if files.len() < FILES_MAX && !path.is_empty() && files.iter().all(|it| it != path) {
+                files.push(path.to_owned());
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Session notes: one note a session of an agent, made of its conversation without a model.
+//!
+//! The note is a text below the heading of its day, under the root [`LOG_ROOT`], which belongs to
+//! no file. A second capture of a session updates its note: each is at most one snapshot. A note
+//! that somebody forgot meanwhile stays forgotten.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::Error;
+use crate::ingest::conversation::{Conversation, Digest, SecretScrubber};
+use crate::ingest::redact::Redactor;
+use crate::model::clock::Millis;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, NodeType};
+use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
+use crate::store::{Attributes, Batch, NodeData, NodeRecord, StoreError, Writer};
+use crate::text::tokens;
+use crate::text::{self, LABEL_CHARS_MAX};
+
+/// The label of the root that session notes live under.
+pub(crate) const LOG_ROOT: &str = "@log";
+
+/// The beginning of a note's label.
+const LABEL_START: &str = "Session: ";
+
+/// Roots whose settings are followed, for the secrets that they name.
+const ROOTS_MAX: usize = 16;
+
+/// A session to keep a note of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionCapture<'a> {
+    pub(crate) client: &'a str,
+    /// The client's id of the session.
+    pub(crate) session: &'a str,
+    /// The folder that the session works in.
+    pub(crate) folder: &'a str,
+    pub(crate) conversation: &'a Conversation,
+    /// The id of the session's note, if it has one.
+    pub(crate) note_id: Option<&'a str>,
+    /// The operator's options for the roots.
+    pub(crate) options: &'a WorkspaceOptions,
+    /// Longest wait for other connections.
+    pub(crate) wait: Duration,
+    pub(crate) now: Millis,
+}
+
+/// The note of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionNote {
+    pub(crate) id: String,
+    /// The snapshot; `None` when the note was up to date.
+    pub(crate) snapshot: Option<i64>,
+}
+
+/// Returns whether a label is that of a session's note.
+pub(crate) fn is_session_note(label: &str) -> bool {
+    label.starts_with(LABEL_START)
+}
+
+impl SessionCapture<'_> {
+    /// Writes or updates the note; `None` where nothing was asked, or the note was forgotten.
+    ///
+    /// # Errors
+    ///
+    /// The memory is missing, of another schema version, or busy.
+    pub(crate) fn keep(&self, db: &Path) -> Result<Option<SessionNote>, Error> {
+        // A memory of an older schema is left to commands that may take their time.
+        let writer = Writer::open_hastily(db, self.wait)?;
+        let workspaces: Vec<Workspace> = writer
+            .roots()?
+            .iter()
+            .take(ROOTS_MAX)
+            .filter_map(|it| Workspace::load(Path::new(&it.path), self.options.clone()).ok())
+            .collect();
+        let builtin = Redactor::builtin();
+        let of_user = LiveWorkspace::without_folder(self.options.clone()).unwrap_or_default();
+        let of_roots = workspaces.iter().map(|it| &it.redactor);
+        let always = [&builtin, &of_user.current().redactor];
+        let mut scrubber = SecretScrubber::new(always.into_iter().chain(of_roots).collect());
+        let day = &self.now.rfc3339()[..10];
+        let head = format!("{} {} of {day}", self.client, self.mark());
+        let digest = Digest { head: &head, folder: self.folder };
+        let Some((content, first)) = digest.of(self.conversation, &mut scrubber) else {
+            return Ok(None);
+        };
+        let label = text::truncate_chars(&format!("{LABEL_START}{first}"), LABEL_CHARS_MAX);
+        let (note_id, commit) = writer.write::<_, Error>("", "", self.now, |batch| {
+            batch.set_message(format!("hook:{}", self.mark()));
+            let known = match self.note_id.and_then(NodeId::parse) {
+                Some(id) => match batch.find(id)? {
+                    None => return Ok(None),
+                    known => known,
+                },
+                None => self.find(batch, day)?,
+            };
+            Ok(Some(match known {
+                Some(old) => update(batch, &old, &label, &content)?,
+                None => batch.insert_typed_node(&data(&label, &content), &[LOG_ROOT, day])?.1,
+            }))
+        })?;
+        Ok(note_id.map(|it| SessionNote { id: it.to_string(), snapshot: commit.snapshot }))
+    }
+
+    /// Returns the mark of the session: eight digits of a hash of its id.
+    fn mark(&self) -> String {
+        let hash = ContentHash::of(&format!("{}\0{}", self.client, self.session)).to_string();
+        format!("session {}", &hash[..8])
+    }
+
+    /// Returns the session's note of that day.
+    fn find(&self, batch: &Batch<'_>, day: &str) -> Result<Option<NodeRecord>, StoreError> {
+        let start = format!("{} {} of ", self.client, self.mark());
+        let notes = batch.nodes_in_bucket(&[LOG_ROOT, day])?;
+        Ok(notes.into_iter().rev().find(|it| it.content.starts_with(&start)))
+    }
+}
+
+/// Updates a note, which keeps its first line.
+fn update(
+    batch: &mut Batch<'_>,
+    old: &NodeRecord,
+    label: &str,
+    content: &str,
+) -> Result<NodeId, StoreError> {
+    let head = old.content.lines().next().unwrap_or_default();
+    let rest = content.split_once('\n').map_or("", |(_, rest)| rest);
+    let content = format!("{head}\n{rest}");
+    let said = data(label, &content);
+    batch.set_agent_text(old, &NodeData { attributes: old.attributes.clone(), ..said })?;
+    Ok(old.id)
+}
+
+fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
+    NodeData {
+        node_type: NodeType::Text,
+        format: Format::Plain,
+        label,
+        content,
+        token_count: tokens::count(content),
+        attributes: Attributes::default(),
+    }
+}
