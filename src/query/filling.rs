@@ -1,7 +1,8 @@
 //! Filling: takes the texts of hits, best first, until a budget is used.
 //!
 //! Hits of one section stand together under its breadcrumb, in the order of their file; sections
-//! come in the order of their best hit. A hit that is longer than what is left is cut at a
+//! come in the order of their best hit. A long answer has parts, each grouped by itself, so that the
+//! best hits come first in it. A hit that is longer than what is left is cut at a
 //! sentence, once; where little is left, shorter hits come before it. Counts of lines add up, so
 //! nothing is measured twice. This module does no IO.
 
@@ -19,6 +20,9 @@ const TAIL: u32 = 8;
 /// Least tokens for a part of a hit.
 const CUT_TOKENS_MIN: u32 = 40;
 
+/// Tokens of a part of an answer.
+const PART_TOKENS: u32 = 1_500;
+
 /// Whether a hit may be cut to what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cutting {
@@ -30,13 +34,21 @@ pub(super) enum Cutting {
 pub(super) struct Filling<'a> {
     max: u32,
     left: u32,
+    /// The breadcrumbs of the last part.
     places: HashSet<String>,
     /// The hits and their entries, best first.
-    taken: Vec<(usize, TextEntry<'a>)>,
+    taken: Vec<TakenHit<'a>>,
     /// The hit that was cut.
     cut: Option<(usize, CutEntry)>,
     /// The best hit that did not fit.
     skipped: Option<(usize, TextEntry<'a>, &'a NodeText)>,
+}
+
+struct TakenHit<'a> {
+    at: usize,
+    entry: TextEntry<'a>,
+    /// The part of the answer that it is in.
+    part: u32,
 }
 
 /// The text of an answer, without the line about the rest.
@@ -83,20 +95,31 @@ impl<'a> Filling<'a> {
         {
             self.take_part(at, entry, text);
         }
-        let mut ranks: HashMap<&str, usize> = HashMap::new();
-        for (rank, (_, entry)) in self.taken.iter().enumerate() {
-            ranks.entry(&entry.place).or_insert(rank);
+        let mut ranks: HashMap<(u32, &str), usize> = HashMap::new();
+        for (rank, it) in self.taken.iter().enumerate() {
+            ranks.entry((it.part, &it.entry.place)).or_insert(rank);
         }
-        let mut order: Vec<&(usize, TextEntry<'_>)> = self.taken.iter().collect();
-        order.sort_by_key(|(_, it)| (ranks[it.place.as_str()], it.head.position));
+        let mut order: Vec<&TakenHit<'_>> = self.taken.iter().collect();
+        let place = |it: &TakenHit<'_>| ranks[&(it.part, it.entry.place.as_str())];
+        order.sort_by_key(|it| (it.part, place(it), it.entry.head.position));
         FilledText {
-            text: render_entries(order.iter().map(|it| &it.1)),
-            chosen: order.iter().map(|it| it.0).collect(),
+            text: render_entries(order.iter().map(|it| &it.entry)),
+            chosen: order.iter().map(|it| it.at).collect(),
             cut: self.cut,
         }
     }
 
+    /// Returns the part of the answer that comes next. A new one begins without breadcrumbs.
+    fn part(&mut self) -> u32 {
+        let part = (self.max - self.left) / PART_TOKENS;
+        if self.taken.last().is_some_and(|it| it.part < part) {
+            self.places.clear();
+        }
+        part
+    }
+
     fn take_whole(&mut self, at: usize, entry: &TextEntry<'a>) -> bool {
+        let part = self.part();
         let above =
             if self.places.contains(&entry.place) { 0 } else { tokens::count(&entry.place) };
         if self.left <= above {
@@ -107,12 +130,13 @@ impl<'a> Filling<'a> {
         if fits {
             self.left -= cost;
             self.places.insert(entry.place.clone());
-            self.taken.push((at, entry.clone()));
+            self.taken.push(TakenHit { at, entry: entry.clone(), part });
         }
         fits
     }
 
     fn take_part(&mut self, at: usize, entry: TextEntry<'a>, text: &NodeText) {
+        let part = self.part();
         let is_shown = self.places.contains(&entry.place);
         let place = if is_shown { Place::Shown } else { Place::Missing };
         if self.left < CUT_TOKENS_MIN && !self.taken.is_empty() {
@@ -125,7 +149,7 @@ impl<'a> Filling<'a> {
                 Place::Shown => cut.text.clone(),
                 Place::Missing => cut.text[entry.place.len()..].to_owned(),
             };
-            self.taken.push((at, TextEntry { lines, ..entry }));
+            self.taken.push(TakenHit { at, entry: TextEntry { lines, ..entry }, part });
             self.cut = Some((at, cut));
         }
     }

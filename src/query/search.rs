@@ -5,23 +5,26 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::bag_of_words::BagOfWords;
+use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
 use super::filling::{Cutting, FilledText, Filling};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
-use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
+use super::{
+    Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, dates, excerpt, facts,
+};
 use crate::model::clock::Millis;
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeText, Reader};
+use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeText, NodeWords, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
-/// Texts before and after a match that gain relevance.
-const BESIDE_MAX: usize = 2;
+/// Part of its relevance that a text gains which has the date of the question.
+const DATED: f64 = 0.5;
 /// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
@@ -85,7 +88,8 @@ pub(super) fn search(
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let found = found(reader, &asked, query.filter, (limit, n_fitting), options.now)?;
+    let found =
+        found(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(max),
         (false, Detail::Label) => lines(&found, max)?,
@@ -238,29 +242,41 @@ impl ShownHits {
 /// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
 fn found(
     reader: &Reader,
-    asked: &ParsedQuery,
+    (query, asked): (&str, &ParsedQuery),
     filter: NodeFilter<'_>,
     (limit, n_fitting): (usize, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let (matches, are_of_words) = matches(reader, asked, filter)?;
-    let attended = reader.attended()?;
-    let mut candidates: Vec<RankCandidate<'_>> = matches
-        .iter()
-        .map(|it| candidate(&it.node, (it.relevance, Some(&it.bag)), (attended, now)))
-        .collect();
+    let times = (reader.attended()?, now);
     let is_of_notes = filter.of_memories().is_empty();
     let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
-    if is_question {
-        add_beside(reader, &mut candidates, filter.node_type, (attended, now))?;
-    }
+    let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
+    let unmatched = match filter.node_type {
+        None => unmatched(reader, &vicinity, &matches, asked)?,
+        Some(_) => Vec::new(),
+    };
+    let mut candidates: Vec<RankCandidate<'_>> = matches
+        .iter()
+        .chain(&unmatched)
+        .map(|it| {
+            let near = vicinity.relevance(it.node.key);
+            let n_siblings = vicinity.n_siblings(it.node.parent);
+            let bag = (0.0 < it.relevance).then_some(&it.bag);
+            let candidate = candidate(&it.node, (it.relevance, bag), times);
+            RankCandidate { beside: near, n_siblings, is_led: it.is_led, ..candidate }
+        })
+        .collect();
     let mut relevance = rank::relevance_scores(&candidates);
+    if are_of_words {
+        relevance = dated(reader, query, &candidates, relevance, now)?;
+    }
     if is_question {
         for (next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
-                    candidates.push(candidate(&next, (0.0, None), (attended, now)));
+                    candidates.push(candidate(&next, (0.0, None), times));
                     relevance.push(lent);
                 }
             }
@@ -282,25 +298,41 @@ fn found(
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
 }
 
-/// Adds to all candidates what the texts beside them give, and the texts beside them.
-fn add_beside(
+/// Returns the relevance of candidates, higher for those whose headings or file have the date that
+/// the question asks about.
+fn dated(
     reader: &Reader,
-    candidates: &mut Vec<RankCandidate<'_>>,
-    node_type: Option<NodeType>,
-    times: (i64, Millis),
-) -> Result<(), Error> {
-    let own: HashMap<NodeKey, f64> = candidates.iter().map(|it| (it.key, it.relevance)).collect();
+    query: &str,
+    candidates: &[RankCandidate<'_>],
+    mut relevance: Vec<f64>,
+    now: Millis,
+) -> Result<Vec<f64>, Error> {
+    let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
-    let mut places: HashMap<NodeKey, usize> = keys.iter().copied().zip(0..).collect();
-    for (of, step, node) in reader.texts_beside(&keys, node_type, BESIDE_MAX)? {
-        let at = *places.entry(node.key).or_insert_with(|| {
-            candidates.push(candidate(&node, (0.0, None), times));
-            candidates.len() - 1
-        });
-        let relevance = own.get(&of).copied().unwrap_or(0.0);
-        candidates[at].beside += rank::beside_relevance(relevance, step, node.tokens);
+    let told = |it: NodeWords<'_>| dates::told_days(&[it.breadcrumb, it.label]);
+    let told: HashMap<NodeKey, f64> = reader
+        .load_matches(&keys, told)?
+        .into_iter()
+        .filter_map(|(node, told)| Some((node.key, asked.closeness(told?))))
+        .collect();
+    for (it, relevance) in candidates.iter().zip(&mut relevance) {
+        *relevance *= 1.0 + DATED * told.get(&it.key).copied().unwrap_or(0.0);
     }
-    Ok(())
+    Ok(rank::normalized(relevance))
+}
+
+/// Returns the best texts beside the matches that match nothing themselves.
+fn unmatched(
+    reader: &Reader,
+    vicinity: &Vicinity,
+    matches: &[NodeMatch],
+    asked: &ParsedQuery,
+) -> Result<Vec<NodeMatch>, Error> {
+    let leads = candidates::lead_stems(&asked.terms);
+    let found = reader.load_matches(&vicinity.unmatched(matches), candidates::bag_of)?;
+    let is_text = |(node, _): &(MatchedNode, BagOfWords)| !node.is_heading && node.memory.is_none();
+    let read = |(node, bag)| NodeMatch::beside(node, bag, &leads);
+    Ok(found.into_iter().filter(is_text).map(read).collect())
 }
 
 /// Returns the texts after the best candidates, with their least relevance.
@@ -329,7 +361,9 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
-        beside: 0.0,
+        beside: None,
+        n_siblings: 0,
+        is_led: false,
         tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,
@@ -349,7 +383,8 @@ fn matches(
     {
         return Ok((found, false));
     }
-    Ok((candidates::match_words(reader, &asked.terms, filter, CANDIDATES_MAX)?, true))
+    let terms = asked.terms_and_related();
+    Ok((candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?, true))
 }
 
 /// Returns the snippets of the hits.

@@ -38,7 +38,7 @@ pub(crate) use edges::EdgeDirection;
 pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
+pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{

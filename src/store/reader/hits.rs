@@ -21,17 +21,33 @@ use crate::store::{ErrorStep, NodeKey, StoreError, one};
 /// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
 
+/// Siblings that are read of a section at once; more are looked up one by one.
+const SIBLINGS_MAX: usize = 64;
+/// Siblings before and after a node.
+const REACH: usize = 2;
+
 /// A node that full-text search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MatchedNode {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
+    /// Its rank among its siblings.
+    pub(crate) position: i64,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
     /// Of its text.
     pub(crate) tokens: u32,
     /// Of a typed memory.
     pub(crate) memory: Option<MemoryFacts>,
+}
+
+/// The siblings around a node, nearest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Siblings {
+    /// Number of children of its parent, at most 64.
+    pub(crate) n: usize,
+    pub(crate) before: Vec<NodeKey>,
+    pub(crate) after: Vec<NodeKey>,
 }
 
 /// Holds the fields of a typed memory that ranking reads.
@@ -182,7 +198,7 @@ impl Reader {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
             heat_columns!(),
-            ", n.label, n.trail, n.content, n.fields, n.token_count
+            ", n.label, n.trail, n.content, n.fields, n.token_count, n.position
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key"
@@ -210,7 +226,7 @@ impl Reader {
         const BEHIND: &str = concat!(
             "SELECT n.key, n.parent, 0, ",
             heat_columns!(),
-            ", before.key, n.token_count
+            ", before.key, n.token_count, n.position
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -235,55 +251,43 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
-    /// Returns the texts beside each node, at most `reach` steps before and after it: the node,
-    /// the step, and the text. Headings and typed memories are left out, but count as steps.
-    pub(crate) fn texts_beside(
+    /// Returns the siblings around a node, which stands at `position` under `parent`. Only the index
+    /// of siblings is read, and a bounded part of it.
+    pub(crate) fn siblings_around(
         &self,
-        keys: &[NodeKey],
-        node_type: Option<NodeType>,
-        reach: usize,
-    ) -> Result<Vec<(NodeKey, i64, MatchedNode)>, StoreError> {
-        const BESIDE: &str = concat!(
-            "SELECT n.key, n.parent, n.node_type = 'heading' OR n.fields IS NOT NULL
-                           OR (?2 IS NOT NULL AND n.node_type <> ?2), ",
-            heat_columns!(),
-            ", m.key, n.token_count, n.position > m.position
-              FROM json_each(?1) AS wanted
-             CROSS JOIN node AS m ON m.key = wanted.value
-             CROSS JOIN node AS n
-                ON n.key IN (
-                       SELECT key FROM (
-                           SELECT key FROM node
-                            WHERE parent = m.parent AND position < m.position
-                            ORDER BY position DESC LIMIT ?3
-                       )
-                       UNION ALL
-                       SELECT key FROM (
-                           SELECT key FROM node
-                            WHERE parent = m.parent AND position > m.position
-                            ORDER BY position LIMIT ?3
-                       )
-                   )
-              LEFT JOIN heat AS h ON h.node = n.key
-             WHERE m.parent IS NOT NULL AND m.node_type <> 'heading' AND m.fields IS NULL
-             ORDER BY wanted.rowid, n.position"
-        );
-        let params = params![list(keys), node_type.map(NodeType::as_str), limit(reach)];
-        let read =
-            |row: &Row<'_>| Ok((NodeKey(row.get(6)?), row.get::<_, bool>(8)?, read_found(row, 7)?));
-        let rows: Vec<(NodeKey, bool, MatchedNode)> =
-            self.all(BESIDE, params, read).doing("read texts beside matches")?;
-        let mut beside = Vec::with_capacity(rows.len());
-        for run in rows.chunk_by(|a, b| a.0 == b.0) {
-            let n_before = run.iter().filter(|it| !it.1).count() as i64;
-            for (nth, (of, is_after, node)) in (0..).zip(run) {
-                let step = nth - n_before + i64::from(*is_after);
-                if !node.is_heading {
-                    beside.push((*of, step, *node));
-                }
+        parent: NodeKey,
+        positions: &[i64],
+    ) -> Result<Vec<Siblings>, StoreError> {
+        const FIRST: &str =
+            "SELECT key, position FROM node WHERE parent = ?1 ORDER BY position LIMIT ?2";
+        const BEFORE: &str = "
+            SELECT key FROM node
+             WHERE parent = ?1 AND position < ?2
+             ORDER BY position DESC LIMIT ?3";
+        const AFTER: &str = "
+            SELECT key FROM node
+             WHERE parent = ?1 AND position > ?2
+             ORDER BY position LIMIT ?3";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
+        let first: Vec<(NodeKey, i64)> =
+            self.all(FIRST, params![parent.0, limit(SIBLINGS_MAX)], read).doing("read siblings")?;
+        let n = first.len();
+        let around = |position: &i64| {
+            if n < SIBLINGS_MAX {
+                let at = first.partition_point(|it| it.1 < *position);
+                let is_there = first.get(at).is_some_and(|it| it.1 == *position);
+                let before = first[..at].iter().rev().take(REACH).map(|it| it.0).collect();
+                let after = &first[at + usize::from(is_there)..];
+                let after = after.iter().take(REACH).map(|it| it.0).collect();
+                return Ok(Siblings { n, before, after });
             }
-        }
-        Ok(beside)
+            let beside = |sql: &'static str| {
+                let params = params![parent.0, position, limit(REACH)];
+                self.all(sql, params, |row| row.get(0).map(NodeKey)).doing("read siblings")
+            };
+            Ok(Siblings { n, before: beside(BEFORE)?, after: beside(AFTER)? })
+        };
+        positions.iter().map(around).collect()
     }
 }
 
@@ -302,6 +306,7 @@ fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
 fn read_found(row: &Row<'_>, tokens: usize) -> rusqlite::Result<MatchedNode> {
     Ok(MatchedNode {
         tokens: row.get(tokens)?,
+        position: row.get(tokens + 1)?,
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,

@@ -1,0 +1,103 @@
+//! Texts beside a match: words of a question that stand near a text count for it, too.
+//!
+//! A conversation spreads a thing over turns: one names it, the next tells about it. A text gains
+//! the question's words of the two texts before and after it under the same heading. Each word
+//! counts once, where it is nearest, so that turns that repeat each other gain nothing.
+//!
+//! Only the index of siblings is read for this; texts that gain most are read to be ranked.
+
+use std::collections::HashMap;
+
+use super::candidates::NodeMatch;
+use super::{Error, sort_by_worth};
+use crate::store::NodeKey;
+use crate::store::reader::{Reader, Siblings};
+
+/// Shares of its words that a text gives to those after it, nearest first.
+const GIVEN_AFTER: [f64; 2] = [0.6, 0.35];
+/// The same for those before it.
+const GIVEN_BEFORE: [f64; 2] = [0.5, 0.35];
+/// Texts without a match that are ranked.
+const UNMATCHED_MAX: usize = 64;
+
+/// The matches of a question with the texts beside them.
+#[derive(Debug, Default)]
+pub(super) struct Vicinity {
+    /// What each term of the question adds to a text, its own and those beside it.
+    parts: HashMap<NodeKey, Vec<f64>>,
+    /// Number of nodes under each heading.
+    n_siblings: HashMap<NodeKey, usize>,
+}
+
+impl Vicinity {
+    /// Returns the vicinity of matches, which are texts with a heading above or none.
+    pub(super) fn of(reader: &Reader, matches: &[NodeMatch]) -> Result<Vicinity, Error> {
+        let mut by_parent: HashMap<NodeKey, Vec<&NodeMatch>> = HashMap::new();
+        for it in matches {
+            if let Some(parent) = it.node.parent
+                && is_text(it)
+            {
+                by_parent.entry(parent).or_default().push(it);
+            }
+        }
+        let mut vicinity = Vicinity::default();
+        for (parent, matches) in by_parent {
+            let positions: Vec<i64> = matches.iter().map(|it| it.node.position).collect();
+            let around = reader.siblings_around(parent, &positions)?;
+            for (it, siblings) in matches.into_iter().zip(&around) {
+                vicinity.n_siblings.insert(parent, siblings.n);
+                vicinity.give(it, siblings);
+            }
+        }
+        Ok(vicinity)
+    }
+
+    /// Returns the relevance of a text with what those beside it add, if it has any.
+    pub(super) fn relevance(&self, key: NodeKey) -> Option<f64> {
+        self.parts.get(&key).map(|it| it.iter().sum())
+    }
+
+    /// Returns the number of nodes under a heading; 0 where it was not read.
+    pub(super) fn n_siblings(&self, parent: Option<NodeKey>) -> usize {
+        parent.and_then(|it| self.n_siblings.get(&it)).copied().unwrap_or(0)
+    }
+
+    /// Returns the best texts that are no matches.
+    pub(super) fn unmatched(&self, matches: &[NodeMatch]) -> Vec<NodeKey> {
+        let mut keys: Vec<NodeKey> = self.parts.keys().copied().collect();
+        keys.sort_unstable();
+        let mut known: Vec<NodeKey> = matches.iter().map(|it| it.node.key).collect();
+        known.sort_unstable();
+        keys.retain(|it| known.binary_search(it).is_err());
+        let worth: Vec<f64> = keys.iter().map(|it| self.relevance(*it).unwrap_or(0.0)).collect();
+        let mut best: Vec<usize> = (0..keys.len()).collect();
+        sort_by_worth(&mut best, &|it| worth[it]);
+        best.truncate(UNMATCHED_MAX);
+        best.into_iter().map(|it| keys[it]).collect()
+    }
+
+    fn give(&mut self, it: &NodeMatch, siblings: &Siblings) {
+        self.add(it.node.key, &it.parts, 1.0);
+        for (keys, shares) in [(&siblings.after, GIVEN_AFTER), (&siblings.before, GIVEN_BEFORE)] {
+            for (key, share) in keys.iter().zip(shares) {
+                self.add(*key, &it.parts, share);
+            }
+        }
+    }
+
+    fn add(&mut self, key: NodeKey, parts: &[f64], share: f64) {
+        let kept = self.parts.entry(key).or_insert_with(|| vec![0.0; parts.len()]);
+        for (kept, part) in kept.iter_mut().zip(parts) {
+            *kept = kept.max(share * part);
+        }
+    }
+}
+
+/// Returns whether a match is a text: no heading, and no typed memory, which says nothing about
+/// those beside it.
+fn is_text(it: &NodeMatch) -> bool {
+    !it.node.is_heading && it.node.memory.is_none()
+}
+
+#[cfg(test)]
+mod tests;
