@@ -383,7 +383,10 @@ fn matches(
     {
         return Ok((found, false));
     }
-    let terms = asked.terms_and_related();
+    let terms = match QUESTION_WORDS_MIN <= asked.marks.len() {
+        true => asked.terms_and_related(),
+        false => asked.terms.clone(),
+    };
     Ok((candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?, true))
 }
 

@@ -45,7 +45,7 @@ fn warmth_decides_between_equals_and_only_there() {
 fn neighbours_of_a_good_hit_rank_before_strangers() {
     check(
         &[(1, 9, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-        expect!["1 0.65, 3 0.12, 2 0.10"],
+        expect!["1 0.65, 2 0.13, 3 0.12"],
     );
 }
 
@@ -53,7 +53,7 @@ fn neighbours_of_a_good_hit_rank_before_strangers() {
 fn a_heading_passes_relevance_to_its_section() {
     check(
         &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-        expect!["9 0.65, 3 0.12, 2 0.10"],
+        expect!["9 0.65, 2 0.13, 3 0.12"],
     );
 }
 
@@ -61,7 +61,7 @@ fn a_heading_passes_relevance_to_its_section() {
 fn one_section_does_not_fill_an_answer() {
     check(
         &[(1, 9, 8.0, 0.5), (2, 9, 8.0, 0.5), (3, 9, 8.0, 0.5), (4, 7, 5.0, 0.5)],
-        expect!["1 0.65, 4 0.31, 2 0.26, 3 0.10"],
+        expect!["1 0.65, 2 0.32, 4 0.31, 3 0.16"],
     );
 }
 

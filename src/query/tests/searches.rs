@@ -11,9 +11,9 @@ fn the_best_hit_is_the_first_line() {
         None,
         expect![[r#"
             [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)
-            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.59 temp=0.50 tok=13)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.53 temp=0.50 tok=6)
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.46 temp=0.50 tok=7)"#]],
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.55 temp=0.50 tok=13)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.44 temp=0.50 tok=6)
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.35 temp=0.50 tok=7)"#]],
     );
     check(
         &reader,
