@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0009_untouched.sql"),
     include_str!("sql/0010_fields.sql"),
     include_str!("sql/0011_views.sql"),
+    include_str!("sql/0012_facet_programs.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
