@@ -48,11 +48,14 @@ pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use near_duplicates::near_duplicate;
+pub(crate) use no_hits::is_no_answer;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
-pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
+pub(crate) use search::{Detail, SearchQuery};
 pub(crate) use tree::TreeQuery;
+
+use search::{NO_ANSWER, NO_RESULTS};
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;

@@ -81,7 +81,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize
     }
     agent.stop()?;
     let title = format!("Cranfield: {} papers, {} questions", papers.len(), rows[0].ours.len());
-    Ok(Table { title, baseline: "FTS5", rows: rows.into() })
+    Ok(Table { title, baseline: "FTS5", rows: rows.into(), ..Table::default() })
 }
 
 /// Returns the ranking of plain full-text search, and its first ten papers as text.

@@ -54,7 +54,7 @@ pub(super) fn run(
         context.say(format_args!("{shown}\n"))?;
     }
     // An answer without a hit that fits the budget still found something.
-    Ok(if answer.text.starts_with(query::NO_RESULTS) {
+    Ok(if query::is_no_answer(&answer.text) {
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done

@@ -23,10 +23,18 @@ const UNMATCHED_MAX: usize = 64;
 /// The matches of a question with the texts beside them.
 #[derive(Debug, Default)]
 pub(super) struct Vicinity {
-    /// What each term of the question adds to a text, its own and those beside it.
-    parts: HashMap<NodeKey, Vec<f64>>,
+    near: HashMap<NodeKey, Nearness>,
     /// Number of nodes under each heading.
     n_siblings: HashMap<NodeKey, usize>,
+}
+
+/// What a text has of a question, by itself and beside it.
+#[derive(Clone, Debug, Default)]
+struct Nearness {
+    /// What each term adds to its relevance.
+    parts: Vec<f64>,
+    /// Share of the question.
+    share: f64,
 }
 
 impl Vicinity {
@@ -54,7 +62,12 @@ impl Vicinity {
 
     /// Returns the relevance of a text with what those beside it add, if it has any.
     pub(super) fn relevance(&self, key: NodeKey) -> Option<f64> {
-        self.parts.get(&key).map(|it| it.iter().sum())
+        self.near.get(&key).map(|it| it.parts.iter().sum())
+    }
+
+    /// Returns the share of the question that a text has, by itself or, less, beside it.
+    pub(super) fn share(&self, key: NodeKey) -> f64 {
+        self.near.get(&key).map_or(0.0, |it| it.share)
     }
 
     /// Returns the number of nodes under a heading; 0 where it was not read.
@@ -64,7 +77,7 @@ impl Vicinity {
 
     /// Returns the best texts that are no matches.
     pub(super) fn unmatched(&self, matches: &[NodeMatch]) -> Vec<NodeKey> {
-        let mut keys: Vec<NodeKey> = self.parts.keys().copied().collect();
+        let mut keys: Vec<NodeKey> = self.near.keys().copied().collect();
         keys.sort_unstable();
         let mut known: Vec<NodeKey> = matches.iter().map(|it| it.node.key).collect();
         known.sort_unstable();
@@ -77,19 +90,21 @@ impl Vicinity {
     }
 
     fn give(&mut self, it: &NodeMatch, siblings: &Siblings) {
-        self.add(it.node.key, &it.parts, 1.0);
+        self.add(it.node.key, it, 1.0);
         for (keys, shares) in [(&siblings.after, GIVEN_AFTER), (&siblings.before, GIVEN_BEFORE)] {
             for (key, share) in keys.iter().zip(shares) {
-                self.add(*key, &it.parts, share);
+                self.add(*key, it, share);
             }
         }
     }
 
-    fn add(&mut self, key: NodeKey, parts: &[f64], share: f64) {
-        let kept = self.parts.entry(key).or_insert_with(|| vec![0.0; parts.len()]);
-        for (kept, part) in kept.iter_mut().zip(parts) {
+    fn add(&mut self, key: NodeKey, it: &NodeMatch, share: f64) {
+        let near = self.near.entry(key).or_default();
+        near.parts.resize(it.parts.len(), 0.0);
+        for (kept, part) in near.parts.iter_mut().zip(&it.parts) {
             *kept = kept.max(share * part);
         }
+        near.share = near.share.max(share * it.coverage.share);
     }
 }
 

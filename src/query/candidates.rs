@@ -27,6 +27,8 @@ const ENOUGH: usize = 20;
 const ASKING_WEIGHT: f64 = 0.3;
 /// Weight of words that mean nearly the same as one of the question.
 const RELATED_WEIGHT: f64 = 0.4;
+/// Part of a word that a related one covers.
+const RELATED_SHARE: f64 = 0.5;
 /// Nodes fetched per scored node where common words match too many.
 const NEWEST_PER_NODE: usize = 2;
 
@@ -125,7 +127,7 @@ pub(super) fn match_words(
         bag,
         relevance: parts.iter().sum(),
         parts,
-        coverage: covered(set, &weights),
+        coverage: covered(set, terms, &weights),
     };
     let found = found.into_iter().zip(parts).zip(sets);
     let mut matches: Vec<NodeMatch> = found.map(matched).collect();
@@ -174,7 +176,7 @@ impl TermIndex<'_> {
             let keys = self.eldest(&term.text, COMMON)?;
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
-                _ if term.role == TermRole::Related => {
+                _ if matches!(term.role, TermRole::Related { .. }) => {
                     if keys.len() < COMMON {
                         related.push((nth, keys));
                     }
@@ -282,8 +284,8 @@ impl TermIndex<'_> {
         let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
         let is_only = self.terms.iter().all(is_phrase);
         let weight = |(term, rarity): (&Term, &f64)| {
-            let is_part = is_phrase(term) && !is_only || term.role == TermRole::Related;
-            if is_part { 0.0 } else { (rarity / of_one).min(1.0) }
+            let is_phrase_of_words = is_phrase(term) && !is_only;
+            if is_phrase_of_words { 0.0 } else { (rarity / of_one).min(1.0) }
         };
         self.terms.iter().zip(rarities).map(weight).collect()
     }
@@ -304,7 +306,7 @@ fn weight_of(role: TermRole) -> f64 {
     match role {
         TermRole::Subject => 1.0,
         TermRole::Asking => ASKING_WEIGHT,
-        TermRole::Related => RELATED_WEIGHT,
+        TermRole::Related { .. } => RELATED_WEIGHT,
     }
 }
 
@@ -319,17 +321,31 @@ fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     sum
 }
 
-/// Returns the coverage of a set of terms.
-fn covered(words: TermSet, weights: &[f64]) -> Coverage {
-    let total: f64 = weights.iter().sum();
+/// Returns the coverage of a set of terms. A related word counts for a part of the one that it
+/// stands for, where that is missing.
+fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
+    let has = |nth: usize| words & (1 << nth) != 0;
     let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
-    for (nth, weight) in weights.iter().enumerate() {
-        if words & (1 << nth) != 0 && 0.0 < *weight {
+    let mut total = 0.0;
+    for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
+        if let TermRole::Related { of } = term.role {
+            if has(nth) && !has(of) {
+                coverage.weight += RELATED_SHARE * weights[of];
+            }
+            continue;
+        }
+        total += weight;
+        if has(nth) && 0.0 < *weight {
             coverage.weight += weight;
             coverage.n_words += 1;
         }
     }
-    coverage.share = if 0.0 < total { coverage.weight / total } else { 0.0 };
+    // Words that all nodes have tell nothing apart, but are all of such a question.
+    coverage.share = match (0.0 < total, words) {
+        (true, _) => coverage.weight / total,
+        (false, 0) => 0.0,
+        (false, _) => 1.0,
+    };
     coverage
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct NodeFacts<'a> {
     pub(crate) file: FileLabel,
     pub(crate) temperature: f64,
     pub(crate) score: Option<f64>,
+    /// The share of the question that it has.
+    pub(crate) relevance: Option<f64>,
 }
 
 /// Whether a line names the file or leaves it to the lines above.
@@ -31,13 +33,16 @@ pub(crate) enum FileLabel {
     No,
 }
 
-/// Formats a node as `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line
-/// break.
+/// Formats a node as `[text] label (id=… file=… score=0.55 relevance=0.80 temp=0.50 tok=602)`,
+/// without a line break.
 pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
     let head = facts.head;
     let mut line = begin(head, facts.file);
     if let Some(score) = facts.score {
         line.push_str(&format!(" score={score:.2}"));
+    }
+    if let Some(relevance) = facts.relevance {
+        line.push_str(&format!(" relevance={relevance:.2}"));
     }
     line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
     line

@@ -12,6 +12,7 @@ use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
 use super::{
     Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, dates, excerpt, facts,
+    hundredths,
 };
 use crate::model::clock::Millis;
 use crate::model::kinds::{Kind, value_type_of};
@@ -34,8 +35,15 @@ const LIMIT_DEFAULT: usize = 20;
 /// Least tokens of a hit.
 const HIT_TOKENS_MIN: u32 = 16;
 
+/// Least share of a question that the best hit has, and the weight of its words that is enough in
+/// a long one; with less of both, nothing answers the question.
+const SHARE_MIN: f64 = 0.2;
+const WEIGHT_MIN: f64 = 2.0;
+
 /// The text of an answer without hits.
-pub(crate) const NO_RESULTS: &str = "no results";
+pub(super) const NO_RESULTS: &str = "no results";
+/// The same, where nodes have some of the words.
+pub(super) const NO_ANSWER: &str = "nothing here answers that";
 
 /// A query for the nodes that match words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +99,7 @@ pub(super) fn search(
     let found =
         found(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
-        (true, _) => ShownHits::nothing(max),
+        (true, _) => ShownHits::nothing(found.is_answered, max),
         (false, Detail::Label) => lines(&found, max)?,
         (false, Detail::Snippet) => {
             texts(&found, snippets(reader, &found.hits, &asked)?, Cutting::Never, max)
@@ -133,12 +141,16 @@ struct RankedHits {
     /// Further hits, too many to be shown.
     n_unread: usize,
     n_matches: usize,
+    /// Whether the best has enough of the question.
+    is_answered: bool,
 }
 
 struct SearchHit {
     head: NodeHead,
     temperature: f64,
     score: f64,
+    /// Share of the question that it has, whatever its temperature.
+    relevance: f64,
 }
 
 impl RankedHits {
@@ -172,6 +184,7 @@ impl SearchHit {
             file: FileLabel::Yes,
             temperature: self.temperature,
             score: Some(self.score),
+            relevance: Some(self.relevance),
         })
     }
 }
@@ -190,8 +203,8 @@ struct ShownHits {
 }
 
 impl ShownHits {
-    fn nothing(budget: Option<u32>) -> ShownHits {
-        let text = NO_RESULTS.to_owned();
+    fn nothing(is_answered: bool, budget: Option<u32>) -> ShownHits {
+        let text = if is_answered { NO_RESULTS } else { NO_ANSWER }.to_owned();
         let text = match budget {
             None => text,
             Some(budget) => budget::first_fitting(budget, [text]),
@@ -211,7 +224,9 @@ impl ShownHits {
         let facts_of = |&at: &usize| {
             let hit = &found.hits[at];
             let Some((shown, text)) = self.texts.get(&hit.head.key) else {
-                return facts(&hit.head, hit.temperature, Some(hit.score));
+                let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+                facts["relevance"] = hundredths(hit.relevance);
+                return facts;
             };
             let mut facts = if detail == Detail::Full {
                 let needs = self.cut.filter(|it| it.0 == at).map(|it| it.1);
@@ -248,6 +263,10 @@ fn found(
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let (matches, are_of_words) = matches(reader, asked, filter)?;
+    let n_matches = matches.len();
+    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() && !is_answered(&matches) {
+        return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
+    }
     let times = (reader.attended()?, now);
     let is_of_notes = filter.of_memories().is_empty();
     let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
@@ -271,8 +290,16 @@ fn found(
     if are_of_words {
         relevance = dated(reader, query, &candidates, relevance, now)?;
     }
+    let mut shares: HashMap<NodeKey, f64> =
+        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
+    for it in &matches {
+        let share = shares.entry(it.node.key).or_default();
+        *share = share.max(it.coverage.share);
+    }
     if is_question {
-        for (next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
+        for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
+            let share = rank::lent_relevance(shares[&from]);
+            shares.entry(next.key).or_insert(share);
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
@@ -282,7 +309,6 @@ fn found(
             }
         }
     }
-    let n_matches = matches.len();
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
     ranked.truncate(limit);
     let n_ranked = ranked.len();
@@ -292,10 +318,11 @@ fn found(
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
-        Some(SearchHit { head, temperature: candidates[at].temperature, score })
+        let relevance = shares.get(&head.key).copied().unwrap_or(0.0);
+        Some(SearchHit { head, temperature: candidates[at].temperature, score, relevance })
     };
     let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
-    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
+    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
 }
 
 /// Returns the relevance of candidates, higher for those whose headings or file have the date that
@@ -335,20 +362,28 @@ fn unmatched(
     Ok(found.into_iter().filter(is_text).map(read).collect())
 }
 
-/// Returns the texts after the best candidates, with their least relevance.
+/// Returns the texts after the best candidates, each with the candidate and its least relevance.
 fn lent(
     reader: &Reader,
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(MatchedNode, f64)>, Error> {
+) -> Result<Vec<(NodeKey, MatchedNode, f64)>, Error> {
     let lenders = rank::best_indices(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
     let behind = reader.following_texts(&keys, node_type)?;
     let lent = |(at, key): (usize, NodeKey)| {
-        Some((*behind.get(&key)?, rank::lent_relevance(relevance[at])))
+        Some((key, *behind.get(&key)?, rank::lent_relevance(relevance[at])))
     };
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
+}
+
+/// Returns whether a match has enough of the question. None at all is no doubt: the reason is
+/// another.
+fn is_answered(matches: &[NodeMatch]) -> bool {
+    let has_enough =
+        |it: &NodeMatch| SHARE_MIN <= it.coverage.share || WEIGHT_MIN <= it.coverage.weight;
+    matches.is_empty() || matches.iter().any(has_enough)
 }
 
 fn candidate<'a>(

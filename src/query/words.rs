@@ -68,8 +68,10 @@ pub(crate) enum TermRole {
     Subject,
     /// A word that questions are made of, such as `kind` in `what kind of`.
     Asking,
-    /// Words that mean nearly the same as one of the question.
-    Related,
+    /// Words that mean nearly the same as the term with this index.
+    Related {
+        of: usize,
+    },
 }
 
 /// Parses a query.
@@ -97,14 +99,14 @@ impl ParsedQuery {
     pub(crate) fn terms_and_related(&self) -> Vec<Term> {
         let asked: HashSet<&str> =
             self.terms.iter().flat_map(|it| &it.words).map(String::as_str).collect();
-        let related = |term: &Term| {
+        let related = |(of, term): (usize, &Term)| {
             let word = term.words.first().filter(|_| term.role == TermRole::Subject)?;
             let mut words = related_words(word);
             words.retain(|it| !asked.contains(it));
             let words = words.into_iter().map(str::to_owned).collect();
-            Term::of_words(words, TermRole::Related)
+            Term::of_words(words, TermRole::Related { of })
         };
-        let all = self.terms.iter().filter_map(related).take(RELATED_MAX);
+        let all = self.terms.iter().enumerate().filter_map(related).take(RELATED_MAX);
         self.terms.iter().cloned().chain(all).collect()
     }
 }
