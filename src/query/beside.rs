@@ -17,8 +17,10 @@ use crate::store::reader::{Reader, Siblings};
 const GIVEN_AFTER: [f64; 2] = [0.6, 0.35];
 /// The same for those before it.
 const GIVEN_BEFORE: [f64; 2] = [0.5, 0.35];
+/// The best matches that give; further ones change no answer.
+const GIVERS_MAX: usize = 80;
 /// Texts without a match that are ranked.
-const UNMATCHED_MAX: usize = 64;
+const UNMATCHED_MAX: usize = 24;
 
 /// The matches of a question with the texts beside them.
 #[derive(Debug, Default)]
@@ -38,10 +40,10 @@ struct Nearness {
 }
 
 impl Vicinity {
-    /// Returns the vicinity of matches, which are texts with a heading above or none.
+    /// Returns the vicinity of matches, best first.
     pub(super) fn of(reader: &Reader, matches: &[NodeMatch]) -> Result<Vicinity, Error> {
         let mut by_parent: HashMap<NodeKey, Vec<&NodeMatch>> = HashMap::new();
-        for it in matches {
+        for it in matches.iter().take(GIVERS_MAX) {
             if let Some(parent) = it.node.parent
                 && is_text(it)
             {
