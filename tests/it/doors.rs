@@ -147,14 +147,14 @@ fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
     let folder = Folder::new();
     folder.check_session(expect![[r#"
         $ remember tea
-        ! remindb: `remember` needs `--type core` for what always holds, `--type learning` for what was found out, or `--type task` for what is to be done; see `remindb help`
+        ! remindb: `remember` needs `--type core` for what always holds, `--type learning` for what was found out, or `--type task` for what is to be done; see `remindb help remember`
         = 2
     "#]]);
     folder.check_session(expect![[r#"
-            $ remember --type core
-            ! remindb: `remember` needs the text to remember, or `-` for standard input; see `remindb help`
-            = 2
-        "#]]);
+        $ remember --type core
+        ! remindb: `remember` needs the text to remember, or `-` for standard input; see `remindb help remember`
+        = 2
+    "#]]);
     folder.check_session(expect![[r#"
             $ remember --type fact tea
             ! remindb: `type` must be one of core, learning, task
@@ -369,7 +369,7 @@ fn an_import_without_files_makes_no_database() {
     "#]]);
     folder.check_session(expect![[r#"
         $ import --from agent-memory
-        ! remindb: `import` needs the folder to import, behind `--from agent-memory`; see `remindb help`
+        ! remindb: `import` needs the folder to import, behind `--from agent-memory`; see `remindb help import`
         = 2
     "#]]);
     fs::create_dir(folder.path("in/tasks.jsonl")).unwrap();
