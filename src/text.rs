@@ -137,7 +137,7 @@ pub(crate) fn make_visible(text: &str) -> std::borrow::Cow<'_, str> {
 /// least half of it, else with a word.
 pub(crate) fn cut_at_sentence(text: &str) -> &str {
     let half = text.len() / 2;
-    let ends = text.char_indices().filter_map(|(at, it)| {
+    let mut ends = text.char_indices().filter_map(|(at, it)| {
         let end = at + it.len_utf8();
         let is_end = match it {
             '。' | '！' | '？' | '\n' => true,
@@ -146,7 +146,7 @@ pub(crate) fn cut_at_sentence(text: &str) -> &str {
         };
         is_end.then_some(end)
     });
-    let end = ends.last().filter(|&end| half <= end);
+    let end = ends.next_back().filter(|&end| half <= end);
     let end = end.or_else(|| text.rfind(char::is_whitespace).filter(|&end| half <= end));
     text[..end.unwrap_or(text.len())].trim_end()
 }

@@ -6,7 +6,7 @@
 //!
 //! Only the index of siblings is read for this; texts that gain most are read to be ranked.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::candidates::NodeMatch;
 use super::{Error, sort_by_worth};
@@ -42,7 +42,7 @@ struct Nearness {
 impl Vicinity {
     /// Returns the vicinity of matches, best first.
     pub(super) fn of(reader: &Reader, matches: &[NodeMatch]) -> Result<Vicinity, Error> {
-        let mut by_parent: HashMap<NodeKey, Vec<&NodeMatch>> = HashMap::new();
+        let mut by_parent: BTreeMap<NodeKey, Vec<&NodeMatch>> = BTreeMap::new();
         for it in matches.iter().take(GIVERS_MAX) {
             if let Some(parent) = it.node.parent
                 && is_text(it)

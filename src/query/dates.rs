@@ -185,8 +185,8 @@ fn year(word: &str) -> Option<i64> {
 
 fn month(word: &str) -> Option<i64> {
     let is_short = word.len() == 3 || word == "sept";
-    let is_it = |month: &&str| *month == word || is_short && month.starts_with(word);
-    Some(MONTHS.iter().position(|it| is_it(&it))? as i64 + 1)
+    let is_it = |month: &&str| **month == *word || is_short && month.starts_with(word);
+    Some(MONTHS.iter().position(is_it)? as i64 + 1)
 }
 
 /// Reads `yesterday`, `last week`, `3 days ago` and the like.
