@@ -28,7 +28,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions |
+//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions, word families |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
