@@ -7,6 +7,7 @@ pub mod align;
 pub mod arguments;
 pub mod config;
 pub mod database;
+pub mod entries;
 pub mod frame;
 #[cfg(feature = "html")]
 pub mod html;
@@ -47,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "arguments", check: arguments::arguments },
     Target { name: "config", check: config::config },
     Target { name: "database", check: database::database },
+    Target { name: "entries", check: entries::entries },
     Target { name: "frame", check: frame::frame },
     #[cfg(feature = "html")]
     Target { name: "html", check: html::html },

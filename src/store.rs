@@ -5,6 +5,7 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
+mod announcement;
 mod batch;
 pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
@@ -45,7 +46,7 @@ pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
-pub(crate) use lease::{LeaseClaim, Leases, RESCAN_LEASE};
+pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE};
 pub use lock_holder::LockHolder;
 pub(crate) use prepared::Prepared;
 pub(crate) use readers::{ReaderPool, read_marked};

@@ -35,13 +35,15 @@ pub(crate) fn figures(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>>
     let starts = (0..SESSIONS).map(|nth| ("session-start", json!({"session_id": session(nth)})));
     let prompts =
         questions.iter().map(|it| ("prompt", json!({"session_id": session(0), "prompt": it.text})));
-    let ends = (0..SESSIONS).map(|nth| {
-        ("session-end", json!({"session_id": session(nth), "transcript_path": transcript}))
-    });
-    let calls: [(&str, Vec<(&str, Value)>); 3] = [
+    let notes = |event, first: usize| -> Vec<(&str, Value)> {
+        let input = |nth| json!({"session_id": session(nth), "transcript_path": transcript});
+        (first..first + SESSIONS).map(|nth| (event, input(nth))).collect()
+    };
+    let calls: [(&str, Vec<(&str, Value)>); 4] = [
         ("hook at the start of a session", starts.collect()),
         ("hook for a prompt", prompts.collect()),
-        ("hook at the end of a session", ends.collect()),
+        ("hook before a compaction", notes("pre-compact", 0)),
+        ("hook at the end of a session", notes("session-end", SESSIONS)),
     ];
     let mut figures = Vec::new();
     for (what, calls) in calls {

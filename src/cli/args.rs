@@ -18,10 +18,10 @@ pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
 pub(crate) use client::{CLIENTS, Client};
 pub(crate) use command::{
-    ArchiveArgs, BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget,
-    GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs,
-    RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs, ToolInput,
-    ViewQueryArgs, ViewTask,
+    ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
+    ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
+    RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs,
+    ToolInput, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};

@@ -16,6 +16,8 @@ pub(super) enum TextRole {
     Bad,
     Dim,
     Type,
+    /// A word that was searched for.
+    Match,
 }
 
 impl ColorMode {
@@ -27,6 +29,7 @@ impl ColorMode {
             TextRole::Odd | TextRole::Type => "33",
             TextRole::Bad => "31",
             TextRole::Dim => "2",
+            TextRole::Match => "1;31",
         };
         match self {
             ColorMode::Plain => text.to_owned(),

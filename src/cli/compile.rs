@@ -1,14 +1,18 @@
 //! `remindb compile`: compiles a folder or a file into a memory.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, check_new_root, compile};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
+};
+use crate::model::clock::Millis;
 use crate::settings::workspace::Workspace;
-use crate::store::{IfMissing, Writer};
+use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, Writer};
 
 pub(super) fn run(
     args: CompileArgs,
@@ -17,7 +21,8 @@ pub(super) fn run(
     let path = absolute(&args.path)?;
     let place = database_of_notes(args.db, &path)?;
     let options = options(args.is_trusted, args.is_gitignore)?;
-    if !place.path.exists() {
+    let is_new = !place.path.exists();
+    if is_new {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
         Workspace::load(&check_new_root(&path)?, options.clone())?;
     }
@@ -25,6 +30,7 @@ pub(super) fn run(
     place.tell(context);
     place.make_folder()?;
     let writer = Writer::open(&place.path, IfMissing::Create)?;
+    let _first = is_new.then(|| FirstCompile::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
@@ -37,6 +43,7 @@ pub(super) fn run(
             InitialTemperaturesFor::NewNodes
         },
         stopwatch: context.clock.stopwatch(),
+        slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
             progress.note(n_done as u64, n_files as u64);
             true
@@ -59,4 +66,51 @@ pub(super) fn run(
         }
     }
     Ok(CommandOutcome::Done)
+}
+
+/// The mark of a first compile, for as long as it lives: a search in another process says that the
+/// notes are being compiled rather than that the memory is empty.
+struct FirstCompile {
+    /// `None` where it could not be made, which keeps no compile from its work.
+    leases: Option<(Leases, String)>,
+}
+
+impl FirstCompile {
+    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompile {
+        let name = format!("{COMPILE_LEASE}{}", std::process::id());
+        let taken = Leases::open(path, writer.file_identity(), &name).and_then(|it| {
+            let is_taken = it.take(&name, LeaseClaim::Free, now)?;
+            Ok(is_taken.then_some((it, name)))
+        });
+        FirstCompile { leases: taken.ok().flatten() }
+    }
+}
+
+impl Drop for FirstCompile {
+    fn drop(&mut self) {
+        if let Some((leases, name)) = &self.leases {
+            // It expires by itself.
+            let _ = leases.release(name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::reader::{Filling, Reader};
+
+    #[test]
+    fn a_first_compile_is_seen_by_other_processes_while_it_runs() {
+        const NOW: Millis = Millis(1_000);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let writer = Writer::open(&path, IfMissing::Create).unwrap();
+        let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
+        assert_eq!(seen(), Filling::Empty);
+        let first = FirstCompile::begin(&path, &writer, NOW);
+        assert_eq!(seen(), Filling::Begun);
+        drop(first);
+        assert_eq!(seen(), Filling::Empty);
+    }
 }

@@ -163,7 +163,7 @@ fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, S
         return Ok(found.filter(|it| it.exists()));
     }
     let Some(around) = around else { return Ok(None) };
-    let found = around.find(None).map_err(|it| match it {
+    let found = around.find(args.scope).map_err(|it| match it {
         CommandError::Because(what) => what,
         CommandError::BrokenPipe => String::new(),
     })?;

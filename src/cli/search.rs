@@ -1,12 +1,16 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
-use super::args;
+mod painted;
+
+use super::args::{self, ColorWhen};
+use super::color::ColorMode;
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
+use crate::text::make_visible;
 
 pub(super) fn run(
     args: args::SearchArgs,
@@ -40,18 +44,44 @@ pub(super) fn run(
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
     let reader = Reader::open(&known_database(args.db, context)?)?;
-    let answer = query::answer(&reader, &Query::Search(ask), &options)?;
+    let answer = query::answer(&reader, &Query::Search(ask), &options)
+        .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        let paint = match args.color {
+            ColorWhen::Auto => context.paint,
+            ColorWhen::Always => ColorMode::Ansi,
+            ColorWhen::Never => ColorMode::Plain,
+        };
+        let text = match query::is_no_answer(&answer.text) {
+            true => with_commands(&answer.text),
+            false => answer.text.clone(),
+        };
+        let text = text.trim_end_matches('\n');
+        // A note is no program for the terminal.
+        let shown = match context.is_out_terminal {
+            true => make_visible(text),
+            false => text.into(),
+        };
+        context.say(format_args!("{}\n", painted::paint_hits(&shown, &args.query, paint)))?;
     }
     // An answer without a hit that fits the budget still found something.
-    Ok(if answer.text.starts_with(query::NO_RESULTS) {
+    Ok(if query::is_no_answer(&answer.text) {
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done
     })
+}
+
+/// Names the commands of the tools that an advice is about.
+fn with_commands(advice: &str) -> String {
+    const COMMANDS: &[(&str, &str)] = &[
+        ("MemoryTree", "`remindb tree`"),
+        ("MemoryCompile", "`remindb compile`"),
+        ("MemoryWrite", "`remindb write`"),
+    ];
+    COMMANDS.iter().fold(advice.to_owned(), |text, (tool, command)| text.replace(tool, command))
 }
 
 /// Returns the word if it is one of those that there are.

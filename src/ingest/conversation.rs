@@ -124,6 +124,21 @@ impl Conversation {
         reader.add(transcript);
         reader.conversation
     }
+
+    /// Returns whether the last request has an answer.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.turns.last().is_some_and(|it| !it.answer.text.is_empty())
+    }
+
+    /// Sets the answer to the last request.
+    pub(crate) fn answer(&mut self, text: &str) {
+        let answer = KeptText::new(text.trim());
+        if let Some(turn) = self.turns.last_mut()
+            && !answer.text.is_empty()
+        {
+            turn.answer = answer;
+        }
+    }
 }
 
 #[derive(Default)]
@@ -140,14 +155,7 @@ impl ConversationReader {
     fn take(&mut self, event: TranscriptEvent<'_>) {
         match event {
             TranscriptEvent::Request(text) => self.request(&text),
-            TranscriptEvent::Answer(text) => {
-                let answer = KeptText::new(text.trim());
-                if let Some(turn) = self.conversation.turns.last_mut()
-                    && !answer.text.is_empty()
-                {
-                    turn.answer = answer;
-                }
-            }
+            TranscriptEvent::Answer(text) => self.conversation.answer(&text),
             TranscriptEvent::Call { id, name, args } => self.call(id, name, args),
             TranscriptEvent::Result { id, exit_code, is_failure } => {
                 let result = RunResult::new(exit_code, is_failure);

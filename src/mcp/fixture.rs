@@ -83,7 +83,6 @@ type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 const TOOLS: &[Tool<Run>] = &[
     Tool {
         name: "echo",
-        title: "Echo",
         description: "Returns what it got.",
         args: &[
             Arg::text("text", "what to say").required(),
@@ -99,7 +98,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "gate",
-        title: "Gate",
         description: "Waits until it is let through or cancelled.",
         args: &[],
         output: None,
@@ -108,7 +106,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "steps",
-        title: "Steps",
         description: "Tells about its steps.",
         args: &[],
         output: None,
@@ -117,7 +114,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "fail",
-        title: "Fail",
         description: "Fails as it is told.",
         args: &[Arg::choice("how", "the failure", &["bad", "lost", "broken"]).required()],
         output: None,
@@ -126,7 +122,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "panic",
-        title: "Panic",
         description: "Panics.",
         args: &[],
         output: None,
@@ -135,7 +130,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "blocks",
-        title: "Blocks",
         description: "Returns a block of each kind.",
         args: &[Arg::custom_schema(
             || json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}),
@@ -146,7 +140,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "ask",
-        title: "Ask",
         description: "Asks the user twice, and the model if it can.",
         args: &[],
         output: None,
@@ -155,7 +148,6 @@ const TOOLS: &[Tool<Run>] = &[
     },
     Tool {
         name: "sample",
-        title: "Sample",
         description: "Cannot do without a model.",
         args: &[],
         output: None,

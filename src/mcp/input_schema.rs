@@ -413,7 +413,6 @@ pub(crate) fn args_schema(args: &[Arg]) -> Value {
     if !required.is_empty() {
         schema["required"] = required.into();
     }
-    schema["additionalProperties"] = false.into();
     schema
 }
 

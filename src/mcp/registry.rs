@@ -23,9 +23,7 @@ pub(crate) enum Effect {
 pub(crate) struct Tool<R: 'static> {
     /// Its name in calls.
     pub(crate) name: &'static str,
-    /// Its name for people.
-    pub(crate) title: &'static str,
-    /// Its use and its result.
+    /// Its result, its use, and an example.
     pub(crate) description: &'static str,
     /// Its arguments.
     pub(crate) args: &'static [Arg],
@@ -118,11 +116,7 @@ pub(crate) struct Prompt<P: 'static> {
 
 impl<R> Tool<R> {
     pub(super) fn json(&self, version: Version) -> Value {
-        let mut json = json!({"name": self.name});
-        if Version::V2025_06_18 <= version {
-            json["title"] = self.title.into();
-        }
-        json["description"] = self.description.into();
+        let mut json = json!({"name": self.name, "description": self.description});
         json["inputSchema"] = input_schema::args_schema(self.args);
         if Version::V2025_06_18 <= version
             && let Some(output) = self.output

@@ -80,7 +80,7 @@ fn a_tool_shows_what_its_version_knows() {
     let first = "description inputSchema name";
     assert_eq!(members(Version::V2024_11_05), first);
     assert_eq!(members(Version::V2025_03_26), format!("annotations {first}"));
-    let all = format!("annotations {first} outputSchema title");
+    let all = format!("annotations {first} outputSchema");
     for version in [Version::V2025_06_18, Version::V2025_11_25, Version::V2026_07_28] {
         assert_eq!(members(version), all);
     }

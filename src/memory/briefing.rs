@@ -82,12 +82,13 @@ pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefin
         match used.is_empty() {
             false => page.section("Headings in use:", u32::MAX, used),
             true => {
-                let all: Vec<String> =
-                    reader.roots(ArchivedNodes::Hidden, HEADINGS_MAX)?.iter().map(entry).collect();
-                if all.is_empty() {
+                let roots = reader.roots(ArchivedNodes::Hidden, HEADINGS_MAX)?;
+                if roots.is_empty() {
                     page.line(EMPTY);
                 }
-                page.section("It holds:", u32::MAX, all);
+                // The notes of sessions have their own section.
+                let shown = roots.iter().filter(|it| it.label != LOG_ROOT);
+                page.section("It holds:", u32::MAX, shown.map(entry).collect());
             }
         }
         Ok(Briefing { text: page.text, head })

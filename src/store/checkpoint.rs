@@ -5,6 +5,7 @@
 //! ([`WriteAheadLog::copy`]). Where no thread does, the commit that finds it very long copies it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +17,10 @@ use super::file_identity::FileIdentity;
 use super::{ErrorStep, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; after each copy, the next commit waits for the disk once.
-const LONG_PAGES: i32 = 4_000;
+pub(super) const LONG_PAGES: i32 = 4_000;
+
+/// Such pages where each process writes once, and reads all of the log first.
+pub(super) const LONG_PAGES_OF_HASTE: i32 = 1_000;
 
 /// Pages of a log that the commit copies itself.
 const TOO_LONG_PAGES: i32 = 8_000;
@@ -25,21 +29,31 @@ const TOO_LONG_PAGES: i32 = 8_000;
 pub(crate) struct WriteAheadLog {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
+    /// Pages from which the log is long.
+    long_pages: i32,
     /// Held while the log is copied, since two threads cannot copy it.
     copying: Mutex<()>,
+    /// Pages of the log after this process's last commit.
+    n_pages: Arc<AtomicI32>,
     sender: Sender<()>,
     rung: Receiver<()>,
 }
 
 impl WriteAheadLog {
     /// Returns the log of the memory at `path`.
-    pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<WriteAheadLog> {
+    pub(super) fn of(
+        path: &Path,
+        file_identity: &Arc<FileIdentity>,
+        long_pages: i32,
+    ) -> Arc<WriteAheadLog> {
         let (ring, rung) = bounded(1);
         let file_identity = Arc::clone(file_identity);
         Arc::new(WriteAheadLog {
             path: path.to_owned(),
             file_identity,
+            long_pages,
             copying: Mutex::default(),
+            n_pages: Arc::default(),
             sender: ring,
             rung,
         })
@@ -48,8 +62,10 @@ impl WriteAheadLog {
     /// Makes the connection's commits send a message when the log is long, in place of copying it.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
+        let (long_pages, length) = (self.long_pages, Arc::clone(&self.n_pages));
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
-            if LONG_PAGES <= n_pages {
+            length.store(n_pages, Ordering::Relaxed);
+            if long_pages <= n_pages {
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
@@ -65,6 +81,11 @@ impl WriteAheadLog {
     /// Returns the channel that has one message while the log is long.
     pub(crate) fn long_log(&self) -> &Receiver<()> {
         &self.rung
+    }
+
+    /// Copies a log that is worth it.
+    pub(super) fn copy_if_long(&self) -> Result<(), StoreError> {
+        if LONG_PAGES <= self.n_pages.load(Ordering::Relaxed) { self.copy() } else { Ok(()) }
     }
 
     /// Copies the pages that no reader needs any more. Readers and writers do not wait meanwhile.

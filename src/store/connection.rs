@@ -45,7 +45,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
 
 /// Opens a writing connection to a memory of this build's schema version, for a process that must
 /// not wait: neither for others longer than `wait`, nor for the disk. Its writes stay in the log
-/// until another connection copies them into the file.
+/// until another connection copies them into the file, or it calls [`copy_log_on_close`].
 pub(super) fn open_hasty_writer(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_to_write(path, IfMissing::Refuse, wait)?;
     schema::check(&conn, path)?;
@@ -54,6 +54,13 @@ pub(super) fn open_hasty_writer(path: &Path, wait: Duration) -> Result<Connectio
         .map(drop)
         .doing("leave the log as it is")?;
     Ok(conn)
+}
+
+/// Makes the connection copy the log into the file when it is the last one to close.
+pub(super) fn copy_log_on_close(conn: &Connection) {
+    if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) {
+        log::warn!("cannot shorten the log: {error}");
+    }
 }
 
 fn open_to_write(

@@ -23,6 +23,9 @@ pub(crate) const LEASE_MS: i64 = 90_000;
 /// The beginning of the names of leases for rescans; the rest identifies the folder.
 pub(crate) const RESCAN_LEASE: &str = "rescan:";
 
+/// The beginning of the names of leases for first compiles; the rest identifies the process.
+pub(crate) const COMPILE_LEASE: &str = "compile:";
+
 /// Remaining time below which a holder renews, so that a quick schedule does not write each time.
 const RENEW_MS: i64 = LEASE_MS / 2;
 

@@ -35,8 +35,8 @@ const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers")
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target").also(&["target", "to"]);
 const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
-const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required().also(NODE_NAMES);
-const ANCHOR: Arg = Arg::text("anchor", "Id of the node").required().also(NODE_NAMES);
+const NODE_ID: Arg = Arg::text("node_id", "").required().also(NODE_NAMES);
+const ANCHOR: Arg = Arg::text("anchor", "").required().also(NODE_NAMES);
 
 const BUDGET: Arg = Arg::integer("budget", "Tokens")
     .also(&["max_tokens", "token_budget"])
@@ -171,9 +171,8 @@ impl fmt::Display for ToolSet {
 pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryCompile",
-        title: "Compile notes",
-        description: "Reads a file or folder of notes into the memory, in one snapshot. \
-                      Unchanged files cost nothing.",
+        description: "Reads a file or folder of notes again after you changed it, in one \
+                      snapshot: {path: 'notes/valves.md'}. Unchanged files cost nothing.",
         args: &[
             Arg::text("path", "File or folder; relative to the source folder").required(),
             Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
@@ -184,11 +183,10 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryDelta",
-        title: "What changed",
-        description: "Returns the net changes since a snapshot, newest first; with `detail` the \
-                      new texts.",
+        description: "Returns the net changes since you last looked, newest first; with `detail` \
+                      the new texts: {since_snapshot: 41}",
         args: &[
-            Arg::integer("since_snapshot", "Last snapshot known; default 0, none").also(&[
+            Arg::integer("since_snapshot", "Default 0, none").also(&[
                 "since",
                 "snapshot",
                 "snapshot_id",
@@ -203,8 +201,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryDiff",
-        title: "Compare snapshots",
-        description: "Returns unified diffs of what changed after one snapshot up to another.",
+        description: "Returns unified diffs of what changed after one snapshot up to another, \
+                      once MemoryDelta named them: {from_snapshot_id: 41, to_snapshot_id: 44}",
         args: &[
             Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning")
                 .required()
@@ -219,9 +217,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryFetch",
-        title: "Read a node",
-        description: "Returns a node's text, after as much of what is around it as the budget \
-                      allows.",
+        description: "Returns the text of a node, after as much of what is around it as fits: \
+                      {anchor: 'ID'}",
         args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -229,8 +226,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryFetchBatch",
-        title: "Read several nodes",
-        description: "Returns the texts of nodes, in the order asked.",
+        description: "Returns the texts of several hits at once, in the order asked: {node_ids: \
+                      ['ID']}",
         args: &[
             Arg::texts("node_ids", "", 1, 256).required().also(&[
                 "anchor",
@@ -251,9 +248,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryForget",
-        title: "Forget a node",
-        description: "Removes a node. One from a file stays forgotten until its block of the file \
-                      changes.",
+        description: "Removes a node that is wrong or no longer wanted: {node_id: 'ID'}. One \
+                      from a file stays forgotten until its block of the file changes.",
         args: &[
             NODE_ID,
             Arg::choice(
@@ -270,8 +266,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryHistory",
-        title: "History of a node",
-        description: "Returns the changes of a node, newest first; of a forgotten one, too.",
+        description: "Returns the changes of a node, newest first, to see what it said before; \
+                      of a forgotten one, too: {anchor: 'ID'}",
         args: &[
             ANCHOR,
             Arg::integer("depth", "Changes; default 10").also(&["limit", "n"]),
@@ -284,8 +280,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryPin",
-        title: "Pin a node",
-        description: "Keeps a node from cooling.",
+        description: "Keeps a node that always matters from cooling: {node_id: 'ID'}",
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
@@ -293,9 +288,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryRelate",
-        title: "Relate two nodes",
-        description: "Makes an edge from a node to another, or sets its weight. It waits if the \
-                      target is not there yet.",
+        description: "Makes an edge between nodes that belong together, or sets its weight: \
+                      {source_id: 'ID', target_label: 'Pump'}. It waits if the target is not \
+                      there yet.",
         args: &[
             SOURCE_ID,
             TARGET_ID,
@@ -309,9 +304,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryRelated",
-        title: "Follow references",
-        description: "Returns the nodes that references and edges connect with a node, heaviest \
-                      first.",
+        description: "Returns the nodes that references and edges connect with a hit, heaviest \
+                      first: {anchor: 'ID'}",
         args: &[
             ANCHOR,
             Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
@@ -326,9 +320,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryRollback",
-        title: "Roll back",
-        description: "Makes the state of an earlier snapshot the present, in one new snapshot. \
-                      `drop_after` deletes what came after it for good.",
+        description: "Makes the state of an earlier snapshot the present after a mistake, in one \
+                      new snapshot: {snapshot_id: 41}. `drop_after` deletes what came after it \
+                      for good.",
         args: &[
             Arg::integer("snapshot_id", "Snapshot").required().also(&[
                 "id",
@@ -344,12 +338,10 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemorySearch",
-        title: "Search",
-        description: "Returns the nodes that words find, best first.",
+        description: "Returns the nodes that words find, best first. Use it before you answer or \
+                      read files: {query: 'valve pressure', budget: 800}",
         args: &[
-            Arg::text("query", "Words, or an FTS5 expression")
-                .required()
-                .also(&["q", "text", "words"]),
+            Arg::text("query", "Or an FTS5 expression").required().also(&["q", "text", "words"]),
             BUDGET,
             Arg::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
             Arg::choice("type", "", &NodeType::NAMES).also(&["node_type"]),
@@ -367,8 +359,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryStats",
-        title: "Statistics",
-        description: "Returns counts of nodes, snapshots and temperatures.",
+        description: "Returns counts of nodes and snapshots, as a first look: {}",
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
@@ -376,9 +367,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemorySummarize",
-        title: "Summarize a node",
-        description: "Replaces a node's text by your summary and warms it. The text before stays \
-                      in the history.",
+        description: "Replaces a text that is too long by your summary and warms it: {node_id: \
+                      'ID', summary: 'Calibrated with 41.7 kPa.'}. The text before stays in the \
+                      history.",
         args: &[
             NODE_ID,
             Arg::text("summary", "The new text").required().also(&["content", "payload", "text"]),
@@ -390,8 +381,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryTree",
-        title: "Outline",
-        description: "Returns the outline of the memory or of a node; folds the coldest to fit.",
+        description: "Returns the outline, when you know no word to search: {depth: 2}. Folds \
+                      the coldest to fit.",
         args: &[
             Arg::text("root", "Id; default all").also(NODE_NAMES),
             Arg::integer("depth", "Levels; default 5"),
@@ -404,8 +395,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryUnpin",
-        title: "Unpin a node",
-        description: "Lets a node cool again.",
+        description: "Lets a node cool again that MemoryPin kept: {node_id: 'ID'}",
         args: &[NODE_ID],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
@@ -413,8 +403,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryUnrelate",
-        title: "Remove an edge",
-        description: "Removes an edge that MemoryRelate made.",
+        description: "Removes an edge that MemoryRelate made by mistake: {source_id: 'ID', \
+                      target_label: 'Pump'}",
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
         effect: Effect::Edits,
@@ -422,13 +412,13 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryWrite",
-        title: "Write",
-        description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
-                      children. At any other node: its new text, kept until the file's block \
-                      changes.",
+        description: "Writes Markdown, once something is decided or corrected: {payload: 'The \
+                      pump hums at 50 Hz.', anchor: 'ID'}. Without an anchor: a new root. At a \
+                      heading: its last children. At other nodes: the new text, until the file's \
+                      block changes.",
         args: &[
             Arg::text("payload", "").required().also(&["content", "markdown", "text"]),
-            Arg::text("anchor", "Id of a node").also(NODE_NAMES),
+            Arg::text("anchor", "").also(NODE_NAMES),
             Arg::choice(
                 "mode",
                 "append: as last children; replace: as its text",

@@ -4,7 +4,8 @@
 // Usage: node agents.mjs REMINDB COUNT TOOLS SCRATCH [WORD…]
 //
 // REMINDB is the program, COUNT one that counts tokens, TOOLS the folder where the clients are
-// installed, SCRATCH a folder to fill. Only runs whose names have each WORD are made.
+// installed, SCRATCH a folder to fill. Only runs that each WORD names are made: by the client, with
+// or without the second part of its name, or by the run.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
@@ -251,6 +252,18 @@ async function go(client, run) {
 
 const pins = JSON.parse(fs.readFileSync(join(import.meta.dirname, "package.json"))).dependencies;
 const widths = { client: 12, version: 8, run: 8 };
+
+// Whether a word names the client or the run.
+const isNamed = (word, client, run) =>
+  word === client.name || word === client.name.split("-")[0] || word === run.name;
+
+for (const word of words) {
+  if (CLIENTS.some((client) => RUNS.some((run) => isNamed(word, client, run)))) continue;
+  const known = [...CLIENTS, ...RUNS].map((it) => it.name).join(", ");
+  console.error(`agents: no client and no run is called ${word}; there are ${known}`);
+  process.exit(2);
+}
+
 const line = (row) =>
   ["client", "version", "run", ...CHECKS]
     .map((it) => String(row[it] ?? "-").padEnd(widths[it] ?? 10))
@@ -263,7 +276,8 @@ let n_failed = 0;
 for (const client of CLIENTS) {
   for (const run of RUNS) {
     if (client.asksNobody && run.script === script.ROLLING_BACK) continue;
-    if (!words.every((it) => [client.name, run.name].includes(it))) continue;
+    if (client.hasNoHooks && run.go === goUnasked) continue;
+    if (!words.every((it) => isNamed(it, client, run))) continue;
     const started = Date.now();
     const row = run.go ? await run.go(client, run, { Place, ask }) : await go(client, run);
     n_runs += 1;

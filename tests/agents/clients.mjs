@@ -8,6 +8,7 @@
 // - `excused`: lines that look like a warning and have nothing to do with the memory.
 // - `owns`: files of `home` that the client itself writes in.
 // - `asksNobody`: whether it runs every tool when it is started without a person.
+// - `hasNoHooks`: whether it calls no hooks.
 // - `isOfUser`: whether it has only settings of a user.
 // - `trusting`: flags that stand for a person who trusts the hooks in the client's dialog.
 
@@ -96,6 +97,8 @@ trust_level = "trusted"
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      // It asks npm for the types of plugins, and would wait a minute before it asks once more.
+      npm_config_fetch_retries: "0",
     }),
     home: (url) => ({
       ".config/opencode/opencode.json": json({
@@ -192,6 +195,7 @@ trust_level = "trusted"
     project: {},
     isOfUser: true,
     asksNobody: true,
+    hasNoHooks: true,
     unwrap: (text) => (text.startsWith("{") ? JSON.parse(text).content[0].text : text),
     // Of the library that it speaks with its model through.
     excused: [/AI SDK Warning/i, /ai sdk|AI_SDK/],

@@ -74,11 +74,11 @@ fn search_finds_or_says_that_it_does_not() {
         [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
         = 0
         $ search writes --detail full --db m.db
-        [text] One connection writes. (id=G3uKfw1qBLs file=store.md score=0.65 temp=0.50 tok=4)
-        One connection writes.
+        # store.md / Store
+        G3uKfw1qBLs One connection writes.
         = 0
         $ search zebra --db m.db
-        no results: nothing has these words; try fewer or other ones, or MemoryTree for the outline
+        no results: nothing has these words; try fewer or other ones, or `remindb tree` for the outline
         = 1
         $ search five --budget 7 --db m.db
         …
@@ -468,6 +468,30 @@ fn a_terminal_gets_colour_unless_it_does_not_want_it() {
         let plain = on_terminal(name, value).unwrap();
         assert!(plain.contains('✓') && !plain.contains('\x1b'), "{name}: {plain:?}");
     }
+}
+
+#[test]
+fn a_search_is_highlighted_where_colour_is_wanted() {
+    let folder = compiled();
+    let search = |flags: &str| {
+        let args = format!("search five --db m.db {flags}");
+        Ran::of(&folder, folder.command(args.split_whitespace()).env("NO_COLOR", "1"))
+    };
+    let painted = search("--color always").stdout;
+    assert!(painted.contains("\x1b[1;31mFive\x1b[0m kilobytes."), "{painted:?}");
+    let plain = search("--color never").stdout;
+    assert_eq!((&search("").stdout, &search("--color auto").stdout), (&plain, &plain));
+    let mut rest = painted;
+    for code in ["\x1b[1;31m", "\x1b[2m", "\x1b[0m"] {
+        rest = rest.replace(code, "");
+    }
+    assert_eq!(rest, plain);
+    assert_eq!(
+        search("--color sometimes").stderr.lines().next(),
+        Some(
+            "remindb: `--color` needs `auto`, `always` or `never`, not `sometimes`; see `remindb help`"
+        )
+    );
 }
 
 #[test]

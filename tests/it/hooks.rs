@@ -179,6 +179,7 @@ fn a_session_leaves_one_note_for_the_next() {
     let next = answer(&folder, "session-start --db memory.db", &json!({"session_id": "b"}));
     let next: Value = serde_json::from_str(&next).unwrap();
     let text = next["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(!text.contains("@log"), "{text}");
     let note = text.split("Last sessions:\n").nth(1).unwrap().split("\nIt holds").next().unwrap();
     // The first line has an id and the day.
     let note: Vec<&str> = note.lines().skip(1).map(str::trim_start).collect();
@@ -197,6 +198,54 @@ fn a_session_leaves_one_note_for_the_next() {
         let bytes = fs::read(folder.path(name)).unwrap_or_default();
         assert!(!String::from_utf8_lossy(&bytes).contains("4711"), "{name}");
     }
+}
+
+/// Returns the text of the only note of a session.
+fn note(folder: &Folder) -> String {
+    let sql = "SELECT content FROM node WHERE label LIKE 'Session: %'";
+    folder.database("memory.db").query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn each_turn_that_qwen_ends_brings_its_answer_before_the_transcript_has_it() {
+    let asked = json!({"type": "user", "message": {"parts": [{"text": "Mend the valve."}]}});
+    let folder = world().file("t.jsonl", asked.to_string());
+    let stop = |answer: &str| {
+        let input = json!({
+            "session_id": "a",
+            "transcript_path": folder.path("t.jsonl"),
+            "hook_event_name": "Stop",
+            "last_assistant_message": answer,
+        });
+        answer_of(&folder, &input);
+        note(&folder)
+    };
+    assert!(stop("It is mended.").ends_with("\nanswered: It is mended."));
+    assert!(stop("The pump, too.").ends_with("\nanswered: The pump, too."));
+    // Nothing was said.
+    assert!(stop("[no response text]").ends_with("\nasked: Mend the valve."));
+}
+
+fn answer_of(folder: &Folder, input: &Value) {
+    assert_eq!(answer(folder, "pre-compact --client qwen-code --db memory.db", input), "");
+}
+
+#[test]
+fn an_event_before_each_request_does_not_update_the_note_each_time() {
+    let folder = world().file("t.jsonl", transcript("Not yet."));
+    let capture = |event: &str| {
+        let input = json!({
+            "session_id": "a",
+            "transcript_path": folder.path("t.jsonl"),
+            "hook_event_name": event,
+        });
+        assert_eq!(answer(&folder, "pre-compact --client gemini-cli --db memory.db", &input), "");
+        note(&folder).contains("It is mended.")
+    };
+    assert!(!capture("PreCompress"));
+    folder.write("t.jsonl", transcript("It is mended."));
+    assert!(!capture("PreCompress"));
+    assert!(capture("SessionEnd"));
 }
 
 #[test]
@@ -230,6 +279,20 @@ fn the_nearest_memory_of_a_project_is_used() {
     fs::rename(folder.path("memory.db"), folder.path("project/.remindb/memory.db")).unwrap();
     let input = json!({"session_id": "a", "cwd": folder.path("project/deep"), "prompt": PROMPT});
     assert!(answer(&folder, "prompt", &input).contains("41.7 kPa"));
+}
+
+#[test]
+fn hooks_of_a_project_leave_the_memory_of_the_user_alone() {
+    let folder = world().file("project/.keep", "").file("home/.local/share/remindb/.keep", "");
+    fs::rename(folder.path("memory.db"), folder.path("home/.local/share/remindb/memory.db"))
+        .unwrap();
+    let input = json!({"session_id": "a", "cwd": folder.path("project"), "prompt": PROMPT});
+    assert!(answer(&folder, "prompt --scope user", &input).contains("41.7 kPa"));
+    let fresh = json!({"session_id": "b", "cwd": folder.path("project"), "prompt": PROMPT});
+    assert_eq!(answer(&folder, "prompt --scope project", &fresh), "");
+    // Called by a person, it finds the memory that every command finds there.
+    assert!(answer(&folder, "prompt", &fresh).contains("41.7 kPa"));
+    assert_eq!(log(&folder), "");
 }
 
 #[test]

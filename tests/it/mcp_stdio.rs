@@ -34,6 +34,8 @@ const TOOLS: [&str; 18] = [
 const LIST_TOKENS_MAX: usize = 2_300;
 /// Largest list of tools with `--tools core`, in tokens.
 const CORE_TOKENS_MAX: usize = 800;
+/// Largest list of tools with every set, in tokens.
+const EVERYTHING_TOKENS_MAX: usize = 3_500;
 /// Largest list of tools with `--structured`, in tokens.
 const STRUCTURED_TOKENS_MAX: usize = 2_800;
 /// Largest instructions of the server, in tokens.
@@ -55,7 +57,7 @@ fn call_all(client: &mut Client) {
     let (_, id) = found.split_once("(id=").unwrap();
     let id = &id[..11];
     let fetched = client.text("MemoryFetch", json!({"anchor": id, "budget": 200}));
-    assert!(fetched.ends_with("\nFive kilobytes.\n"), "{fetched}");
+    assert!(fetched.ends_with(&format!("\n{id} Five kilobytes.\n")), "{fetched}");
     let batch = client.text("MemoryFetchBatch", json!({"node_ids": [id, "nonsense"]}));
     assert!(batch.contains("Five kilobytes.") && batch.contains("not found: nonsense"), "{batch}");
     let (_, other) = tree.split_once("(id=").unwrap();
@@ -153,6 +155,12 @@ fn the_list_of_tools_is_cheap() {
         assert!(client.call_refused("MemoryForget").contains("unknown tool `MemoryForget`"));
         client.end();
     }
+    let everything = ["--db", "m.db", "--tools", "all,core,memory"];
+    for mut client in [Client::legacy(&folder, &everything), Client::modern(&folder, &everything)] {
+        let n_tokens = n_tokens(&client.ask("tools/list", json!({}))["result"]);
+        assert!(n_tokens <= EVERYTHING_TOKENS_MAX, "{n_tokens} tokens");
+        client.end();
+    }
     let mut client = Client::modern(&folder, &["--db", "m.db", "--structured"]);
     let n_structured = n_tokens(&listed(&mut client));
     assert!(n_structured <= STRUCTURED_TOKENS_MAX, "{n_structured} tokens");
@@ -161,6 +169,27 @@ fn the_list_of_tools_is_cheap() {
     let about = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
     let n_tokens = vocabulary.encode_ordinary(about.as_str().unwrap()).len();
     assert!(n_tokens <= INSTRUCTIONS_TOKENS_MAX, "{n_tokens} tokens");
+    client.end();
+}
+
+#[test]
+fn each_description_has_an_example_of_its_arguments() {
+    let folder = compiled();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let list = client.ask("tools/list", json!({}))["result"].clone();
+    for tool in list["tools"].as_array().unwrap() {
+        let about = tool["description"].as_str().unwrap();
+        let (_, example) = about.split_once('{').expect(about);
+        let (example, _) = example.split_once('}').expect(about);
+        let names = example.split(", ").filter_map(|it| it.split_once(": ")).map(|it| it.0);
+        for name in names.filter(|it| it.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')) {
+            assert!(tool["inputSchema"]["properties"].get(name).is_some(), "`{name}` in {about}");
+        }
+        for required in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
+            let key = format!("{}: ", required.as_str().unwrap());
+            assert!(example.contains(&key), "no `{key}` in {about}");
+        }
+    }
     client.end();
 }
 

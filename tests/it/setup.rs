@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use expect_test::{Expect, expect};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::{Folder, Ran};
 
@@ -925,16 +925,16 @@ fn claude_code_calls_hooks_of_its_settings() {
             {
               "hooks": {
                 "SessionStart": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client claude-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client claude-code --scope project || true", "timeout": 3}]}
                 ],
                 "UserPromptSubmit": [
-                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client claude-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client claude-code --scope project || true", "timeout": 3}]}
                 ],
                 "PreCompact": [
-                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client claude-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client claude-code --scope project || true", "timeout": 3}]}
                 ],
                 "SessionEnd": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client claude-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client claude-code --scope project || true", "timeout": 3}]}
                 ]
               }
             }
@@ -977,16 +977,16 @@ fn codex_calls_hooks_of_a_file_beside_its_settings() {
             {
               "hooks": {
                 "SessionStart": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client codex || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client codex --scope project || true", "timeout": 3}]}
                 ],
                 "UserPromptSubmit": [
-                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client codex || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client codex --scope project || true", "timeout": 3}]}
                 ],
                 "PreCompact": [
-                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client codex || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client codex --scope project || true", "timeout": 3}]}
                 ],
                 "SessionEnd": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client codex || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client codex --scope project || true", "timeout": 3}]}
                 ]
               }
             }
@@ -1035,16 +1035,16 @@ fn gemini_calls_hooks_with_a_name() {
               },
               "hooks": {
                 "SessionStart": [
-                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-start --client gemini-cli || true", "timeout": 3000}]}
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-start --client gemini-cli --scope project || true", "timeout": 3000}]}
                 ],
                 "BeforeAgent": [
-                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook prompt --client gemini-cli || true", "timeout": 3000}]}
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook prompt --client gemini-cli --scope project || true", "timeout": 3000}]}
                 ],
                 "PreCompress": [
-                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook pre-compact --client gemini-cli || true", "timeout": 3000}]}
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook pre-compact --client gemini-cli --scope project || true", "timeout": 3000}]}
                 ],
                 "SessionEnd": [
-                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-end --client gemini-cli || true", "timeout": 3000}]}
+                  {"hooks": [{"name": "remindb", "type": "command", "command": "remindb hook session-end --client gemini-cli --scope project || true", "timeout": 3000}]}
                 ]
               }
             }
@@ -1069,19 +1069,19 @@ fn qwen_calls_hooks_after_each_turn_too() {
               },
               "hooks": {
                 "SessionStart": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client qwen-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-start --client qwen-code --scope project || true", "timeout": 3}]}
                 ],
                 "UserPromptSubmit": [
-                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client qwen-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook prompt --client qwen-code --scope project || true", "timeout": 3}]}
                 ],
                 "PreCompact": [
-                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code --scope project || true", "timeout": 3}]}
                 ],
                 "Stop": [
-                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook pre-compact --client qwen-code --scope project || true", "timeout": 3}]}
                 ],
                 "SessionEnd": [
-                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client qwen-code || true", "timeout": 3}]}
+                  {"hooks": [{"type": "command", "command": "remindb hook session-end --client qwen-code --scope project || true", "timeout": 3}]}
                 ]
               }
             }
@@ -1093,7 +1093,11 @@ fn qwen_calls_hooks_after_each_turn_too() {
 fn opencode_gets_a_plugin() {
     let source = include_str!("../../src/cli/setup/hooks/opencode.js");
     for (scope, path, words) in [
-        ("", "project/.opencode/plugins/remindb.js", r#"["remindb","hook","--client","opencode"]"#),
+        (
+            "",
+            "project/.opencode/plugins/remindb.js",
+            r#"["remindb","hook","--client","opencode","--scope","project"]"#,
+        ),
         (
             " --scope user",
             "home/.config/opencode/plugins/remindb.js",
@@ -1120,42 +1124,42 @@ fn copilot_gets_a_file_of_hooks() {
         "copilot-cli",
         "project/.github/hooks/remindb.json",
         expect![[r#"
-        added hooks: the agent is told what the memory holds, and a note of each session is kept
-        to leave them out: remindb setup copilot-cli --no-hooks
-        {
-          "version": 1,
-          "hooks": {
-            "sessionStart": [
-              {
-                "type": "command",
-                "bash": "remindb hook session-start --client copilot-cli || true",
-                "timeoutSec": 3
+            added hooks: the agent is told what the memory holds, and a note of each session is kept
+            to leave them out: remindb setup copilot-cli --no-hooks
+            {
+              "version": 1,
+              "hooks": {
+                "sessionStart": [
+                  {
+                    "type": "command",
+                    "bash": "remindb hook session-start --client copilot-cli --scope project || true",
+                    "timeoutSec": 3
+                  }
+                ],
+                "userPromptTransformed": [
+                  {
+                    "type": "command",
+                    "bash": "remindb hook prompt --client copilot-cli --scope project || true",
+                    "timeoutSec": 3
+                  }
+                ],
+                "preCompact": [
+                  {
+                    "type": "command",
+                    "bash": "remindb hook pre-compact --client copilot-cli --scope project || true",
+                    "timeoutSec": 3
+                  }
+                ],
+                "sessionEnd": [
+                  {
+                    "type": "command",
+                    "bash": "remindb hook session-end --client copilot-cli --scope project || true",
+                    "timeoutSec": 3
+                  }
+                ]
               }
-            ],
-            "userPromptTransformed": [
-              {
-                "type": "command",
-                "bash": "remindb hook prompt --client copilot-cli || true",
-                "timeoutSec": 3
-              }
-            ],
-            "preCompact": [
-              {
-                "type": "command",
-                "bash": "remindb hook pre-compact --client copilot-cli || true",
-                "timeoutSec": 3
-              }
-            ],
-            "sessionEnd": [
-              {
-                "type": "command",
-                "bash": "remindb hook session-end --client copilot-cli || true",
-                "timeoutSec": 3
-              }
-            ]
-          }
-        }
-    "#]],
+            }
+        "#]],
     );
     check_hooks(
         "copilot-cli --scope user",
@@ -1262,6 +1266,43 @@ fn hooks_join_those_of_the_user_and_leave_them() {
     assert!(now.contains("// mine") && now.contains(r#"{"hooks": []},"#), "{now}");
     ok(&folder, "gemini-cli --remove");
     assert_eq!(everything(&folder), before);
+}
+
+#[test]
+fn gemini_is_told_that_its_user_trusts_the_hooks_of_the_project() {
+    let record = "home/.gemini/trusted_hooks.json";
+    let mine = "{\n  \"/other\": [\n    \"mine:true\"\n  ]\n}";
+    let folder = world().file(record, mine);
+    let before = everything(&folder);
+    let said = ok(&folder, "gemini-cli");
+    assert!(said.contains("\nGemini CLI trusts them for you alone\nto leave them out: "), "{said}");
+    let now: Value = serde_json::from_slice(&fs::read(folder.path(record)).unwrap()).unwrap();
+    let project = folder.path("project");
+    let keys = now[project.to_str().unwrap()].as_array().unwrap();
+    // Gemini CLI compares each with the name and the command of the hook.
+    let settings: Value =
+        serde_json::from_str(&text(&folder, "project/.gemini/settings.json")).unwrap();
+    let hooks = settings["hooks"].as_object().unwrap();
+    assert_eq!((keys.len(), hooks.len()), (4, 4));
+    for hook in hooks.values().map(|it| &it[0]["hooks"][0]) {
+        let key =
+            format!("{}:{}", hook["name"].as_str().unwrap(), hook["command"].as_str().unwrap());
+        assert!(keys.contains(&json!(key)), "{key}");
+    }
+    assert_eq!(now["/other"], json!(["mine:true"]));
+    // One who wants to be asked is warned, too.
+    for asking in ["gemini-cli --ask", "gemini-cli --no-hooks"] {
+        ok(&folder, "gemini-cli");
+        let said = ok(&folder, asking);
+        assert!(!said.contains("trusts"), "{said}");
+        assert!(!text(&folder, record).contains("remindb"), "{asking}");
+    }
+    ok(&folder, "gemini-cli --remove");
+    assert_eq!(everything(&folder), before);
+    // For a user there is no project to trust.
+    let folder = world();
+    ok(&folder, "gemini-cli --scope user");
+    assert!(!folder.path(record).exists());
 }
 
 #[test]

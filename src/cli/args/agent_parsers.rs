@@ -100,6 +100,7 @@ fn hook_flags(parser: &mut Parser, args: &mut HookArgs) -> Result<Option<Command
         match arg {
             Long("client") => args.client = Some(parser.value()?.string()?),
             Long("db") => args.db = Some(parser.value()?.into()),
+            Long("scope") => args.scope = Some(parse_scope(&parser.value()?)?),
             Long("budget") => args.budget = Some(parse_number("budget", &parser.value()?)?),
             Value(name) => match HookEvent::named(&name.to_string_lossy()) {
                 Some(event) => args.event = Some(event),

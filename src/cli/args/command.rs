@@ -100,6 +100,17 @@ pub(crate) struct SearchArgs {
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
+    pub(crate) color: ColorWhen,
+}
+
+/// The use of colours in an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ColorWhen {
+    /// On a terminal that wants them.
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// A call of a tool.
@@ -315,6 +326,8 @@ pub(crate) struct HookArgs {
     pub(crate) event: Option<HookEvent>,
     pub(crate) client: Option<String>,
     pub(crate) db: Option<PathBuf>,
+    /// The scope of the memory, where none is named.
+    pub(crate) scope: Option<Scope>,
     pub(crate) budget: Option<u32>,
     /// The mistake.
     pub(crate) problem: Option<String>,

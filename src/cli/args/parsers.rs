@@ -12,8 +12,8 @@ use super::command::{
     SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::values::{
-    parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time, parse_tools,
-    parse_transport, suggestion,
+    parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
+    parse_tools, parse_transport, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
@@ -118,6 +118,7 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             }
             Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
+            Long("color") => args.color = parse_color(&parser.value()?)?,
             // Words need no quotes: `remindb search rate limit`.
             Value(word) => words.push(word.string()?),
             other => return otherwise("search", other),

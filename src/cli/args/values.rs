@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::UsageError;
 use super::client::{CLIENTS, Client, Scope};
-use super::command::Shell;
+use super::command::{ColorWhen, Shell};
 use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSet;
@@ -90,6 +90,18 @@ pub(super) fn parse_scope(name: &OsString) -> Result<Scope, UsageError> {
         let names = Scope::NAMES.join("` or `");
         UsageError(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
     })
+}
+
+pub(super) fn parse_color(when: &OsString) -> Result<ColorWhen, UsageError> {
+    match when.to_str() {
+        Some("auto") => Ok(ColorWhen::Auto),
+        Some("always") => Ok(ColorWhen::Always),
+        Some("never") => Ok(ColorWhen::Never),
+        _ => {
+            let when = when.to_string_lossy();
+            Err(UsageError(format!("`--color` needs `auto`, `always` or `never`, not `{when}`")))
+        }
+    }
 }
 
 pub(super) fn parse_shell(name: &OsString) -> Result<Shell, UsageError> {

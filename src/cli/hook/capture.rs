@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{HookJob, WAIT};
+use crate::cli::args::HookEvent;
 use crate::cli::variable;
 use crate::ingest::conversation::Conversation;
 use crate::memory::session_note::SessionCapture;
@@ -14,10 +16,16 @@ use crate::model::clock::Millis;
 const HEAD_BYTES_MAX: u64 = 256 * 1024;
 const TAIL_BYTES_MAX: u64 = 3 * 1024 * 1024;
 
-/// Events that clients send after each turn or before each request, and the least time between two
-/// updates of a note by them.
-const FREQUENT_EVENTS: &[&str] = &["Stop", "PreCompress"];
+/// Events that clients send before each request, and the least time between two updates of a note
+/// by them.
+const FREQUENT_EVENTS: &[&str] = &["PreCompress"];
 const FREQUENT_MS: i64 = 10 * 60 * 1000;
+
+/// Copilot CLI writes its transcript every 100 ms, and has not written the answer when a session
+/// ends with it.
+const COPILOT: &str = "copilot-cli";
+const LATE_PAUSE: Duration = Duration::from_millis(20);
+const LATE_PAUSES: u32 = 25;
 
 impl HookJob {
     /// Writes or updates the note of the session.
@@ -31,11 +39,19 @@ impl HookJob {
         if is_recent && FREQUENT_EVENTS.contains(&self.input.event_name()) {
             return Ok(());
         }
-        let conversation = match (self.input.messages(), self.transcript()) {
+        let mut conversation = match (self.input.messages(), self.transcript()) {
             (Some(messages), _) => Conversation::of(messages),
-            (None, Some(path)) => Conversation::read(&read_ends(&path)?),
+            (None, Some(path)) => {
+                let read = || Ok(Conversation::read(&read_ends(&path)?));
+                let n_pauses = if self.is_late() { LATE_PAUSES } else { 0 };
+                answered(read, n_pauses, pause)?
+            }
             (None, None) => return Err("the session has no transcript".to_owned()),
         };
+        if let Some(answer) = self.input.last_answer() {
+            // Qwen Code calls the hook before the transcript has it.
+            conversation.answer(answer);
+        }
         let note = SessionCapture {
             client: &self.client,
             session,
@@ -56,6 +72,11 @@ impl HookJob {
         Ok(())
     }
 
+    /// Returns whether the client writes the last answer a moment after it calls the hook.
+    fn is_late(&self) -> bool {
+        self.client == COPILOT && self.event == HookEvent::SessionEnd
+    }
+
     /// Returns the path of the transcript: as named, else where Copilot CLI keeps it.
     fn transcript(&self) -> Option<PathBuf> {
         if let Some(named) = self.input.transcript() {
@@ -63,13 +84,35 @@ impl HookJob {
         }
         let session = self.input.session();
         let is_plain = session.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
-        if self.client != "copilot-cli" || !is_plain || session.is_empty() {
+        if self.client != COPILOT || !is_plain || session.is_empty() {
             return None;
         }
         let home = || variable("HOME").map(|it| PathBuf::from(it).join(".copilot"));
         let home = variable("COPILOT_HOME").map(PathBuf::from).or_else(home)?;
         Some(home.join("session-state").join(session).join("events.jsonl"))
     }
+}
+
+/// Reads a conversation; again after each pause while its last request has no answer.
+fn answered(
+    mut read: impl FnMut() -> Result<Conversation, String>,
+    n_pauses: u32,
+    mut pause: impl FnMut(),
+) -> Result<Conversation, String> {
+    let mut conversation = read();
+    for _ in 0..n_pauses {
+        if conversation.as_ref().is_ok_and(Conversation::is_answered) {
+            break;
+        }
+        pause();
+        conversation = read();
+    }
+    conversation
+}
+
+fn pause() {
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when the client has written")]
+    std::thread::sleep(LATE_PAUSE);
 }
 
 /// Reads the beginning and the end of a regular file, without the lines in between.
@@ -94,5 +137,41 @@ fn read_ends(path: &Path) -> Result<String, String> {
         file.seek(SeekFrom::Start(tail)).map_err(failed)?;
     }
     file.take(HEAD_BYTES_MAX + TAIL_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    // Checking is much faster than replacing, which few transcripts need.
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|it| String::from_utf8_lossy(it.as_bytes()).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = r#"{"type": "user.message", "data": {"content": "Mend the valve."}}"#;
+    const SAID: &str = r#"{"type": "assistant.message", "data": {"content": "It is mended."}}"#;
+
+    /// Returns the number of pauses until the transcript `texts[n]` after `n` pauses is taken.
+    fn n_pauses(texts: &[Option<String>]) -> usize {
+        let n_paused = std::cell::Cell::new(0);
+        let read = || match &texts[n_paused.get().min(texts.len() - 1)] {
+            Some(text) => Ok(Conversation::read(text)),
+            None => Err("no transcript".to_owned()),
+        };
+        let taken = answered(read, 5, || n_paused.set(n_paused.get() + 1));
+        assert_eq!(taken.is_ok(), texts.last().is_some_and(Option::is_some));
+        n_paused.get()
+    }
+
+    #[test]
+    fn the_answer_to_the_last_request_is_waited_for() {
+        let asked = || Some(ASKED.to_owned());
+        let both = || Some(format!("{ASKED}\n{SAID}"));
+        let again = || Some(format!("{ASKED}\n{SAID}\n{}", ASKED.replace("valve", "pump")));
+        assert_eq!(n_pauses(&[both()]), 0);
+        assert_eq!(n_pauses(&[None, asked(), both()]), 2);
+        // The first request is answered, the last is not.
+        assert_eq!(n_pauses(&[again()]), 5);
+        assert_eq!(n_pauses(&[None]), 5);
+        // A conversation without a request waits for one, too.
+        assert_eq!(n_pauses(&[Some(String::new()), both()]), 1);
+    }
 }

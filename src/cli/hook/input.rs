@@ -15,6 +15,9 @@ const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const ID_BYTES_MAX: usize = 512;
 const PATH_BYTES_MAX: usize = 4096;
 
+/// The answer as Qwen Code names it where there is none.
+const NO_ANSWER: &str = "[no response text]";
+
 /// The fields of the object.
 #[derive(Debug, Default)]
 pub(super) struct HookInput(Map<String, Value>);
@@ -69,6 +72,12 @@ impl HookInput {
     /// Returns the folder that the session works in.
     pub(super) fn folder(&self) -> Option<&str> {
         self.path(&["cwd"])
+    }
+
+    /// Returns the agent's answer to the last request.
+    pub(super) fn last_answer(&self) -> Option<&str> {
+        let answer = self.text(&["last_assistant_message", "lastAssistantMessage"]);
+        (!answer.is_empty() && answer != NO_ANSWER).then_some(answer)
     }
 
     /// Returns the path of the transcript.

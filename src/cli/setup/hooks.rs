@@ -27,6 +27,9 @@ pub(super) const INSTALLED: &str = "installed";
 const PLUGIN: &str = include_str!("hooks/opencode.js");
 const PLUGIN_COMMAND: &str = "[\"REMINDB\"]";
 
+/// The name of hooks, in clients that list them by their names.
+const HOOK_NAME: &str = "remindb";
+
 /// Seconds after which a client gives a hook up. Codex grants no more at the end of a session.
 const TIMEOUT_S: u32 = 3;
 
@@ -75,16 +78,23 @@ const COPILOT_EVENTS: Events = &[
 #[derive(Clone, Debug)]
 pub(super) enum Hooks {
     /// Elements of lists in a settings file.
-    InSettings { path: PathBuf, grants: Vec<Grant> },
+    InSettings { path: PathBuf, grants: Vec<Grant>, trusted: Option<TrustRecord> },
     /// A file of their own.
     OwnFile { path: PathBuf, text: String },
+}
+
+/// A file of the user in which a client records the hooks of projects that it need not warn of.
+#[derive(Clone, Debug)]
+pub(super) struct TrustRecord {
+    pub(super) path: PathBuf,
+    pub(super) grants: Vec<Grant>,
 }
 
 /// The command line of a hook, without its event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HookCommand {
     pub(super) program: String,
-    /// The database, unless the program finds it by itself.
+    /// The database; `None` for that of the project, which the program finds by itself.
     pub(super) db: Option<String>,
 }
 
@@ -144,12 +154,30 @@ const ROWS: &[HookRow] = &[
     },
 ];
 
+impl Hooks {
+    /// Returns the elements of the record of trusted hooks.
+    pub(super) fn trust(&self) -> &[Grant] {
+        match self {
+            Hooks::InSettings { trusted: Some(record), .. } => &record.grants,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn trust_nobody(&mut self) {
+        if let Hooks::InSettings { trusted: Some(record), .. } = self {
+            record.grants.clear();
+        }
+    }
+}
+
 impl HookCommand {
     fn words(&self, client: Client, event: Option<HookEvent>) -> Vec<String> {
         let mut words = vec![self.program.clone(), "hook".to_owned()];
         words.extend(event.map(|it| it.name().to_owned()));
         words.extend(["--client".to_owned(), client.name().to_owned()]);
-        words.extend(self.db.iter().flat_map(|it| ["--db".to_owned(), it.clone()]));
+        // In a project without a memory, the user's own must not answer for it.
+        let (flag, value) = self.db.as_ref().map_or(("--scope", "project"), |it| ("--db", it));
+        words.extend([flag, value].map(str::to_owned));
         words
     }
 
@@ -175,7 +203,10 @@ pub(super) fn hooks_of(
                 let hook = hook_entry(client, &command.line(client, *event));
                 Grant::elements(&["hooks", name], vec![json!({"hooks": [hook]})])
             };
-            Hooks::InSettings { path, grants: events.iter().map(grant).collect() }
+            let lines = events.iter().map(|(_, event)| command.line(client, *event));
+            let trusted = (client == Client::GeminiCli && scope == Scope::Project)
+                .then(|| trust_record(at, lines));
+            Hooks::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
         }
         HookForm::CopilotFile(events) => {
             let hook = |(name, event): &(&'static str, HookEvent)| {
@@ -191,6 +222,14 @@ pub(super) fn hooks_of(
             Hooks::OwnFile { path, text: PLUGIN.replace(PLUGIN_COMMAND, &words) }
         }
     })
+}
+
+/// Returns the record of Gemini CLI for hooks of this project, by name and command.
+fn trust_record(at: &Folders, commands: impl Iterator<Item = String>) -> TrustRecord {
+    let project = at.project.to_string_lossy();
+    let keys = commands.map(|it| format!("{HOOK_NAME}:{it}"));
+    let path = at.path((Base::Home, ".gemini/trusted_hooks.json"));
+    TrustRecord { path, grants: vec![Grant::items(&[&project], keys)] }
 }
 
 /// Returns the file that holds the hooks of a client.
@@ -259,7 +298,7 @@ fn hook_entry(client: Client, command: &str) -> Value {
     match client {
         // It lists hooks by their names, and counts in milliseconds.
         Client::GeminiCli => json!({
-            "name": "remindb",
+            "name": HOOK_NAME,
             "type": "command",
             "command": command,
             "timeout": TIMEOUT_S * 1000,

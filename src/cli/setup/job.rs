@@ -7,7 +7,7 @@ use super::client::Places;
 use super::connection::{Connection, Grants, Token, Tools, server_name};
 use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
-use super::hooks::{self, HookCommand, Hooks};
+use super::hooks::{self, HookCommand, Hooks, TrustRecord};
 use super::launch::{Launch, Launching, launch};
 use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, FileStep, KnownFile, Wanted};
@@ -75,9 +75,12 @@ impl<'a> SetupJob<'a> {
             _ => FileAccess::Usual,
         };
         let hooks = hook.filter(|_| !self.args.is_without_hooks);
-        let hooks = hooks.and_then(|it| self.hooks(&it));
+        let mut hooks = hooks.and_then(|it| self.hooks(&it));
         if hooks.is_some() {
             notes.extend(self.said_twice());
+        }
+        if let (Some(hooks), true) = (&mut hooks, self.args.is_asking) {
+            hooks.trust_nobody();
         }
         let steps = self.plan(connection, &(elsewhere, grants), hooks.as_ref())?;
         let is_real = !self.args.is_dry_run && steps.iter().any(FileStep::is_change);
@@ -90,6 +93,7 @@ impl<'a> SetupJob<'a> {
         report.memory = memory;
         report.notes = notes;
         report.has_hooks = hooks.is_some();
+        report.has_trusted_hooks = hooks.is_some_and(|it| !it.trust().is_empty());
         report.advice = Some(self.places.advice);
         Ok(report)
     }
@@ -163,12 +167,15 @@ impl<'a> SetupJob<'a> {
             };
         add(elsewhere.clone().unwrap_or(of_server), grants);
         // Hooks of an earlier setup are taken away there.
-        if let Some(Hooks::InSettings { path, .. }) = self.hooks(&HookCommand::default()) {
+        if let Some(Hooks::InSettings { path, trusted, .. }) = self.hooks(&HookCommand::default()) {
             let grants = match hooks {
                 Some(Hooks::InSettings { grants, .. }) => &grants[..],
                 _ => &[],
             };
             add(path, grants);
+            if let Some(TrustRecord { path, .. }) = trusted {
+                add(path, hooks.map_or(&[], Hooks::trust));
+            }
         }
         files
     }
@@ -303,11 +310,9 @@ impl<'a> SetupJob<'a> {
 
     fn read(&self, path: &Path) -> Result<FileState, CommandError> {
         // Files of a project must not redirect writes out of it.
-        let inside = match self.scope {
-            Scope::Project => Some(self.home.folders.project.as_path()),
-            Scope::User => None,
-        };
-        file::read(path, inside)
+        let project = self.home.folders.project.as_path();
+        let is_inside = self.scope == Scope::Project && path.starts_with(project);
+        file::read(path, is_inside.then_some(project))
     }
 }
 

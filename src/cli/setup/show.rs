@@ -34,6 +34,8 @@ pub(super) struct StepReport<'a> {
     pub(super) memory: Option<PathBuf>,
     /// Whether the client calls hooks from now on.
     pub(super) has_hooks: bool,
+    /// Whether the client was told that its user trusts them.
+    pub(super) has_trusted_hooks: bool,
     /// Lines that the user should read.
     pub(super) notes: Vec<String>,
     /// The next step for the user.
@@ -48,8 +50,18 @@ impl<'a> StepReport<'a> {
         done: Vec<StepResult>,
     ) -> StepReport<'a> {
         let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
-        let has_hooks = false;
-        StepReport { args, client, scope, done, tools, memory, has_hooks, notes, advice }
+        StepReport {
+            args,
+            client,
+            scope,
+            done,
+            tools,
+            memory,
+            has_hooks: false,
+            has_trusted_hooks: false,
+            notes,
+            advice,
+        }
     }
 
     pub(super) fn outcome(&self) -> CommandOutcome {
@@ -129,10 +141,14 @@ impl<'a> StepReport<'a> {
     fn hooked(&self) -> String {
         let verb = if self.args.is_dry_run { "would add" } else { "added" };
         let (client, scope) = (self.client.name(), self.scope_flag());
+        let trust = match self.has_trusted_hooks {
+            true => format!("{} trusts them for you alone\n", self.client.title()),
+            false => String::new(),
+        };
         format!(
             "{verb} hooks: the agent is told what the memory holds, \
              and a note of each session is kept\n\
-             to leave them out: remindb setup {client}{scope} --no-hooks\n"
+             {trust}to leave them out: remindb setup {client}{scope} --no-hooks\n"
         )
     }
 

@@ -93,7 +93,7 @@ pub(super) fn each_event<'a>(record: &'a Value, each: Each<'_, 'a>) {
 }
 
 fn walk<'a>(record: &'a Value, depth: usize, each: Each<'_, 'a>) {
-    let lists = [Some(record), record.get("messages"), record.pointer("/$set/messages")];
+    let lists = [Some(record), record.get("messages"), at(record, "$set", "messages")];
     let list = lists.into_iter().flatten().find_map(Value::as_array);
     if let (Some(list), Some(depth)) = (list, depth.checked_sub(1)) {
         list.iter().for_each(|it| walk(it, depth, each));
@@ -115,8 +115,8 @@ fn walk<'a>(record: &'a Value, depth: usize, each: Each<'_, 'a>) {
             each(TranscriptEvent::Result { id, exit_code: None, is_failure });
         }
         _ if record.get("info").is_some() => opencode(record, each),
-        _ if record.pointer("/message/parts").is_some() => qwen(record, each),
-        _ if record.pointer("/message/content").is_some() => claude(record, each),
+        _ if at(record, "message", "parts").is_some() => qwen(record, each),
+        _ if at(record, "message", "content").is_some() => claude(record, each),
         _ if record.get("content").is_some() => gemini(record, each),
         _ => (),
     }
@@ -368,6 +368,11 @@ fn exit_code_in(output: &Value) -> Option<i64> {
 fn joined<'a>(parts: impl Iterator<Item = &'a Value>) -> String {
     let texts: Vec<&str> = parts.filter_map(|it| it.get("text")?.as_str()).collect();
     texts.join("\n")
+}
+
+/// Returns the value of a key in the object below another key. A pointer would copy both keys.
+fn at<'a>(value: &'a Value, key: &str, inner: &str) -> Option<&'a Value> {
+    value.get(key)?.get(inner)
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

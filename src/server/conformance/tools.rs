@@ -123,7 +123,7 @@ pub(super) const fn tool(
     args: &'static [Arg],
     run: Run,
 ) -> Tool<Run> {
-    Tool { name, title: name, description, args, output: None, effect: Effect::Reads, run }
+    Tool { name, description, args, output: None, effect: Effect::Reads, run }
 }
 
 pub(super) fn text(text: &str) -> Result<Reply, HandlerError> {

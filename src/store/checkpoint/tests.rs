@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
+
 use super::*;
 use crate::store::{IfMissing, Writer};
 
@@ -48,6 +50,30 @@ fn a_very_long_log_is_checkpointed_by_the_writer() {
     let (_dir, path, writer) = memory();
     assert!(write(&writer, TOO_LONG_PAGES + PAGES));
     assert!(TOO_LONG_PAGES <= copied(&path));
+}
+
+#[test]
+fn a_hasty_writer_leaves_a_short_log_and_no_long_one() {
+    const WAIT: Duration = Duration::from_millis(50);
+    const WRITE: &str = "INSERT INTO blob VALUES (?1, printf('%.*c', 4096 * ?2, 'x'))";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    let log_pages = |n_pages: i32| {
+        let hasty = Writer::open_hastily(&path, WAIT).unwrap();
+        hasty.lock().execute(WRITE, [n_pages * 2, n_pages]).unwrap();
+        drop(hasty);
+        std::fs::metadata(path.with_extension("db-wal")).map_or(0, |it| it.len() / 4096)
+    };
+    assert!(100 < log_pages(100));
+    // The next process reads the log before it writes.
+    assert!(300 < log_pages(200));
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("SELECT count(*) FROM blob").unwrap();
+    assert!(1_300 < log_pages(LONG_PAGES_OF_HASTE), "another connection can copy it");
+    reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    drop(reader);
+    assert_eq!(log_pages(1), 0);
 }
 
 #[test]

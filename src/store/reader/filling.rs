@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::Reader;
 use crate::model::clock::Millis;
-use crate::store::lease::{LEASE_MS, RESCAN_LEASE};
+use crate::store::lease::{COMPILE_LEASE, LEASE_MS, RESCAN_LEASE};
 use crate::store::{Prepared, StoreError};
 
 /// The state of a memory before and after its first text.
@@ -19,7 +19,7 @@ pub(crate) enum Filling {
 }
 
 impl Reader {
-    /// Returns whether the memory has a node, or a server is about to add the first ones.
+    /// Returns whether the memory has a node, or a process is about to add the first ones.
     pub(crate) fn filling(&self, now: Millis) -> Result<Filling, StoreError> {
         // A compile adds its root in the snapshot that adds the nodes.
         const FILLING: &str = "
@@ -28,12 +28,12 @@ impl Reader {
                    WHEN EXISTS (SELECT 1 FROM root) THEN 0
                    WHEN EXISTS (SELECT 1
                                   FROM lease
-                                 WHERE name GLOB ?1 || '*'
+                                 WHERE (name GLOB ?1 || '*' OR name GLOB ?4 || '*')
                                    AND expires_at > ?2
                                    AND expires_at <= ?2 + ?3) THEN 1
                    ELSE 0
                    END";
-        let of = params![RESCAN_LEASE, now.0, LEASE_MS];
+        let of = params![RESCAN_LEASE, now.0, LEASE_MS, COMPILE_LEASE];
         let state: Option<i64> =
             self.conn.find(FILLING, of, |row| row.get(0), "see what is there")?;
         Ok(match state {

@@ -22,7 +22,6 @@ pub(super) const INSTRUCTIONS: &str = "Long-term memory of core facts, learnings
 pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "delete_memory",
-        title: "Delete a memory",
         description: "Archives a memory, or deletes it. A rollback undoes both.",
         args: &[Arg::custom_schema(delete_schema)],
         output: Some(|| output(&[("success", "boolean"), ("action", "string"), ("id", "string")])),
@@ -33,7 +32,6 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "get_memory_stats",
-        title: "Statistics of memories",
         description: "Returns counts of memories by type and importance, archived ones included, \
                       and the most frequent tags.",
         args: &[Arg::custom_schema(|| schema(json!({}), &[]))],
@@ -46,7 +44,6 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "query_memories",
-        title: "Query memories",
         description: "Returns the memories that meet every condition, a page of them.",
         args: &[Arg::custom_schema(query_schema)],
         output: Some(page_output),
@@ -57,7 +54,6 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "store_memory",
-        title: "Store a memory",
         description: "Stores a memory, unless one of that type and content is there; with `id`, \
                       updates it.",
         args: &[Arg::custom_schema(store_schema)],
@@ -69,7 +65,6 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "update_memory",
-        title: "Update a memory",
         description: "Changes the fields that are given; `task_metadata` key by key.",
         args: &[Arg::custom_schema(update_schema)],
         output: Some(|| output(&[("memory", "object"), ("updated_fields", "array")])),

@@ -1,4 +1,6 @@
-//! Tests what a large write sets aside: the page cache, and the facets of its nodes.
+//! Tests for large writes: what one sets aside, and small writes beside its segments.
+
+use std::collections::BTreeSet;
 
 use super::*;
 use crate::model::clock::Millis;
@@ -22,6 +24,68 @@ fn a_large_write_leaves_no_large_cache() {
         assert_eq!(written.is_err(), fails);
         assert_eq!(cache_kib(&writer.lock()), before);
     }
+}
+
+/// Returns the ids of the pages of the index.
+fn pages(writer: &Writer) -> BTreeSet<i64> {
+    writer.lock().rows("SELECT id FROM node_fts_data", [], |row| row.get(0), "look").unwrap()
+}
+
+/// Inserts a node of many different words.
+fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), StoreError> {
+    let words = (0..n_words).map(|word| format!("word{} ", (nth * 7919 + word * 31) % 50_000));
+    let content: String = words.collect();
+    let data = NodeData {
+        node_type: NodeType::Text,
+        format: Format::Plain,
+        label: "a node",
+        content: &content,
+        token_count: 1,
+        attributes: Attributes::default(),
+    };
+    batch.insert_typed_node(&data, &["@notes"]).map(drop)
+}
+
+/// Asserts that the index has each node once.
+fn check_index(writer: &Writer) {
+    const CHECK: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
+    writer.lock().execute(CHECK, []).unwrap();
+}
+
+#[test]
+fn nodes_that_are_indexed_before_the_end_are_not_indexed_again() {
+    for n_waiting in 0..5 {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+            batch.defer_indexing()?;
+            (0..1_000).try_for_each(|nth| insert(batch, nth, 1))?;
+            batch.index_waiting()?;
+            (0..n_waiting).try_for_each(|nth| insert(batch, nth, 2))
+        });
+        many.unwrap();
+        check_index(&writer);
+    }
+}
+
+#[test]
+fn no_small_write_merges_the_segments_of_a_first_compile() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+        batch.defer_indexing()?;
+        (0..3_000).try_for_each(|nth| insert(batch, nth, 300))
+    });
+    many.unwrap();
+    let n_pages = pages(&writer).len();
+    assert!(800 < n_pages, "{n_pages}");
+    for nth in 0..100 {
+        let before = pages(&writer);
+        writer.write::<_, StoreError>("m", "", Millis(0), |batch| insert(batch, nth, 5)).unwrap();
+        let n_new = pages(&writer).difference(&before).count();
+        assert!(n_new < n_pages / 2, "write {nth} wrote {n_new} pages, of {n_pages}");
+    }
+    check_index(&writer);
 }
 
 #[test]
