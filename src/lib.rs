@@ -96,7 +96,6 @@
 //! | memory | One SQLite file with everything an agent remembers. |
 //! | root | A folder that was compiled into the memory. |
 //! | compile | Reading the files of a root and writing the differences, as one snapshot or a few. |
-//! | slice | The files of a large compile that are written in one transaction and snapshot. |
 //! | node | One unit of meaning: a heading, a paragraph, a list, a table, a code block. |
 //! | tree | All nodes of a memory, each below its heading or list. |
 //! | anchor | A node's stable id, 11 characters, kept through edits, moves and renames. |
