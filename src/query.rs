@@ -30,6 +30,7 @@ mod prompt_hits;
 mod query_expansion;
 mod question;
 mod rank;
+mod ranked_hits;
 mod related;
 mod search;
 mod stats;
