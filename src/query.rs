@@ -22,6 +22,7 @@ mod error;
 mod excerpt;
 mod fetch;
 mod filling;
+mod function_words;
 mod history;
 mod near_duplicates;
 mod no_hits;
