@@ -71,7 +71,7 @@ fn search_finds_or_says_that_it_does_not() {
     let folder = compiled();
     folder.check_session(expect![[r#"
         $ search five kilobytes --db m.db
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
         $ search writes --detail full --db m.db
         # store.md / Store
@@ -415,7 +415,7 @@ fn the_environment_names_the_database() {
     let mut command = folder.command(["search", "five"]);
     let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
     expect![[r#"
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
     "#]]
     .assert_eq(&ran.transcript());
