@@ -13,8 +13,8 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash faults soak watch storm bench eval audit conformance clients \
-        agents release package install
+.PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
+        conformance clients agents release package install
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -44,6 +44,9 @@ $(FUZZ_BIN):
 
 crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
+
+beside:                 ## a write each 50 ms while 50,000 notes are compiled, and kills of compiles
+	cargo test --locked --release --test it beside:: -- --ignored --nocapture --test-threads 1
 
 faults:                 ## calls that fail, full disks, lost names, steps of the clock (FAULTS_EACH=)
 	cargo test --locked --test it faults::long:: -- --ignored --nocapture

@@ -4,7 +4,10 @@
 //! every input that ever violated an invariant. Tests replay both.
 
 pub mod align;
+pub mod arguments;
 pub mod config;
+pub mod database;
+pub mod entries;
 pub mod frame;
 #[cfg(feature = "html")]
 pub mod html;
@@ -22,6 +25,7 @@ pub mod plain;
 pub(crate) mod promises;
 pub mod query;
 pub mod redact;
+mod scratch;
 pub mod toml;
 pub mod toon;
 pub mod uri;
@@ -41,7 +45,10 @@ pub struct Target {
 /// All targets of this build, by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
+    Target { name: "arguments", check: arguments::arguments },
     Target { name: "config", check: config::config },
+    Target { name: "database", check: database::database },
+    Target { name: "entries", check: entries::entries },
     Target { name: "frame", check: frame::frame },
     #[cfg(feature = "html")]
     Target { name: "html", check: html::html },

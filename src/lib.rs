@@ -28,7 +28,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions |
+//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions, word families |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
@@ -51,7 +51,8 @@
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
-//! `ingest/scan` → `memory/compile/scrub` → `ingest/redact` → `ingest/parse` → `store/writer` →
+//! `ingest/scan` → `memory/compile/survey` → `memory/compile/slices` → `memory/compile/source` →
+//! `memory/compile/scrub` → `ingest/redact` → `ingest/parse` → `store/writer` →
 //! `memory/compile/apply` → `model/identity/alignment` → `memory/compile/overlay` →
 //! `store/batch/inserts` → `store/links`.
 //!
@@ -95,7 +96,8 @@
 //! |---|---|
 //! | memory | One SQLite file with everything an agent remembers. |
 //! | root | A folder that was compiled into the memory. |
-//! | compile | Reading the files of a root and writing the differences as one snapshot. |
+//! | compile | Reading the files of a root and writing the differences, as one snapshot or a few. |
+//! | slice | The files of a large compile that are written in one transaction and snapshot. |
 //! | node | One unit of meaning: a heading, a paragraph, a list, a table, a code block. |
 //! | tree | All nodes of a memory, each below its heading or list. |
 //! | anchor | A node's stable id, 11 characters, kept through edits, moves and renames. |

@@ -21,7 +21,9 @@ pub use read_only::ReadOnlyMemory;
 pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+};
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
@@ -156,7 +158,7 @@ impl Memory {
     }
 
     /// Updates the memory to the present state of the folder or file at `path` (absolute), in one
-    /// snapshot.
+    /// snapshot, or in several for a large one.
     ///
     /// # Errors
     ///
@@ -170,6 +172,7 @@ impl Memory {
             workspace: &|root| self.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: self.clock.stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         self.compile_as(&request)

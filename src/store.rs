@@ -5,6 +5,7 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
+mod announcement;
 mod batch;
 pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;

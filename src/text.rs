@@ -101,6 +101,56 @@ pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> String {
     [text[..end].trim_end_matches(' '), "…"].concat()
 }
 
+/// Returns whether a character changes how others are shown, without being seen: directions,
+/// zero widths, tags.
+pub(crate) fn is_invisible(it: char) -> bool {
+    matches!(
+        it,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Returns `text` with what a terminal would obey or hide in a visible form, such as `\u{1b}`;
+/// line breaks and tabs stay.
+pub(crate) fn make_visible(text: &str) -> std::borrow::Cow<'_, str> {
+    // Joiners are part of how some scripts and emoji are written.
+    let is_joiner = |it: char| matches!(it, '\u{200c}' | '\u{200d}');
+    let is_hidden = |it: char| match it {
+        '\n' | '\t' => false,
+        it => it.is_control() || (is_invisible(it) && !is_joiner(it)),
+    };
+    match text.contains(is_hidden) {
+        false => text.into(),
+        true => {
+            let shown = text.chars().flat_map(|it| match is_hidden(it) {
+                true => it.escape_unicode().collect::<Vec<_>>(),
+                false => vec![it],
+            });
+            shown.collect::<String>().into()
+        }
+    }
+}
+
+/// Returns the longest beginning of `text` that ends with a sentence or a line, if that is at
+/// least half of it, else with a word.
+pub(crate) fn cut_at_sentence(text: &str) -> &str {
+    let half = text.len() / 2;
+    let mut ends = text.char_indices().filter_map(|(at, it)| {
+        let end = at + it.len_utf8();
+        let is_end = match it {
+            '。' | '！' | '？' | '\n' => true,
+            '.' | '!' | '?' => text[end..].starts_with(char::is_whitespace),
+            _ => false,
+        };
+        is_end.then_some(end)
+    });
+    let end = ends.next_back().filter(|&end| half <= end);
+    let end = end.or_else(|| text.rfind(char::is_whitespace).filter(|&end| half <= end));
+    text[..end.unwrap_or(text.len())].trim_end()
+}
+
 /// Returns the line number of a byte offset, counted from 1.
 pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
@@ -111,6 +161,7 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
 pub(crate) mod bigrams;
 pub(crate) mod suggest;
 pub(crate) mod tokens;
+pub(crate) mod word_families;
 
 #[cfg(test)]
 mod tests;

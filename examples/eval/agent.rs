@@ -26,6 +26,8 @@ pub(crate) struct Reply {
 pub(crate) struct Hit {
     pub(crate) id: String,
     pub(crate) file: String,
+    /// The share of the question that it has.
+    pub(crate) relevance: f64,
 }
 
 impl Agent {
@@ -97,11 +99,13 @@ impl Agent {
     }
 }
 
-/// Parses the hit of a line `[type] label (id=… file=… score=…)`; file names have no spaces here.
+/// Parses the hit of a line `[type] label (id=… file=… relevance=… …)`; file names have no spaces here.
 fn hit_in(line: &str) -> Option<Hit> {
     let (_, facts) = line.rsplit_once("(id=").filter(|_| line.starts_with('['))?;
     let mut facts = facts.split(' ');
     let id = facts.next()?.to_owned();
-    let file = facts.find_map(|it| it.strip_prefix("file=")).unwrap_or_default().to_owned();
-    Some(Hit { id, file })
+    let mut fact = |name: &str| facts.find_map(|it| it.strip_prefix(name)).unwrap_or_default();
+    let file = fact("file=").to_owned();
+    let relevance = fact("relevance=").parse().unwrap_or(0.0);
+    Some(Hit { id, file, relevance })
 }

@@ -81,7 +81,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize
     }
     agent.stop()?;
     let title = format!("Cranfield: {} papers, {} questions", papers.len(), rows[0].ours.len());
-    Ok(Table { title, baseline: "FTS5", rows: rows.into() })
+    Ok(Table { title, baseline: "FTS5", rows: rows.into(), ..Table::default() })
 }
 
 /// Returns the ranking of plain full-text search, and its first ten papers as text.
@@ -119,8 +119,8 @@ fn asked(agent: &mut Agent, gains: &Gains, question: &str) -> Result<([f64; 4], 
         agent.search(json!({"query": question, "detail": "snippet", "budget": PAPERS_BUDGET}))?;
     let texts =
         agent.search(json!({"query": question, "detail": "full", "budget": PAPERS_BUDGET}))?;
-    let snippets = first_papers(&snippets.text, "\n[");
-    let texts = first_papers(&texts.text, "\n---\n");
+    let snippets = first_papers(&snippets.text);
+    let texts = first_papers(&texts.text);
     Ok(([ndcg, recall, precision, at_once], snippets, texts))
 }
 
@@ -131,20 +131,20 @@ fn papers_of(hits: &[Hit]) -> Vec<u32> {
 }
 
 /// Returns the beginning of a reply up to as many papers as are sent.
-fn first_papers(text: &str, between: &str) -> String {
+fn first_papers(text: &str) -> String {
     let mut papers: Vec<&str> = Vec::new();
     let mut end = 0;
-    for piece in text.split_inclusive(between) {
-        let paper = piece.split("file=").nth(1).and_then(|it| it.split(' ').next());
-        if let Some(paper) = paper.filter(|it| !papers.contains(it)) {
+    for line in text.split_inclusive('\n') {
+        let place = line.strip_prefix("# ").map(|it| it.split(' ').next().unwrap_or_default());
+        if let Some(paper) = place.filter(|it| !papers.contains(it)) {
             if papers.len() == PAPERS_SENT as usize {
                 break;
             }
             papers.push(paper);
         }
-        end += piece.len();
+        end += line.len();
     }
-    text[..end].trim_end_matches(between).to_owned()
+    text[..end].to_owned()
 }
 
 fn tokens(vocabulary: &CoreBPE, text: &str) -> f64 {

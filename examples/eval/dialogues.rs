@@ -4,6 +4,9 @@
 //! `questions.jsonl` names the folder, the kind of each question, and its evidence: the turns that
 //! answer it, word for word. A question is asked as typed, with one call; found is the evidence
 //! whose text is in what the call sent. All text of the result counts, framing included.
+//!
+//! `unanswerable.txt` has questions that the conversations do not answer, each with its folder. The
+//! relevance of the best hit should tell them from the others; the baseline is the best `bm25()`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,13 +17,15 @@ use serde_json::{Value, json};
 use tiktoken_rs::CoreBPE;
 
 use crate::agent::Agent;
-use crate::measure::{Row, Table};
+use crate::measure::{Row, Table, area_under_curve};
 use crate::{Half, Result, compile, ored, still_folder};
 
 /// Tokens that one call may send, and that the baseline fills.
 const BUDGET: usize = 1_200;
 /// Turns of which the baseline fills its tokens.
 const TURNS_MAX: u32 = 400;
+/// Questions without an answer: the folder, ` => `, the question.
+const UNANSWERABLE: &str = include_str!("unanswerable.txt");
 
 struct Question {
     ordinal: u32,
@@ -54,8 +59,11 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
         }
     }
     let mut answered: Vec<(String, [Found; 2])> = Vec::new();
+    let (mut answerable, mut unanswerable) = (BestScores::default(), BestScores::default());
     for (notes, questions) in by_notes {
         let place = tempfile::tempdir()?;
+        let none = UNANSWERABLE.lines().filter_map(|it| it.split_once(" => "));
+        let none: Vec<&str> = none.filter(|it| it.0 == notes).map(|it| it.1).collect();
         let (copy, db) = (place.path().join("notes"), place.path().join("memory.db"));
         still_folder(&copy)?;
         let plain = Connection::open_in_memory()?;
@@ -79,12 +87,50 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
             let ours = agent.search(arguments)?.text;
             let base = plain_answer(&plain, &vocabulary, &question.text)?;
             let found = [base, ours].map(|it| found(&vocabulary, &it, &question.evidence));
+            answerable.add(&mut agent, &plain, &question.text)?;
             answered.push((question.kind, found));
+        }
+        for question in none {
+            unanswerable.add(&mut agent, &plain, question)?;
         }
         agent.stop()?;
     }
     let title = format!("Dialogues: {} questions", answered.len());
-    Ok(Table { title, baseline: "FTS5", rows: rows(&answered) })
+    let notes = notes(&answerable, &unanswerable);
+    Ok(Table { title, baseline: "FTS5", rows: rows(&answered), notes })
+}
+
+/// The best scores of questions.
+#[derive(Default)]
+struct BestScores {
+    plain: Vec<f64>,
+    ours: Vec<f64>,
+    /// Questions that the program says are not answered.
+    n_refused: usize,
+}
+
+impl BestScores {
+    fn add(&mut self, agent: &mut Agent, plain: &Connection, question: &str) -> Result<()> {
+        const BEST: &str = "SELECT ifnull(max(-rank), 0) FROM turn WHERE turn MATCH ?1";
+        self.plain.push(plain.prepare_cached(BEST)?.query_row([ored(question)], |it| it.get(0))?);
+        let reply = agent.search(json!({"query": question}))?;
+        self.ours.push(reply.hits.iter().map(|it| it.relevance).fold(0.0, f64::max));
+        self.n_refused += usize::from(reply.hits.is_empty());
+        Ok(())
+    }
+}
+
+fn notes(answerable: &BestScores, unanswerable: &BestScores) -> Vec<String> {
+    let plain = area_under_curve(&answerable.plain, &unanswerable.plain);
+    let ours = area_under_curve(&answerable.ours, &unanswerable.ours);
+    let (n, n_refused) = (unanswerable.ours.len(), unanswerable.n_refused);
+    let (n_all, n_wrong) = (answerable.ours.len(), answerable.n_refused);
+    vec![
+        format!(
+            "{n} questions without an answer: AUC {plain:.3} by bm25(), {ours:.3} by relevance"
+        ),
+        format!("not answered, it says: {n_refused} of those {n}, {n_wrong} of the {n_all} others"),
+    ]
 }
 
 /// Returns the figures of all questions, then those of each kind.

@@ -57,7 +57,7 @@ pub(crate) fn evaluate(program: &Path) -> Result<Table> {
     }
     agent.stop()?;
     let title = format!("Journals and conversations: {} questions", rows[0].ours.len());
-    Ok(Table { title, baseline: "by node", rows: rows.into() })
+    Ok(Table { title, baseline: "by node", rows: rows.into(), ..Table::default() })
 }
 
 /// Returns the nodes as the index alone ranks them.

@@ -2,8 +2,8 @@
 //!
 //! Three collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it),
 //! the journals and conversations under `tests/data/eval`, where an answer is often next to the
-//! paragraph that names the thing, and long dialogues (the folder `DIALOGUES`). The program compiles both and answers over MCP on the standard
-//! streams of a real process; the baseline rankings are computed in the same run. Intervals are
+//! paragraph that names the thing, and long dialogues (the folder `DIALOGUES`). The program compiles
+//! them and answers over MCP on the standard streams of a real process; the baseline rankings are computed in the same run. Intervals are
 //! those of a paired bootstrap with a fixed seed, so that two runs of one program print the same.
 //!
 //! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]`. Parameters are tuned on one

@@ -1,5 +1,6 @@
 //! Computes the figures of a ranking, and the significance of their differences.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -74,17 +75,25 @@ impl Row {
 }
 
 /// Rows with a title.
+#[derive(Default)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) baseline: &'static str,
     pub(crate) rows: Vec<Row>,
+    /// Figures that are no means over questions.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Table {
     /// Returns the table as JSON, unrounded.
     pub(crate) fn to_json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(Row::to_json).collect();
-        json!({"title": self.title, "baseline": self.baseline, "rows": rows})
+        json!({
+            "title": self.title,
+            "baseline": self.baseline,
+            "rows": rows,
+            "notes": self.notes,
+        })
     }
 }
 
@@ -105,8 +114,20 @@ impl fmt::Display for Table {
                 writeln!(f, "  {low:+.0} … {high:+.0}")?;
             }
         }
-        Ok(())
+        self.notes.iter().try_for_each(|it| writeln!(f, "{it}"))
     }
+}
+
+/// Returns how likely one of `higher` is above one of `lower`: the area under the curve of hits and
+/// false alarms.
+pub(crate) fn area_under_curve(higher: &[f64], lower: &[f64]) -> f64 {
+    let worth = |high: f64, low: f64| match high.total_cmp(&low) {
+        Ordering::Greater => 1.0,
+        Ordering::Equal => 0.5,
+        Ordering::Less => 0.0,
+    };
+    let each = |&high: &f64| lower.iter().map(|&low| worth(high, low)).sum::<f64>();
+    higher.iter().map(each).sum::<f64>() / (higher.len() * lower.len()).max(1) as f64
 }
 
 fn mean(values: &[f64]) -> f64 {

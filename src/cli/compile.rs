@@ -7,7 +7,9 @@ use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, check_new_root, compile};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
+};
 use crate::model::clock::Millis;
 use crate::settings::workspace::Workspace;
 use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, Writer};
@@ -41,6 +43,7 @@ pub(super) fn run(
             InitialTemperaturesFor::NewNodes
         },
         stopwatch: context.clock.stopwatch(),
+        slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
             progress.note(n_done as u64, n_files as u64);
             true

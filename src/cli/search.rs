@@ -10,6 +10,7 @@ use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
+use crate::text::make_visible;
 
 pub(super) fn run(
     args: args::SearchArgs,
@@ -53,13 +54,20 @@ pub(super) fn run(
             ColorWhen::Always => ColorMode::Ansi,
             ColorWhen::Never => ColorMode::Plain,
         };
-        let is_nothing = answer.text.starts_with(query::NO_RESULTS);
-        let text = if is_nothing { with_commands(&answer.text) } else { answer.text.clone() };
+        let text = match query::is_no_answer(&answer.text) {
+            true => with_commands(&answer.text),
+            false => answer.text.clone(),
+        };
         let text = text.trim_end_matches('\n');
-        context.say(format_args!("{}\n", painted::paint_hits(text, &args.query, paint)))?;
+        // A note is no program for the terminal.
+        let shown = match context.is_out_terminal {
+            true => make_visible(text),
+            false => text.into(),
+        };
+        context.say(format_args!("{}\n", painted::paint_hits(&shown, &args.query, paint)))?;
     }
     // An answer without a hit that fits the budget still found something.
-    Ok(if answer.text.starts_with(query::NO_RESULTS) {
+    Ok(if query::is_no_answer(&answer.text) {
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done

@@ -1,4 +1,4 @@
-//! Compile: reads a folder or file and writes its changes as one snapshot.
+//! Compile: reads a folder or file and writes its changes, a small one as one snapshot.
 //!
 //! All callers use [`compile`]. A file that cannot be compiled affects only itself: its nodes
 //! stay, and its row and the report give the reason. Files unchanged since the last compile are
@@ -6,42 +6,41 @@
 
 mod apply;
 mod overlay;
+mod parts;
 mod plan;
 mod planner;
 mod rescan;
 mod scrub;
+mod slices;
+mod source;
+mod survey;
 mod work;
 
 pub(crate) use scrub::parse_text_redacted;
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::ingest::parse::{Parsed, Syntax};
-use crate::ingest::scan::{self, ScannedFile};
+use crate::ingest::parse::Syntax;
+use crate::ingest::scan;
 use crate::model::clock::{Millis, Stopwatch};
-use crate::model::identity::ContentHash;
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
-use crate::store::{Batch, CommitReport, StoreError, Writer};
-use apply::FileGroups;
+use crate::store::Writer;
 use plan::CompilePlan;
 pub(crate) use rescan::RescanState;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
-/// Larger files are parsed one at a time: parsing takes many times their size.
-const ALONE_BYTES: i64 = 1024 * 1024;
+/// Bytes of source that are written in one transaction.
+pub(crate) const SLICE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A request for a compile.
 pub(crate) struct CompileRequest<'a> {
@@ -57,8 +56,10 @@ pub(crate) struct CompileRequest<'a> {
     pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
-    /// Called with the number of files read and of all files; `false` cancels, and nothing
-    /// changes.
+    /// Bytes of source that are written in one transaction and one snapshot at the most.
+    pub(crate) slice_bytes: usize,
+    /// Called with the number of files read and of all files; `false` cancels. What was written by
+    /// then is kept.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
 }
 
@@ -199,22 +200,17 @@ fn carry_out(
     mut plan: CompilePlan,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    // The list of files is freed while they are read.
     let changed = std::mem::take(&mut plan.changed);
-    check_time(&plan, request)?;
+    request.check_time(&plan)?;
     let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
     let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
-    if changed.is_empty()
-        && plan.is_done()
-        && request.temperatures_for == InitialTemperaturesFor::NewNodes
-    {
+    let is_idle = changed.is_empty() && plan.is_done();
+    if is_idle && request.temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(report);
     }
-    let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
-    purged.sort_unstable();
-    report.warnings.extend(warnings);
-    report.purged = purged;
-    if reseeded == Some(0) {
+    slices::write(writer, request, &plan, changed, (&mut report, now))?;
+    report.purged.sort_unstable();
+    if report.reseeded == Some(0) {
         let what = match plan.workspace.initial_temperatures.is_empty() {
             true => "there are no temperatures in it; none was changed",
             false => "it names no file that was compiled; no temperature was changed",
@@ -222,96 +218,30 @@ fn carry_out(
         let (path, what) = (initial_temperatures::TEMPERATURES_FILE.to_owned(), what.to_owned());
         report.warnings.push(FileWarning { path, line: None, what });
     }
-    report.reseeded = reseeded;
-    report.added = commit.counts.added;
-    report.modified = commit.counts.modified;
-    report.removed = commit.counts.removed;
-    report.snapshot = commit.snapshot;
     Ok(report)
 }
 
-/// The parts of a report that the transaction yields: warnings and deleted files, then nodes
-/// reseeded.
-type Written = ((Vec<FileWarning>, Vec<Purged>), Option<usize>);
-
-/// Reads the changed files on several threads, and writes the changes in one transaction.
-fn write(
-    writer: &Writer,
-    request: &CompileRequest<'_>,
-    plan: &CompilePlan,
-    changed: Vec<ScannedFile>,
-    now: Millis,
-) -> Result<(Written, CommitReport), CompileError> {
-    let Workspace { config, redactor, .. } = &*plan.workspace;
-    let message = redactor.scrub(request.message).text;
-    let n_files = changed.len();
-    let n_known = n_files.saturating_sub(plan.n_new);
-    let bytes = changed.iter().map(|it| it.stat.size).sum();
-    let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
-    let alone = Mutex::new(());
-    let read = |it: ScannedFile| {
-        let is_large = ALONE_BYTES < it.stat.size;
-        let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-        let source = read(it, &plan.scope.root, &plan.workspace);
-        drop(turn);
-        source
-    };
-    scan::map_in_order(changed, request.n_threads.min(n_threads), read, |files| {
-        let stopped = Cell::new(Ok(()));
-        let mut n_done = 0;
-        let mut files = files.take_while(|_| {
-            n_done += 1;
-            let stop = match (request.progress)(n_done, n_files) {
-                true => check_time(plan, request),
-                false => Err(CompileError::GivenUp),
-            };
-            let goes_on = stop.is_ok();
-            stopped.set(stop);
-            goes_on
-        });
-        let mut groups = FileGroups { files: &mut files, n_known, bytes };
-        let first = groups.next();
-        writer.write(&message, &plan.root, now, |batch| {
-            let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
-            stopped.replace(Ok(()))?;
-            let reseeded = reseed(batch, plan, request.temperatures_for)?;
-            check_time(plan, request).map(|()| (ingested, reseeded))
-        })
-    })
-}
-
-/// Fails after the time limit of the folder's settings.
-fn check_time(plan: &CompilePlan, request: &CompileRequest<'_>) -> Result<(), CompileError> {
-    match plan.workspace.config.compile.wall_clock_timeout {
-        // The clock counts milliseconds: a shorter limit is over at once.
-        Some(limit)
-            if limit.as_millis() <= request.stopwatch.elapsed_ms().unsigned_abs().into() =>
-        {
-            Err(CompileError::TimedOut { limit })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Sets all nodes below the path to their files' initial temperatures, if requested; returns their
-/// number.
-fn reseed(
-    batch: &mut Batch<'_>,
-    plan: &CompilePlan,
-    temperatures_for: InitialTemperaturesFor,
-) -> Result<Option<usize>, StoreError> {
-    if temperatures_for == InitialTemperaturesFor::NewNodes {
-        return Ok(None);
-    }
-    let root = batch.root(&plan.root)?;
-    let mut temperatures = BTreeMap::new();
-    for file in batch.files(root)?.into_iter().filter(|it| plan.scope.covers(&it.path)) {
-        if let Some(temperature) = plan.workspace.initial_temperatures.of(&file.path) {
-            temperatures.insert(file.id, temperature);
+impl CompileRequest<'_> {
+    /// Fails if the caller cancels, or after the time limit.
+    fn check(&self, plan: &CompilePlan, n_done: usize, n_files: usize) -> Result<(), CompileError> {
+        match (self.progress)(n_done, n_files) {
+            true => self.check_time(plan),
+            false => Err(CompileError::GivenUp),
         }
     }
-    let n_nodes = batch.reseed(&temperatures)?;
-    Ok(Some(n_nodes))
+
+    /// Fails after the time limit of the folder's settings.
+    fn check_time(&self, plan: &CompilePlan) -> Result<(), CompileError> {
+        match plan.workspace.config.compile.wall_clock_timeout {
+            // The clock counts milliseconds: a shorter limit is over at once.
+            Some(limit)
+                if limit.as_millis() <= self.stopwatch.elapsed_ms().unsigned_abs().into() =>
+            {
+                Err(CompileError::TimedOut { limit })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Returns the root that a new memory would have, or an error if none is possible.
@@ -324,48 +254,6 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     planner::root_at_first(path)
-}
-
-/// A file that was read: its parsed content, or the reason why there is none.
-struct SourceFile {
-    found: ScannedFile,
-    /// Bytes read.
-    size: usize,
-    outcome: Result<(ContentHash, Parsed), String>,
-}
-
-impl SourceFile {
-    /// Returns the file in its present state, read again if it changed meanwhile. Another compile
-    /// may have written the newer state already.
-    fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {
-        match scan::stat_file(&self.found.full(root)) {
-            Ok(Some(stat)) if stat != self.found.stat => {
-                read(ScannedFile { stat, ..self.found }, root, workspace)
-            }
-            // A file deleted meanwhile is left to the next compile.
-            _ => self,
-        }
-    }
-}
-
-fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
-    if !found.syntax.is_built_in() {
-        let what = "this build reads no HTML; what the memory has of it stays".to_owned();
-        return SourceFile { found, size: 0, outcome: Err(what) };
-    }
-    let bytes = match scan::read_file(root, &found, workspace.config.compile.max_file_size) {
-        Ok(bytes) => bytes,
-        Err(what) => return SourceFile { found, size: 0, outcome: Err(what) },
-    };
-    // A panic in a parser is our bug; it must affect this file only.
-    let parsed = catch_unwind(AssertUnwindSafe(|| {
-        scrub::parse_bytes_redacted(found.syntax, &bytes, &workspace.redactor)
-    }));
-    let outcome = match parsed {
-        Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
-        Err(_) => Err(PARSER_FAILED.to_owned()),
-    };
-    SourceFile { found, size: bytes.len(), outcome }
 }
 
 #[cfg(test)]

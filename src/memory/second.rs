@@ -53,7 +53,7 @@ impl SecondMemory {
                         let half = |budget: u32| (budget / 2).max(1);
                         let options = QueryOptions { budget: options.budget.map(half), ..*options };
                         let ours = own(&Query::Batch(ours), &options)?;
-                        Ok(joined(ours, self.ask(&theirs, &options)?, query::SEPARATOR))
+                        Ok(joined(ours, self.ask(&theirs, &options)?, "\n"))
                     }
                 }
             }
@@ -83,12 +83,12 @@ impl SecondMemory {
                 return own(query, options);
             }
         };
-        if theirs.text.starts_with(query::NO_RESULTS) {
+        if query::is_no_answer(&theirs.text) {
             return own(query, options);
         }
         let rest = options.budget.map(|it| it.saturating_sub(cost(&theirs)));
         let ours = own(query, &with(rest.map(|it| it.max(1))))?;
-        if ours.text.starts_with(query::NO_RESULTS) {
+        if query::is_no_answer(&ours.text) {
             let mut answer = self.ask(query, options)?;
             answer.budget = ours.budget;
             return Ok(answer);

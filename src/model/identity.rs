@@ -23,7 +23,7 @@ mod similarity;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use across_files::{UnmatchedNode, moves, renames};
+pub(crate) use across_files::{MOVE_BYTES_MIN, UnmatchedNode, moves, renames};
 pub(crate) use alignment::align;
 pub(crate) use lcs::pair_in_order;
 

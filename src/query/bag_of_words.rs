@@ -147,6 +147,7 @@ impl Hasher for IdentityHasher {
 pub(super) struct BagOfWords {
     stems: Vec<Stem>,
     n_head: usize,
+    n_lead: usize,
 }
 
 impl BagOfWords {
@@ -155,10 +156,13 @@ impl BagOfWords {
     pub(super) fn of(head: &[&str], text: &str) -> BagOfWords {
         let n_bytes = text.len() + head.iter().map(|it| it.len()).sum::<usize>();
         let stems = Vec::with_capacity(n_bytes / BYTES_PER_WORD);
-        let mut bag = BagOfWords { stems, n_head: 0 };
+        let mut bag = BagOfWords { stems, n_head: 0, n_lead: 0 };
         head.iter().for_each(|it| bag.add(it));
         bag.n_head = bag.stems.len();
-        bag.add(text);
+        let lead = lead_of(text);
+        bag.add(lead);
+        bag.n_lead = bag.stems.len() - bag.n_head;
+        bag.add(&text[lead.len()..]);
         bag
     }
 
@@ -170,6 +174,11 @@ impl BagOfWords {
     /// Returns the stems of the text without the head.
     pub(super) fn text_stems(&self) -> &[Stem] {
         &self.stems[self.n_head..]
+    }
+
+    /// Returns the stems of the lead: those of a name that the text begins with, before a colon.
+    pub(super) fn lead_stems(&self) -> &[Stem] {
+        &self.stems[self.n_head..self.n_head + self.n_lead]
     }
 
     fn add(&mut self, text: &str) {
@@ -200,6 +209,21 @@ impl BagOfWords {
             }
         }
     }
+}
+
+/// Returns the name at the beginning of a text, which says who speaks or what is told about:
+/// `Ana Maria` of `Ana Maria: Hello` and of `**Ana Maria:** Hello`.
+fn lead_of(text: &str) -> &str {
+    const LEAD_BYTES_MAX: usize = 40;
+    const WORDS_MAX: usize = 3;
+    let begin = &text.as_bytes()[..text.len().min(LEAD_BYTES_MAX)];
+    let is_end = |it: &u8| matches!(it, b':' | b'.' | b',' | b'?' | b'!' | b';' | b'/' | b'\n');
+    let Some(end) = begin.iter().position(is_end).filter(|&it| begin[it] == b':') else {
+        return "";
+    };
+    let is_spaced = matches!(text.as_bytes().get(end + 1), Some(b' ' | b'*' | b'_' | b'\n'));
+    let lead = &text[..end];
+    if is_spaced && lead.split_whitespace().nth(WORDS_MAX).is_none() { lead } else { "" }
 }
 
 #[cfg(test)]

@@ -1,19 +1,23 @@
 //! Batch fetch: the texts of several nodes in the requested order, without their surroundings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
+use super::excerpt::{CutEntry, Place};
 use super::{
     Answer, Error, Output, ViewKind, block_facts, budget, excerpt, find_by_id, quote_input,
 };
 use crate::model::heat;
-use crate::query::render;
+use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, Reader};
+use crate::store::reader::{NodeHead, NodeText, Reader};
+use crate::text::tokens;
 
 /// Ids of one request; repeated ids count.
 pub(crate) const IDS_MAX: usize = 256;
+/// Tokens of an entry's frame.
+const FRAME_TOKENS: u32 = 12;
 
 /// Returns the texts of the given nodes, and lists unknown ids and nodes over budget.
 pub(super) fn fetch_batch(
@@ -63,49 +67,91 @@ impl FoundNodes {
     ) -> Result<Answer, Error> {
         let FoundNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
-        let lists = lists(missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
-        let needs: Vec<u32> = match budget {
-            None => vec![0; found.len()],
-            Some(_) => {
-                found.iter().map(|(head, _, score)| excerpt::tokens_needed(head, *score)).collect()
-            }
+        let room = max.saturating_sub(budget::line_cost(&lists(missing, &[]).concat()));
+        let texts = reader.texts(&self.near(room))?;
+        let entry = |at: usize| Some(TextEntry::whole(&found[at].0, texts.get(&found[at].0.key)?));
+        let need = |at: usize| match entry(at) {
+            Some(entry) if budget.is_some() => entry.n_tokens(),
+            _ => found[at].0.tokens.saturating_add(FRAME_TOKENS),
         };
-        let chosen = budget::choose_within(&needs, max.saturating_sub(lists));
-        let keys: Vec<NodeKey> = chosen.iter().map(|&at| found[at].0.key).collect();
-        let contents = reader.contents(&keys)?;
-        let content = |head: &NodeHead| contents.get(&head.key).map_or("", String::as_str);
+        let needs: Vec<u32> = (0..found.len()).map(need).collect();
+        let mut chosen = budget::choose_within(&needs, room);
+        chosen.retain(|&at| entry(at).is_some());
+        let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
+        let room = room.saturating_sub(budget::REST_TOKENS);
+        let cut =
+            first.and_then(|it| excerpt::cut_entry(it, texts.get(&it.key)?, Place::Missing, room));
         let render = |chosen: &[usize]| {
-            let shown = chosen.iter().map(|&at| &found[at]);
-            let mut out: Vec<String> = shown
-                .map(|(head, _, score)| render::render_block(head, *score, content(head)))
-                .collect();
-            let over: Vec<&str> =
-                left(found.len(), chosen).map(|at| found[at].0.id.as_str()).collect();
-            out.extend(self::lists(missing, &over));
-            Ok::<_, Error>(render::render_blocks(&out))
+            let entries: Vec<TextEntry<'_>> = chosen.iter().filter_map(|&at| entry(at)).collect();
+            let part = cut.as_ref().filter(|_| chosen.is_empty());
+            let shown = part.map_or_else(|| render_entries(&entries), |it| it.text.clone());
+            let n_shown = chosen.len() + usize::from(part.is_some());
+            let over = left(found.len(), chosen).skip(usize::from(part.is_some()));
+            let over: Vec<&str> = over.map(|at| found[at].0.id.as_str()).collect();
+            let full = shown.clone() + &lists(missing, &over).concat();
+            Ok::<_, Error>(match budget.is_none_or(|max| tokens::fits(&full, max)) {
+                true => full,
+                false => shown + &short_lists(found.len() - n_shown, missing.len()),
+            })
         };
         let settled = budget::render_within(budget, chosen, |_| None, render)?;
-        let has_lists = settled.is_some();
-        let (chosen, text) = settled.unwrap_or_else(|| {
-            (Vec::new(), budget::first_fitting(max, short_lists(found.len(), missing.len())))
-        });
+        let (is_settled, (chosen, text)) = match settled {
+            Some(settled) => (true, settled),
+            None => (false, (Vec::new(), budget::first_fitting(max, []))),
+        };
+        let cut = cut.filter(|_| chosen.is_empty() && is_settled);
         let structured = output.json(|| {
-            let facts_of = |&at: &usize| {
-                let (head, temperature, score) = &found[at];
-                block_facts(head, (*temperature, *score), content(head), None)
-            };
-            let nodes = ("nodes", chosen.iter().map(facts_of).collect());
-            if !has_lists {
-                let left_out = json!({"nodes": found.len(), "not_found": missing.len()});
-                return Value::from_iter([nodes, ("left_out", left_out)]);
-            }
-            let over = left(found.len(), &chosen)
-                .map(|at| json!({"id": found[at].0.id, "tokens": needs[at]}))
-                .collect();
-            Value::from_iter([nodes, ("not_found", json!(missing)), ("over_budget", over)])
+            let is_counted = text.ends_with(" nodes\n");
+            self.json(&chosen, cut.as_ref(), (&texts, &needs), is_counted)
         });
-        let shown = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
+        let seen = if cut.is_some() { &[0][..] } else { &chosen };
+        let shown = seen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
         Ok(Answer { text, structured, shown, budget: None })
+    }
+
+    /// Returns the nodes whose texts may be shown: those that fit by their own tokens, else the
+    /// first.
+    fn near(&self, room: u32) -> Vec<NodeKey> {
+        let sizes: Vec<u32> = self.found.iter().map(|it| it.0.tokens).collect();
+        let mut near = budget::choose_within(&sizes, room);
+        if near.is_empty() && !sizes.is_empty() {
+            near.push(0);
+        }
+        near.into_iter().map(|at| self.found[at].0.key).collect()
+    }
+
+    fn json(
+        &self,
+        chosen: &[usize],
+        cut: Option<&CutEntry>,
+        (texts, needs): (&HashMap<NodeKey, NodeText>, &[u32]),
+        is_counted: bool,
+    ) -> Value {
+        let facts_of = |at: usize, shown: &str, needs: Option<u32>| {
+            let (head, temperature, score) = &self.found[at];
+            let mut facts = block_facts(head, (*temperature, *score), shown, needs);
+            if let Some(text) = texts.get(&head.key) {
+                facts["under"] = json!(TextEntry::with_text(head, text, "").breadcrumb());
+            }
+            facts
+        };
+        let whole = |&at: &usize| {
+            let text = texts.get(&self.found[at].0.key);
+            facts_of(at, text.map_or("", |it| it.content.as_str()), None)
+        };
+        let cut_facts = cut.map(|it| facts_of(0, &it.content, Some(it.needs)));
+        let nodes: Value = chosen.iter().map(whole).chain(cut_facts).collect();
+        let over: Value = left(self.found.len(), chosen)
+            .skip(usize::from(cut.is_some()))
+            .map(|at| json!({"id": self.found[at].0.id, "tokens": needs[at]}))
+            .collect();
+        let n_over = over.as_array().map_or(0, Vec::len);
+        let mut all = json!({"nodes": nodes, "not_found": self.missing, "over_budget": over});
+        if 0 < n_over && is_counted {
+            all["over_budget"] = json!([]);
+            all["left_out"] = json!({"nodes": n_over, "not_found": self.missing.len()});
+        }
+        all
     }
 }
 
@@ -125,14 +171,14 @@ fn lists(missing: &[String], over: &[&str]) -> Vec<String> {
     lists
 }
 
-/// Returns the counts to show where not even the ids fit.
-fn short_lists(n_found: usize, n_missing: usize) -> Vec<String> {
-    let mut parts = Vec::new();
+/// Returns the counts to show where the ids do not fit.
+fn short_lists(n_over: usize, n_missing: usize) -> String {
+    let mut lists = String::new();
     if 0 < n_missing {
-        parts.push(format!("not found: {n_missing} nodes"));
+        lists.push_str(&format!("not found: {n_missing} nodes\n"));
     }
-    if 0 < n_found {
-        parts.push(format!("over budget: {n_found} nodes"));
+    if 0 < n_over {
+        lists.push_str(&format!("over budget: {n_over} nodes\n"));
     }
-    vec![parts.join("\n")]
+    lists
 }

@@ -16,8 +16,8 @@ const LENGTH_PART: f64 = 0.75;
 
 /// A term of a question.
 pub(super) struct QueryTerm {
-    /// The stem; `None` unless the term is a single word.
-    pub(super) stem: Option<Stem>,
+    /// The stems of its forms; none unless the term is a single word.
+    pub(super) stems: Vec<Stem>,
     /// The inverse document frequency.
     pub(super) rarity: f64,
 }
@@ -29,21 +29,24 @@ pub(super) struct Bm25Document<'a> {
     pub(super) has: u64,
 }
 
-/// Returns a score for each text: not negative, and comparable within one question.
-pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[Bm25Document<'_>]) -> Vec<f64> {
+/// Returns what each term adds to the score of each text: not negative, and comparable within one
+/// question.
+pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[Bm25Document<'_>]) -> Vec<Vec<f64>> {
     let length = |it: &Bm25Document<'_>| it.bag.stems().len() as f64;
     let mean = texts.iter().map(length).sum::<f64>() / texts.len().max(1) as f64;
     let score = |text: &Bm25Document<'_>| {
         let part = length(text) / mean.max(1.0);
         let damping = SATURATION * (1.0 - LENGTH_PART + LENGTH_PART * part);
         let weight = |(nth, sought): (usize, &QueryTerm)| {
-            let n_seen = sought
-                .stem
-                .map_or(0, |stem| text.bag.stems().iter().filter(|&&it| it == stem).count());
+            let is_sought = |it: &&Stem| sought.stems.contains(it);
+            let n_seen = match sought.stems.is_empty() {
+                true => 0,
+                false => text.bag.stems().iter().filter(is_sought).count(),
+            };
             let n = n_seen.max(usize::from(text.has & (1 << nth) != 0)) as f64;
             sought.rarity * n * (SATURATION + 1.0) / (n + damping)
         };
-        question.iter().enumerate().map(weight).sum()
+        question.iter().enumerate().map(weight).collect()
     };
     texts.iter().map(score).collect()
 }

@@ -10,9 +10,6 @@ use crate::text::tokens;
 /// Tokens reserved for the line about omitted entries.
 pub(crate) const REST_TOKENS: u32 = 12;
 
-/// Bytes, and so at most tokens, of the block about omitted entries.
-pub(crate) const BLOCK_REST_TOKENS: u32 = 64;
-
 /// Measurements before the remaining parts are dropped altogether.
 const ROUNDS_MAX: usize = 12;
 
@@ -92,22 +89,6 @@ pub(crate) fn render_within<E>(
         chosen.truncate(if round + 1 < ROUNDS_MAX { n_kept } else { 0 });
     }
     Ok(None)
-}
-
-/// Returns an upper bound for the tokens of a block; `None` where only counting tells.
-///
-/// The encoding cuts a text into pieces before it makes tokens of them. A text that begins and
-/// ends with something other than white space begins a piece, and only its last piece can run into
-/// the line breaks after it. That piece is within the last word; and the head, the last word and
-/// the separator have no more tokens than bytes.
-pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u32> {
-    const SEPARATOR_BYTES: usize = 8;
-    /// Counts of longer texts may be off by one.
-    const CONTENT_BYTES_MAX: usize = 64 * 1024;
-    let is_sealed = content.trim().len() == content.len() && content.len() < CONTENT_BYTES_MAX;
-    let last_word = content.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let n_bytes = head.len() + last_word.len() + SEPARATOR_BYTES;
-    is_sealed.then(|| n_tokens.saturating_add(u32::try_from(n_bytes).unwrap_or(u32::MAX)))
 }
 
 /// Returns the tokens of a line and its line break.

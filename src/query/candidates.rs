@@ -7,14 +7,15 @@
 //! Work is bounded whatever the size of the memory. Words in [`COMMON`] or more nodes are looked
 //! up only among the nodes that rarer words match. Where these are fewer than [`ENOUGH`],
 //! candidates are added: nodes with all common words, labels with one of them, then the newest
-//! nodes.
+//! nodes. Related words add nodes only where they are not common.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use super::Error;
 use super::bag_of_words::{BagOfWords, Stem};
-use super::words::Term;
-use super::{Error, bm25};
+use super::bm25::{self, QueryTerm};
+use super::words::{Term, TermRole};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reader};
 
@@ -22,6 +23,12 @@ use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reade
 const COMMON: usize = 1_000;
 /// Candidates from rare words that make looking up common ones needless.
 const ENOUGH: usize = 20;
+/// Weight of a word that questions are made of.
+const ASKING_WEIGHT: f64 = 0.3;
+/// Weight of words that mean nearly the same as one of the question.
+const RELATED_WEIGHT: f64 = 0.4;
+/// Part of a word that a related one covers.
+const RELATED_SHARE: f64 = 0.5;
 /// Nodes fetched per scored node where common words match too many.
 const NEWEST_PER_NODE: usize = 2;
 
@@ -33,7 +40,20 @@ pub(super) struct NodeMatch {
     pub(super) bag: BagOfWords,
     /// Higher is better; never negative.
     pub(super) relevance: f64,
+    /// What each term adds to the relevance; none for an expression.
+    pub(super) parts: Vec<f64>,
+    /// Whether a word of the question is in its lead.
+    pub(super) is_led: bool,
     pub(super) coverage: Coverage,
+}
+
+impl NodeMatch {
+    /// Returns a text beside a match, which has none of the words.
+    pub(super) fn beside(node: MatchedNode, bag: BagOfWords, leads: &[Stem]) -> NodeMatch {
+        let coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
+        let is_led = is_led(&bag, leads);
+        NodeMatch { node, bag, relevance: 0.0, parts: Vec::new(), is_led, coverage }
+    }
 }
 
 /// The part of a question that a node has, counted in rarities. Unlike relevance it is comparable
@@ -72,7 +92,8 @@ pub(super) fn match_expression(
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
     let matched = |(node, bag): (MatchedNode, BagOfWords)| {
         let relevance = *relevance.get(&node.key)?;
-        Some(NodeMatch { node, bag, relevance, coverage: Coverage::WHOLE })
+        let (parts, coverage) = (Vec::new(), Coverage::WHOLE);
+        Some(NodeMatch { node, bag, relevance, parts, is_led: false, coverage })
     };
     Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
@@ -96,23 +117,41 @@ pub(super) fn match_words(
     };
     let sets: Vec<TermSet> = found.iter().map(has).collect();
     let texts = found.iter().zip(&sets).map(|((_, bag), &has)| bm25::Bm25Document { bag, has });
-    let question = terms.iter().zip(&rarities).map(|(term, &rarity)| bm25::QueryTerm {
-        stem: term.word.as_deref().map(Stem::of),
-        rarity,
-    });
-    let relevance = bm25::bm25_scores(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
+    let sought: Vec<QueryTerm> = terms.iter().zip(&rarities).map(sought).collect();
+    let parts = bm25::bm25_scores(&sought, &texts.collect::<Vec<_>>());
     let weights = index.weights(&rarities);
-    let matched = |(((node, bag), relevance), set)| {
-        let coverage = covered(set, &weights);
-        NodeMatch { node, bag, relevance, coverage }
+    let leads = lead_stems(terms);
+    let matched = |(((node, bag), parts), set): (((_, BagOfWords), Vec<f64>), _)| NodeMatch {
+        node,
+        is_led: is_led(&bag, &leads),
+        bag,
+        relevance: parts.iter().sum(),
+        parts,
+        coverage: covered(set, terms, &weights),
     };
-    let found = found.into_iter().zip(relevance).zip(sets);
+    let found = found.into_iter().zip(parts).zip(sets);
     let mut matches: Vec<NodeMatch> = found.map(matched).collect();
     matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     Ok(matches)
 }
 
-fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
+/// Returns the term to score; its rarity is weighted already.
+fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
+    QueryTerm { stems: term.words.iter().map(|it| Stem::of(it)).collect(), rarity }
+}
+
+/// Returns the stems of the question's words, which may be in a lead.
+pub(super) fn lead_stems(terms: &[Term]) -> Vec<Stem> {
+    let subjects = terms.iter().filter(|it| it.role == TermRole::Subject);
+    subjects.flat_map(|it| &it.words).map(|it| Stem::of(it)).collect()
+}
+
+/// Returns whether one of these stems is in the lead of a text.
+pub(super) fn is_led(bag: &BagOfWords, leads: &[Stem]) -> bool {
+    bag.lead_stems().iter().any(|it| leads.contains(it))
+}
+
+pub(super) fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
     BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
@@ -132,10 +171,16 @@ impl TermIndex<'_> {
     fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (0, Vec::new());
+        let mut related = Vec::new();
         for (nth, term) in self.terms.iter().enumerate() {
             let keys = self.eldest(&term.text, COMMON)?;
-            rarities.push(self.rarity(&keys));
+            rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
+                _ if matches!(term.role, TermRole::Related { .. }) => {
+                    if keys.len() < COMMON {
+                        related.push((nth, keys));
+                    }
+                }
                 0 => (),
                 COMMON => common.push(nth),
                 _ => {
@@ -150,6 +195,9 @@ impl TermIndex<'_> {
         }
         if found.len() < self.enough() {
             found = self.and_common(found, &common)?;
+        }
+        for (nth, keys) in related {
+            found = merged(found, keys, 1 << nth);
         }
         let all = found.into_iter().map(|(key, words)| (worth(words, &rarities), key, words));
         Ok((self.worthiest(all.collect())?, rarities))
@@ -233,10 +281,11 @@ impl TermIndex<'_> {
     /// since its words are terms, too.
     fn weights(&self, rarities: &[f64]) -> Vec<f64> {
         let of_one = (1.0 + (self.n_born as f64 - 1.0).max(0.0) / 1.5).ln().max(f64::MIN_POSITIVE);
-        let is_phrase = |it: &Term| it.word.is_none() && it.text.starts_with('"');
+        let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
         let is_only = self.terms.iter().all(is_phrase);
         let weight = |(term, rarity): (&Term, &f64)| {
-            if is_phrase(term) && !is_only { 0.0 } else { (rarity / of_one).min(1.0) }
+            let is_phrase_of_words = is_phrase(term) && !is_only;
+            if is_phrase_of_words { 0.0 } else { (rarity / of_one).min(1.0) }
         };
         self.terms.iter().zip(rarities).map(weight).collect()
     }
@@ -253,6 +302,14 @@ impl TermIndex<'_> {
     }
 }
 
+fn weight_of(role: TermRole) -> f64 {
+    match role {
+        TermRole::Subject => 1.0,
+        TermRole::Asking => ASKING_WEIGHT,
+        TermRole::Related { .. } => RELATED_WEIGHT,
+    }
+}
+
 /// Returns the summed rarities of a set of terms.
 fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     let mut left = words;
@@ -264,17 +321,31 @@ fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     sum
 }
 
-/// Returns the coverage of a set of terms.
-fn covered(words: TermSet, weights: &[f64]) -> Coverage {
-    let total: f64 = weights.iter().sum();
+/// Returns the coverage of a set of terms. A related word counts for a part of the one that it
+/// stands for, where that is missing.
+fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
+    let has = |nth: usize| words & (1 << nth) != 0;
     let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
-    for (nth, weight) in weights.iter().enumerate() {
-        if words & (1 << nth) != 0 && 0.0 < *weight {
+    let mut total = 0.0;
+    for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
+        if let TermRole::Related { of } = term.role {
+            if has(nth) && !has(of) {
+                coverage.weight += RELATED_SHARE * weights[of];
+            }
+            continue;
+        }
+        total += weight;
+        if has(nth) && 0.0 < *weight {
             coverage.weight += weight;
             coverage.n_words += 1;
         }
     }
-    coverage.share = if 0.0 < total { coverage.weight / total } else { 0.0 };
+    // Words that all nodes have tell nothing apart, but are all of such a question.
+    coverage.share = match (0.0 < total, words) {
+        (true, _) => coverage.weight / total,
+        (false, 0) => 0.0,
+        (false, _) => 1.0,
+    };
     coverage
 }
 

@@ -2,7 +2,8 @@
 
 use super::budget;
 use crate::query::render;
-use crate::store::reader::NodeHead;
+use crate::query::render::entry::TextEntry;
+use crate::store::reader::{NodeHead, NodeText};
 use crate::text;
 use crate::text::bigrams::{self, Script};
 use crate::text::tokens;
@@ -30,22 +31,6 @@ pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
         }));
     let shown = render::to_one_line(&text::truncate_chars(&shown, SNIPPET_CHARS)).into_owned();
     if start == 0 { shown } else { format!("…{shown}") }
-}
-
-/// Removes from a snippet the label on the line above it.
-pub(crate) fn without_label(snippet: String, label: &str) -> String {
-    let shown_label = label.strip_suffix('…').unwrap_or(label);
-    let rest = match snippet.strip_prefix(shown_label) {
-        Some(rest) if !shown_label.is_empty() => rest,
-        _ => return snippet,
-    };
-    if rest.is_empty() || rest == "…" {
-        return String::new();
-    }
-    // A label may end within a word, which then begins the rest.
-    let is_within = rest.starts_with(char::is_alphanumeric);
-    let start = shown_label.rfind(' ').filter(|_| is_within).unwrap_or(shown_label.len());
-    format!("…{}", snippet[start..].trim_start())
 }
 
 /// Returns the occurrences of marks: byte offset and index of the mark.
@@ -119,45 +104,78 @@ pub(super) fn is_same_word(a: &str, b: &str) -> bool {
     3 <= shorter.len() && n_needed <= n_alike && longer.len() <= 2 * n_alike
 }
 
-/// Returns an upper bound for the tokens of a node's block.
-pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
-    tokens::count(&render::render_block_head(head, score))
-        .saturating_add(head.tokens)
-        .saturating_add(2)
-}
-
-/// A block that was cut to fit.
-pub(crate) struct CutBlock {
-    /// The block, or a line about its size.
-    pub(crate) block: String,
+/// An entry that was cut to fit.
+pub(crate) struct CutEntry {
+    /// The entry with a line about its size, or that line alone.
+    pub(crate) text: String,
     /// The part of the node's text that is in it.
     pub(crate) content: String,
-    /// Tokens of the whole block.
+    /// Tokens of the whole entry.
     pub(crate) needs: u32,
 }
 
-/// Cuts a node's block to the text that fits, and a line with the tokens of the whole. Where not
-/// even that fits, it returns the line alone, or a shorter one.
-pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> CutBlock {
-    let top = render::render_block_head(head, score);
-    let needs = tokens_needed(head, score);
+/// Cuts a node's entry to the sentences that fit, and a line with the tokens of the whole; `None`
+/// where not even that fits. `is_placed` leaves out the breadcrumb.
+pub(crate) fn cut_entry(
+    head: &NodeHead,
+    text: &NodeText,
+    place: Place,
+    max: u32,
+) -> Option<CutEntry> {
+    let empty = TextEntry::with_text(head, text, "…");
+    let needs = needed(head, text);
     let note = format!("… cut: all of it needs {needs} tokens\n");
-    let frame = tokens::count(&top) + tokens::count(&note) + 2;
+    let top = if place == Place::Shown { "" } else { &empty.place };
+    let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
-        if room == 0 {
+        let content = text::cut_at_sentence(budget::cut_to_tokens(&text.content, room));
+        if content.is_empty() {
             break;
         }
-        let content = budget::cut_to_tokens(content, room).trim_end();
-        let block = format!("{top}{content}\n{note}");
-        if tokens::fits(&block, max) {
-            return CutBlock { block, content: content.to_owned(), needs };
+        let entry = TextEntry::with_text(head, text, content);
+        let text = [top, &entry.lines, &note].concat();
+        let counted = tokens::count(&text);
+        if counted <= max {
+            return Some(CutEntry { text, content: content.to_owned(), needs });
         }
-        room = room.saturating_sub(tokens::count(&block).saturating_sub(max)).min(room - 1);
+        room = room.saturating_sub((counted - max).max(1));
     }
-    let id = &head.id;
-    let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];
-    CutBlock { block: budget::first_fitting(max, signs), content: String::new(), needs }
+    None
+}
+
+/// Returns the tokens of a node's whole entry, with room for a line about the rest.
+fn needed(head: &NodeHead, text: &NodeText) -> u32 {
+    /// Longer texts are not counted; no line needs more than two tokens for its space.
+    const COUNTED_BYTES_MAX: usize = 64 * 1024;
+    const REST_TOKENS: u32 = 16;
+    let tokens = match text.content.len() <= COUNTED_BYTES_MAX {
+        true => TextEntry::whole(head, text).n_tokens(),
+        false => {
+            let n_lines = text.content.bytes().filter(|&it| it == b'\n').count() as u32;
+            let frame = TextEntry::with_text(head, text, "…").n_tokens();
+            head.tokens.saturating_add(2 * n_lines).saturating_add(frame)
+        }
+    };
+    tokens.saturating_add(REST_TOKENS)
+}
+
+/// Whether the breadcrumb of an entry is already shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Shown,
+    Missing,
+}
+
+/// Cuts a node's entry; where nothing of it fits, returns a line with its size.
+pub(crate) fn cut_or_size(head: &NodeHead, text: &NodeText, max: u32) -> CutEntry {
+    cut_entry(head, text, Place::Missing, max).unwrap_or_else(|| {
+        let needs = needed(head, text);
+        let id = &head.id;
+        let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];
+        let text = budget::first_fitting(max, signs);
+        CutEntry { text, content: String::new(), needs }
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Fetch: a node's text, and the nodes around it that help to understand it.
 //!
-//! The anchor is the last block. Before it come its ancestors, outermost first, the siblings
+//! The anchor is the last entry. Before it come its ancestors, outermost first, the siblings
 //! nearest to it, and its descendants, each in document order. They are chosen by kind before
 //! warmth, so that no hot cousin takes the place of a parent: ancestors, children, deeper
 //! descendants, siblings. Where the anchor has no text of its own, its descendants come first of
@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, node_by_id, rank};
 use crate::model::heat;
-use crate::query::render;
+use crate::query::render::{
+    self,
+    entry::{TextEntry, render_entries},
+};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, Reader};
-use crate::text::tokens;
+use crate::store::reader::{NodeHead, NodeText, Reader};
 
 /// Ancestors examined.
 const ANCESTORS_MAX: usize = 256;
@@ -23,12 +25,8 @@ const ANCESTORS_MAX: usize = 256;
 const DESCENDANTS_MAX: usize = 1_024;
 /// Siblings examined on each side.
 const SIBLINGS_MAX: usize = 32;
-/// Tokens of a block's head, without the file's path.
-const FRAME_TOKENS: u32 = 26;
-/// Tokens between two blocks.
-const SEPARATOR_TOKENS: u32 = 3;
-/// Smaller budgets need exact counts instead of estimates.
-const SMALL_BUDGET: u32 = 2_000;
+/// Tokens of an entry's frame, without its breadcrumb.
+const FRAME_TOKENS: u32 = 12;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub(super) fn fetch(
 /// An anchor, its text, and the nodes around it in order of worth.
 struct Neighbourhood {
     anchor: Relative,
-    content: String,
+    text: NodeText,
     relatives: Vec<Relative>,
     /// Whether there are more nodes than were examined.
     is_partial: bool,
@@ -86,49 +84,43 @@ impl Neighbourhood {
             add(head, Relation::Sibling, 2, order);
         }
         by_worth(&mut relatives, &anchor);
-        let content = reader.contents(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
+        let text = reader.texts(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
         let anchor = Relative::new(anchor, Relation::Anchor, 0, 0, attended);
-        Ok(Neighbourhood { anchor, content, relatives, is_partial })
+        Ok(Neighbourhood { anchor, text, relatives, is_partial })
     }
 
     fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<Answer, Error> {
-        let own = self.anchor.block(&self.content);
-        let prices = self.prices(max);
-        let own_price = (own.len() as u32).min(estimate(&self.anchor.head));
-        let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
-        let chosen = budget::choose_within(&prices, room);
+        let own = TextEntry::whole(&self.anchor.head, &self.text);
+        let own_tokens = own.n_tokens();
+        let prices: Vec<u32> = self.relatives.iter().map(|it| estimate(&it.head)).collect();
+        let chosen = budget::choose_within(&prices, max.saturating_sub(own_tokens));
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| self.relatives[at].head.key).collect();
-        let contents = reader.contents(&keys)?;
+        let texts = reader.texts(&keys)?;
         let render = |chosen: &[usize]| {
-            let mut blocks: Vec<String> =
-                self.left_out(&prices, chosen).map(|it| it.line() + "\n").into_iter().collect();
-            let around = self.in_order(chosen);
-            blocks.extend(around.into_iter().map(|it| it.block(it.content(&contents))));
-            blocks.push(own.clone());
-            Ok::<_, Error>(render::render_blocks(&blocks))
+            let left_out = self.left_out(&prices, chosen).map(|it| it.line() + "\n");
+            let around = self.in_order(chosen).into_iter().map(|it| it.entry(&texts));
+            let around: Vec<TextEntry<'_>> = around.collect();
+            let entries = render_entries(around.iter().chain([&own]));
+            Ok::<_, Error>(left_out.unwrap_or_default() + &entries)
         };
-        let bound = |chosen: &[usize]| {
-            let own = self.anchor.bound(&self.content)?;
-            chosen.iter().try_fold(own.saturating_add(budget::BLOCK_REST_TOKENS), |sum, &at| {
-                let it = &self.relatives[at];
-                Some(u32::saturating_add(sum, it.bound(it.content(&contents))?))
-            })
-        };
-        let settled = budget::render_within(Some(max), chosen, bound, render)?;
+        let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
         let cut = match &settled {
-            None if !tokens::fits(&own, max) => {
-                Some(excerpt::cut(&self.anchor.head, self.anchor.score, &self.content, max))
+            None if max < own_tokens => {
+                Some(excerpt::cut_or_size(&self.anchor.head, &self.text, max))
             }
             _ => None,
         };
-        let (chosen, text) = settled.unwrap_or((Vec::new(), own));
+        let (chosen, text) =
+            settled.unwrap_or_else(|| (Vec::new(), render_entries(std::iter::once(&own))));
         let around = self.in_order(&chosen);
         let structured = output.json(|| {
-            let mut nodes: Vec<Value> =
-                around.iter().map(|it| it.facts(it.content(&contents), None)).collect();
+            let mut nodes: Vec<Value> = around
+                .iter()
+                .map(|it| it.facts(it.text(&texts), &it.text(&texts).content, None))
+                .collect();
             nodes.push(match &cut {
-                None => self.anchor.facts(&self.content, None),
-                Some(cut) => self.anchor.facts(&cut.content, Some(cut.needs)),
+                None => self.anchor.facts(&self.text, &self.text.content, None),
+                Some(cut) => self.anchor.facts(&self.text, &cut.content, Some(cut.needs)),
             });
             let anchor = Value::String(self.anchor.head.id.clone());
             let mut all = Value::from_iter([("anchor", anchor), ("nodes", nodes.into())]);
@@ -139,18 +131,7 @@ impl Neighbourhood {
         });
         let shown = around.into_iter().chain([&self.anchor]);
         let shown = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
-        Ok(Answer { text: cut.map_or(text, |it| it.block), structured, shown, budget: None })
-    }
-
-    /// Returns the cost of each block: counted for as many as a small budget holds, else
-    /// estimated.
-    fn prices(&self, max: u32) -> Vec<u32> {
-        let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
-        let price = |(at, it): (usize, &Relative)| match at < n_counted {
-            true => excerpt::tokens_needed(&it.head, it.score).saturating_add(SEPARATOR_TOKENS),
-            false => estimate(&it.head),
-        };
-        self.relatives.iter().enumerate().map(price).collect()
+        Ok(Answer { text: cut.map_or(text, |it| it.text), structured, shown, budget: None })
     }
 
     fn in_order(&self, chosen: &[usize]) -> Vec<&Relative> {
@@ -169,7 +150,7 @@ impl Neighbourhood {
     }
 }
 
-/// Estimates the tokens of a node's block from stored counts.
+/// Estimates the tokens of a node's entry from stored counts.
 fn estimate(head: &NodeHead) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
@@ -208,22 +189,18 @@ impl Relative {
         Relative { head, relation, distance, order, temperature, score }
     }
 
-    fn content<'a>(&self, contents: &'a HashMap<NodeKey, String>) -> &'a str {
-        contents.get(&self.head.key).map_or("", String::as_str)
+    fn text<'a>(&self, texts: &'a HashMap<NodeKey, NodeText>) -> &'a NodeText {
+        static NOTHING: NodeText = NodeText { breadcrumb: String::new(), content: String::new() };
+        texts.get(&self.head.key).unwrap_or(&NOTHING)
     }
 
-    fn block(&self, content: &str) -> String {
-        render::render_block(&self.head, self.score, content)
+    fn entry<'a>(&'a self, texts: &'a HashMap<NodeKey, NodeText>) -> TextEntry<'a> {
+        TextEntry::whole(&self.head, self.text(texts))
     }
 
-    /// Returns an upper bound for the tokens of the block, if one is known.
-    fn bound(&self, content: &str) -> Option<u32> {
-        let top = render::render_block_head(&self.head, self.score);
-        budget::block_bound(&top, self.head.tokens, content)
-    }
-
-    fn facts(&self, content: &str, needs: Option<u32>) -> Value {
-        let mut facts = block_facts(&self.head, (self.temperature, self.score), content, needs);
+    fn facts(&self, text: &NodeText, shown: &str, needs: Option<u32>) -> Value {
+        let mut facts = block_facts(&self.head, (self.temperature, self.score), shown, needs);
+        facts["under"] = json!(TextEntry::with_text(&self.head, text, "").breadcrumb());
         facts["relation"] = json!(match self.relation {
             Relation::Ancestor => "ancestor",
             Relation::Sibling => "sibling",

@@ -2,9 +2,26 @@
 
 use serde_json::json;
 
-use super::{Answer, Error, NO_RESULTS, SearchQuery, budget};
+use super::words::{self, Term, TermRole};
+use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget};
 use crate::model::clock::Millis;
-use crate::store::reader::{Filling, Reader};
+use crate::query::render::to_one_line;
+use crate::store::reader::{Filling, MatchOrder, NodeFilter, NodeWords, Reader};
+use crate::text::bigrams;
+use crate::text::suggest::suggest;
+
+/// Words that an answer without hits names.
+const NEAREST_MAX: usize = 5;
+/// Nodes in which a word like a mistyped one is sought.
+const LIKE_NODES_MAX: usize = 20;
+/// Characters that a word shares with a mistyped one, and those that may differ after them.
+const PREFIX_CHARS_MIN: usize = 3;
+const ENDING_CHARS: usize = 3;
+
+/// Returns whether the text of a search says that nothing was found.
+pub(crate) fn is_no_answer(text: &str) -> bool {
+    text.starts_with(NO_RESULTS) || text.starts_with(NO_ANSWER)
+}
 
 /// Refuses a query without a word.
 pub(super) fn check_query(query: &str) -> Result<(), Error> {
@@ -26,7 +43,8 @@ pub(super) fn explain(
     max: Option<u32>,
     now: Millis,
 ) -> Result<Answer, Error> {
-    if answer.text != NO_RESULTS {
+    let is_none = answer.text == NO_RESULTS;
+    if !is_none && answer.text != NO_ANSWER {
         return Ok(answer);
     }
     let is_narrow = query.filter.node_type.is_some() || !query.filter.of_memories().is_empty();
@@ -38,12 +56,22 @@ pub(super) fn explain(
             "the memory is empty; MemoryCompile reads a folder of notes into it, and MemoryWrite a \
              text"
         }
-        Filling::Filled if is_narrow => "no node meets all conditions; leave one out",
+        Filling::Filled if is_none && is_narrow => "no node meets all conditions; leave one out",
         Filling::Filled => {
             "nothing has these words; try fewer or other ones, or MemoryTree for the outline"
         }
     };
-    let full = format!("{NO_RESULTS}: {advice}");
+    let nearest = match is_none && is_narrow {
+        true => Vec::new(),
+        false => nearest_words(reader, query.query)?,
+    };
+    let (full, advice) = match nearest.is_empty() {
+        true => (format!("{NO_RESULTS}: {advice}"), advice.to_owned()),
+        false => {
+            let words = format!("nearest words: {}", nearest.join(", "));
+            (format!("{NO_ANSWER}; {words}"), words)
+        }
+    };
     let short = answer.text;
     answer.text = budget::first_fitting(max.unwrap_or(u32::MAX), [full.clone(), short]);
     if answer.text == full
@@ -52,4 +80,52 @@ pub(super) fn explain(
         facts.insert("reason".to_owned(), json!(advice));
     }
     Ok(answer)
+}
+
+/// Returns the words of a query that nodes have; of a word that none has, the one that is spelt
+/// most like it.
+fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>, Error> {
+    let mut nearest: Vec<String> = Vec::new();
+    for term in words::parse_query(query).terms {
+        let Some(word) = term.words.first().filter(|_| term.role == TermRole::Subject) else {
+            continue;
+        };
+        let found = match is_used(reader, &term)? {
+            true => Some(word.clone()),
+            false => word_like(reader, word)?,
+        };
+        nearest.extend(found.filter(|it| !nearest.contains(it)));
+        if nearest.len() == NEAREST_MAX {
+            break;
+        }
+    }
+    Ok(nearest)
+}
+
+fn is_used(reader: &Reader, term: &Term) -> Result<bool, Error> {
+    let filter = reader.simplified(NodeFilter::default())?;
+    let found = reader.matching(&term.text, &filter, MatchOrder::EldestFirst, 1)?;
+    Ok(found.is_some_and(|it| !it.is_empty()))
+}
+
+/// Returns the word that is spelt most like this one, of those with the same beginning.
+fn word_like(reader: &Reader, word: &str) -> Result<Option<String>, Error> {
+    let n_chars = word.chars().count();
+    if n_chars <= PREFIX_CHARS_MIN {
+        return Ok(None);
+    }
+    let n_alike = n_chars.saturating_sub(ENDING_CHARS).max(PREFIX_CHARS_MIN);
+    let prefix: String = word.chars().take(n_alike).collect();
+    let filter = reader.simplified(NodeFilter::default())?;
+    let expression = format!("\"{prefix}\"*");
+    let found = reader.matching(&expression, &filter, MatchOrder::NewestFirst, LIKE_NODES_MAX)?;
+    let alike = |it: NodeWords<'_>| {
+        let texts = [it.label, it.beginning, it.breadcrumb];
+        let words = texts.iter().flat_map(|it| bigrams::segments(it));
+        let words = words.map(|it| it.text.to_lowercase());
+        words.filter(|it| it.starts_with(&prefix)).collect::<Vec<_>>()
+    };
+    let found = reader.load_matches(&found.unwrap_or_default(), alike)?;
+    let words: Vec<&str> = found.iter().flat_map(|it| &it.1).map(String::as_str).collect();
+    Ok(suggest(word, words).map(|it| to_one_line(it).into_owned()))
 }

@@ -1,17 +1,23 @@
 //! Ranking: scores hits by their section's match, their own match and their temperature.
 //!
 //! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides a good match.
-//! Relevance is relative to the best hit of the same question and made of four things:
+//! Relevance is relative to the best hit of the same question. A *section* is a heading with the
+//! nodes right under it. Two readings of a section are mixed:
 //!
-//! 1. A *section* is a heading with the nodes right under it. It is worth its best hit, and a
-//!    fraction of each further one: several matching paragraphs make a section relevant.
-//! 2. The best sections expand the question ([`query_expansion`]). Where there are enough of them,
-//!    a section that uses the same words gains.
-//! 3. A section's best hit has all of its worth, the others half of it and a share of the other
-//!    half in proportion to their match; each has less than the one before it, so that one section
-//!    does not fill an answer.
-//! 4. The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if
-//!    it does not match: the answer often follows the paragraph that names the thing.
+//! - *Prose*: the section is the answer. It is worth its best hit, and a fraction of each further
+//!   one. The best sections expand the question ([`query_expansion`]); where there are enough of
+//!   them, a section that uses the same words gains. A section's best hit has all of its worth, the
+//!   others a part of it, and a share of the rest in proportion to their match. Each has less than
+//!   those before it, by their size, so that one section does not fill an answer.
+//! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
+//!   match with what the texts beside it add ([`super::beside`]), more if its lead, such as the
+//!   speaker, has a word of the question. It gains from the strength of its section, and from the
+//!   words of the best texts.
+//!
+//! The shorter and the more numerous the texts of a section, the more it is turns.
+//!
+//! The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if it
+//! does not match: the answer often follows the paragraph that names the thing.
 //!
 //! A typed memory is a section of its own, since it has nothing in common with the others of its
 //! month, and its score is multiplied by its weight ([`memory_weight`]).
@@ -30,9 +36,22 @@ use crate::store::reader::MemoryFacts;
 /// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
 /// Share of its section's worth that every hit has.
-const LENT: f64 = 0.5;
-/// Share of its worth that each further hit of a section keeps, relative to the one before it.
-const CROWDING: f64 = 0.4;
+const LENT: f64 = 0.3;
+/// Share of its worth that a hit keeps after [`CROWD_TOKENS`] of its section.
+const CROWDING: f64 = 0.5;
+/// Tokens of a section that crowd as much as [`CROWDING`] says.
+const CROWD_TOKENS: f64 = 100.0;
+/// Tokens that an answer spends on a hit besides its text.
+const FRAME_TOKENS: f64 = 10.0;
+/// Mean tokens of the texts of a section, and its number of nodes, at which it is half turns.
+const TURN_TOKENS: f64 = 60.0;
+const TURN_SIBLINGS: f64 = 10.0;
+/// Part of its match that a turn gains whose lead has a word of the question.
+const LED: f64 = 0.5;
+/// Share of its section's strength that a turn has.
+const STRENGTH: f64 = 0.2;
+/// Share of the best match that a turn gains which uses the words of the best.
+const TURN_FEEDBACK: f64 = 0.2;
 /// Share of a hit's relevance that the text after it has.
 const BEHIND: f64 = 0.5;
 /// Share of a section's worth that comes from query expansion.
@@ -49,6 +68,14 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
+    /// Its relevance with what the texts beside it add; `None` where they were not read.
+    pub(crate) beside: Option<f64>,
+    /// Number of nodes under its heading; 0 where they were not read.
+    pub(crate) n_siblings: usize,
+    /// Whether a word of the question is in its lead.
+    pub(crate) is_led: bool,
+    /// Tokens of its text.
+    pub(crate) tokens: u32,
     pub(crate) temperature: f64,
     /// The stems of its beginning, if it was read.
     pub(crate) bag: Option<&'a BagOfWords>,
@@ -61,6 +88,12 @@ impl RankCandidate<'_> {
     fn section(&self) -> NodeKey {
         let is_alone = self.is_heading || self.memory_weight.is_some();
         if is_alone { self.key } else { self.parent.unwrap_or(self.key) }
+    }
+
+    /// Returns its worth as a turn: its relevance with that of the texts beside it.
+    fn near(&self) -> f64 {
+        let near = self.beside.filter(|it| it.is_finite()).unwrap_or(0.0).max(self.own());
+        if self.is_led { (1.0 + LED) * near } else { near }
     }
 
     /// Returns its relevance; 0 where that is not a finite number.
@@ -86,16 +119,69 @@ pub(crate) fn memory_weight(memory: MemoryFacts, now: Millis) -> f64 {
 /// Returns the relevance of each candidate, relative to the best.
 pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     let sections = sections(candidates);
-    let worth = worth(candidates, &sections);
-    let mut relevance = vec![0.0; candidates.len()];
-    for (section, worth) in sections.iter().zip(worth) {
-        let best = section.first().map_or(0.0, |&at| candidates[at].own());
-        for (&at, nth) in section.iter().zip(0..) {
-            let part = if 0.0 < best { candidates[at].own() / best } else { 1.0 };
-            relevance[at] = worth * (LENT + (1.0 - LENT) * part) * CROWDING.powi(nth);
+    let turns: Vec<f64> =
+        sections.iter().map(|section| share_of_turns(candidates, section)).collect();
+    let mut relevance = prose_scores(candidates, &sections);
+    if turns.iter().any(|it| 0.0 < *it) {
+        let as_turns = turn_scores(candidates, &sections);
+        for (section, share) in sections.iter().zip(turns) {
+            for &at in section {
+                relevance[at] = (1.0 - share) * relevance[at] + share * as_turns[at];
+            }
         }
     }
     normalized(relevance)
+}
+
+/// Returns how much a section is turns rather than prose, from 0 to 1.
+fn share_of_turns(candidates: &[RankCandidate<'_>], section: &[usize]) -> f64 {
+    let texts = || section.iter().map(|&at| &candidates[at]).filter(|it| !it.is_heading);
+    let matched = || texts().filter(|it| 0.0 < it.own());
+    let n_siblings = texts().map(|it| it.n_siblings).max().unwrap_or(0);
+    let n = matched().count().max(1) as f64;
+    let tokens = matched().map(|it| f64::from(it.tokens)).sum::<f64>() / n;
+    let odds =
+        (TURN_TOKENS / tokens.max(1.0)).powi(4) * (n_siblings as f64 / TURN_SIBLINGS).powi(2);
+    odds / (1.0 + odds)
+}
+
+/// Returns the relevance of each candidate where sections are prose.
+fn prose_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
+    let mut relevance = vec![0.0; candidates.len()];
+    for (section, worth) in sections.iter().zip(worth(candidates, sections)) {
+        let best = section.first().map_or(0.0, |&at| candidates[at].own());
+        let mut crowd = 0.0;
+        for &at in section {
+            let part = if 0.0 < best { candidates[at].own() / best } else { 1.0 };
+            relevance[at] = worth * (LENT + (1.0 - LENT) * part) * CROWDING.powf(crowd);
+            crowd += (FRAME_TOKENS + f64::from(candidates[at].tokens)) / CROWD_TOKENS;
+        }
+    }
+    normalized(relevance)
+}
+
+/// Returns the relevance of each candidate where sections are turns.
+fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
+    let mut scores: Vec<f64> = candidates.iter().map(RankCandidate::near).collect();
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    let bags: Vec<(usize, &BagOfWords)> = (0..)
+        .zip(candidates)
+        .filter(|(_, it)| 0.0 < it.own())
+        .filter_map(|(at, it)| Some((at, it.bag?)))
+        .collect();
+    let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|(_, bag)| vec![*bag]).collect();
+    let worth: Vec<f64> = bags.iter().map(|(at, _)| scores[*at]).collect();
+    let alike = query_expansion::expansion_scores(&texts, &normalized(worth));
+    for ((at, _), likeness) in bags.iter().zip(alike.map(normalized).unwrap_or_default()) {
+        scores[*at] += TURN_FEEDBACK * best * likeness;
+    }
+    for section in sections {
+        let strength = section.iter().map(|&at| candidates[at].own().powi(2)).sum::<f64>().sqrt();
+        for &at in section {
+            scores[at] += STRENGTH * strength;
+        }
+    }
+    normalized(scores)
 }
 
 /// Returns the indices of the `n` most relevant.

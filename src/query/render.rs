@@ -1,9 +1,10 @@
-//! Lines and blocks in the layouts that clients know.
+//! Lines and entries in the layouts that clients know.
 //!
-//! One-line fields stay on one line: control characters in labels and paths become spaces. Every
-//! line ends in `)` or a word, every block in its separator, so that the tokens of a reply are the
-//! sum of the tokens of its pieces. This module does no IO.
+//! One-line fields stay on one line: control characters in labels and paths become spaces. No line
+//! begins with white space that another ended with, so that the tokens of a reply are the sum of
+//! the tokens of its pieces. This module does no IO.
 
+pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod stats;
 pub(crate) mod written;
@@ -11,9 +12,7 @@ pub(crate) mod written;
 use std::borrow::Cow;
 
 use crate::store::reader::NodeHead;
-
-/// The separator of two blocks.
-pub(crate) const SEPARATOR: &str = "\n---\n\n";
+use crate::text;
 
 /// The fields of a node's line besides its label.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +22,8 @@ pub(crate) struct NodeFacts<'a> {
     pub(crate) file: FileLabel,
     pub(crate) temperature: f64,
     pub(crate) score: Option<f64>,
+    /// The share of the question that it has.
+    pub(crate) relevance: Option<f64>,
 }
 
 /// Whether a line names the file or leaves it to the lines above.
@@ -32,13 +33,16 @@ pub(crate) enum FileLabel {
     No,
 }
 
-/// Formats a node as `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line
-/// break.
+/// Formats a node as `[text] label (id=… file=… score=0.55 relevance=0.80 temp=0.50 tok=602)`,
+/// without a line break.
 pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
     let head = facts.head;
     let mut line = begin(head, facts.file);
     if let Some(score) = facts.score {
         line.push_str(&format!(" score={score:.2}"));
+    }
+    if let Some(relevance) = facts.relevance {
+        line.push_str(&format!(" relevance={relevance:.2}"));
     }
     line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
     line
@@ -57,38 +61,12 @@ pub(crate) fn render_related(head: &NodeHead, hop: u32, weight: f64, temperature
 fn begin(head: &NodeHead, named: FileLabel) -> String {
     let mut line = format!("[{}] ", head.node_type);
     if !head.label.is_empty() {
-        line.push_str(&to_one_line(&head.label));
+        line.push_str(&to_label(&head.label));
         line.push(' ');
     }
     line.push_str(&format!("(id={}", head.id));
     push_file(&mut line, head, named);
     line
-}
-
-/// Formats the line above a node's text: `[text] (id=… file=… score=0.65)` and a line break.
-pub(crate) fn render_block_head(head: &NodeHead, score: f64) -> String {
-    let mut line = format!("[{}] (id={}", head.node_type, head.id);
-    push_file(&mut line, head, FileLabel::Yes);
-    if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
-        line.push_str(&format!(" lang={}", to_one_line(lang)));
-    }
-    line.push_str(&format!(" score={score:.2})\n"));
-    line
-}
-
-/// Formats a node's text below its head, with one line break that is not part of it.
-pub(crate) fn render_block(head: &NodeHead, score: f64, content: &str) -> String {
-    let mut block = render_block_head(head, score);
-    if !content.is_empty() {
-        block.push_str(content);
-        block.push('\n');
-    }
-    block
-}
-
-/// Joins blocks.
-pub(crate) fn render_blocks(blocks: &[String]) -> String {
-    blocks.join(SEPARATOR)
 }
 
 /// Formats the count and size of omitted entries: `… 7 more hits, 312 tokens`.
@@ -128,18 +106,36 @@ pub(crate) fn render_count(n: u64) -> String {
     }
 }
 
-/// Puts `text` on one line: control characters and line separators become spaces.
+/// Puts `text` on one line: control characters and line separators become spaces, invisible
+/// format characters are left out.
 pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
-    let breaks = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
-    match text.contains(breaks) {
+    let is_break = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
+    match text.contains(|it| is_break(it) || text::is_invisible(it)) {
         false => Cow::Borrowed(text),
-        true => Cow::Owned(text.replace(breaks, " ")),
+        true => {
+            let shown = text.chars().filter(|&it| !text::is_invisible(it));
+            Cow::Owned(shown.map(|it| if is_break(it) { ' ' } else { it }).collect())
+        }
+    }
+}
+
+/// Puts a label on one line, where it cannot be taken for the facts that follow it.
+fn to_label(text: &str) -> String {
+    to_one_line(text).replace("(id=", "(id =")
+}
+
+/// Writes a value of a fact: in quotes if it could be taken for more than one.
+fn to_value(text: &str) -> String {
+    let text = to_one_line(text);
+    match text.is_empty() || text.contains([' ', '"', '\\', '(', ')', '=']) {
+        false => text.into_owned(),
+        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
     }
 }
 
 fn push_file(line: &mut String, head: &NodeHead, named: FileLabel) {
     if let (FileLabel::Yes, Some(path)) = (named, &head.path) {
-        line.push_str(&format!(" file={}", to_one_line(path)));
+        line.push_str(&format!(" file={}", to_value(path)));
     }
 }
 

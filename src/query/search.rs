@@ -5,19 +5,27 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::bag_of_words::BagOfWords;
+use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
+use super::filling::{Cutting, FilledText, Filling};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
-use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
+use super::{
+    Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, dates, excerpt, facts,
+    hundredths,
+};
 use crate::model::clock::Millis;
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
+use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, Reader};
+use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeText, NodeWords, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 const CANDIDATES_MAX: usize = 200;
+/// Part of its relevance that a text gains which has the date of the question.
+const DATED: f64 = 0.5;
 /// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
@@ -27,8 +35,15 @@ const LIMIT_DEFAULT: usize = 20;
 /// Least tokens of a hit.
 const HIT_TOKENS_MIN: u32 = 16;
 
+/// Least share of a question that the best hit has, and the weight of its words that is enough in
+/// a long one; with less of both, nothing answers the question.
+const SHARE_MIN: f64 = 0.2;
+const WEIGHT_MIN: f64 = 2.0;
+
 /// The text of an answer without hits.
-pub(crate) const NO_RESULTS: &str = "no results";
+pub(super) const NO_RESULTS: &str = "no results";
+/// The same, where nodes have some of the words.
+pub(super) const NO_ANSWER: &str = "nothing here answers that";
 
 /// A query for the nodes that match words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,12 +60,12 @@ pub(crate) struct SearchQuery<'a> {
 /// The detail of a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// One line.
+    /// One line, with its facts.
     #[default]
     Label,
-    /// The line, and the words in their context.
+    /// The words in their context, under the breadcrumb.
     Snippet,
-    /// The line, and the whole text.
+    /// The whole text, under the breadcrumb.
     Full,
 }
 
@@ -81,12 +96,19 @@ pub(super) fn search(
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let found = found(reader, &asked, query.filter, (limit, n_fitting), options.now)?;
+    let found =
+        found(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
-        (true, _) => ShownHits::nothing(max),
-        (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
-        (false, Detail::Snippet) => lines(&found, snippets(reader, &found.hits, &asked)?, max)?,
-        (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
+        (true, _) => ShownHits::nothing(found.is_answered, max),
+        (false, Detail::Label) => lines(&found, max)?,
+        (false, Detail::Snippet) => {
+            texts(&found, snippets(reader, &found.hits, &asked)?, Cutting::Never, max)
+        }
+        (false, Detail::Full) => {
+            let read = reader.texts(&found.first_keys(max))?;
+            let whole = |(key, text): (NodeKey, NodeText)| (key, (text.content.clone(), text));
+            texts(&found, read.into_iter().map(whole).collect(), Cutting::Last, max)
+        }
     };
     Ok(shown.answer(&found, query.detail, options.output))
 }
@@ -119,12 +141,16 @@ struct RankedHits {
     /// Further hits, too many to be shown.
     n_unread: usize,
     n_matches: usize,
+    /// Whether the best has enough of the question.
+    is_answered: bool,
 }
 
 struct SearchHit {
     head: NodeHead,
     temperature: f64,
     score: f64,
+    /// Share of the question that it has, whatever its temperature.
+    relevance: f64,
 }
 
 impl RankedHits {
@@ -137,6 +163,20 @@ impl RankedHits {
     }
 }
 
+impl RankedHits {
+    /// Returns the first hits whose texts may be shown: those of twice the budget.
+    fn first_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
+        let max = max.map_or(u64::MAX, u64::from);
+        let mut sum = 0u64;
+        let mut is_near = |hit: &&SearchHit| {
+            let before = sum;
+            sum = sum.saturating_add(u64::from(hit.head.tokens).min(max));
+            before <= max.saturating_mul(2)
+        };
+        self.hits.iter().take_while(|hit| is_near(hit)).map(|hit| hit.head.key).collect()
+    }
+}
+
 impl SearchHit {
     fn line(&self) -> String {
         render::render_line(NodeFacts {
@@ -144,6 +184,7 @@ impl SearchHit {
             file: FileLabel::Yes,
             temperature: self.temperature,
             score: Some(self.score),
+            relevance: Some(self.relevance),
         })
     }
 }
@@ -151,53 +192,61 @@ impl SearchHit {
 /// The hits as shown.
 struct ShownHits {
     text: String,
-    /// Indices of the hits, best first.
+    /// Indices of the hits, in their order.
     chosen: Vec<usize>,
-    /// The snippets or the texts.
-    texts: HashMap<NodeKey, String>,
-    /// Tokens of the whole text of a single hit that was cut.
-    needs: Option<u32>,
+    /// The snippets or the texts, as shown, and where they stand.
+    texts: HashMap<NodeKey, (String, NodeText)>,
+    /// The hit that was cut, and the tokens of its whole entry.
+    cut: Option<(usize, u32)>,
     /// Tokens of the hits that were left out.
     tokens_left_out: u64,
 }
 
 impl ShownHits {
-    fn nothing(budget: Option<u32>) -> ShownHits {
-        let text = NO_RESULTS.to_owned();
+    fn nothing(is_answered: bool, budget: Option<u32>) -> ShownHits {
+        let text = if is_answered { NO_RESULTS } else { NO_ANSWER }.to_owned();
         let text = match budget {
             None => text,
             Some(budget) => budget::first_fitting(budget, [text]),
         };
         let (chosen, texts) = (Vec::new(), HashMap::new());
-        ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
+        ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 }
     }
 
     fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
-        let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
-        let structured = output.json(|| self.json(found, &shown, detail));
-        let looked_at = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
-        Answer { text: self.text, structured, shown: looked_at, budget: None }
+        let structured = output.json(|| self.json(found, detail));
+        let key = |&at: &usize| (found.hits[at].head.key, ViewKind::Listed);
+        let shown = self.chosen.iter().map(key).collect();
+        Answer { text: self.text, structured, shown, budget: None }
     }
 
-    fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
-        let facts_of = |hit: &&SearchHit| {
-            let text = self.texts.get(&hit.head.key).map_or("", String::as_str);
-            if detail == Detail::Full {
-                return block_facts(&hit.head, (hit.temperature, hit.score), text, self.needs);
-            }
-            let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
-            if !text.is_empty() {
-                facts["snippet"] = json!(text);
-            }
+    fn json(&self, found: &RankedHits, detail: Detail) -> Value {
+        let facts_of = |&at: &usize| {
+            let hit = &found.hits[at];
+            let Some((shown, text)) = self.texts.get(&hit.head.key) else {
+                let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+                facts["relevance"] = hundredths(hit.relevance);
+                return facts;
+            };
+            let mut facts = if detail == Detail::Full {
+                let needs = self.cut.filter(|it| it.0 == at).map(|it| it.1);
+                block_facts(&hit.head, (hit.temperature, hit.score), shown, needs)
+            } else {
+                let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+                facts["snippet"] = json!(shown);
+                facts
+            };
+            let entry = TextEntry::with_text(&hit.head, text, shown);
+            facts["under"] = json!(entry.breadcrumb());
             facts
         };
         let n_matches = found.n_matches;
         let mut structured = Value::from_iter([
-            ("hits", shown.iter().map(facts_of).collect::<Value>()),
+            ("hits", self.chosen.iter().map(facts_of).collect::<Value>()),
             ("matches", n_matches.into()),
             ("more_matches", (n_matches == CANDIDATES_MAX).into()),
         ]);
-        let n_left_out = found.hits.len() + found.n_unread - shown.len();
+        let n_left_out = found.hits.len() + found.n_unread - self.chosen.len();
         if 0 < n_left_out {
             structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });
         }
@@ -208,31 +257,58 @@ impl ShownHits {
 /// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
 fn found(
     reader: &Reader,
-    asked: &ParsedQuery,
+    (query, asked): (&str, &ParsedQuery),
     filter: NodeFilter<'_>,
     (limit, n_fitting): (usize, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let (matches, are_of_words) = matches(reader, asked, filter)?;
-    let attended = reader.attended()?;
+    let n_matches = matches.len();
+    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() && !is_answered(&matches) {
+        return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
+    }
+    let times = (reader.attended()?, now);
+    let is_of_notes = filter.of_memories().is_empty();
+    let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
+    let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
+    let unmatched = match filter.node_type {
+        None => unmatched(reader, &vicinity, &matches, asked)?,
+        Some(_) => Vec::new(),
+    };
     let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
-        .map(|it| candidate(&it.node, (it.relevance, Some(&it.bag)), (attended, now)))
+        .chain(&unmatched)
+        .map(|it| {
+            let near = vicinity.relevance(it.node.key);
+            let n_siblings = vicinity.n_siblings(it.node.parent);
+            let bag = (0.0 < it.relevance).then_some(&it.bag);
+            let candidate = candidate(&it.node, (it.relevance, bag), times);
+            RankCandidate { beside: near, n_siblings, is_led: it.is_led, ..candidate }
+        })
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
-    let is_of_notes = filter.of_memories().is_empty();
-    if are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len() {
-        for (next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
+    if are_of_words {
+        relevance = dated(reader, query, &candidates, relevance, now)?;
+    }
+    let mut shares: HashMap<NodeKey, f64> =
+        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
+    for it in &matches {
+        let share = shares.entry(it.node.key).or_default();
+        *share = share.max(it.coverage.share);
+    }
+    if is_question {
+        for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
+            let share = rank::lent_relevance(shares[&from]);
+            shares.entry(next.key).or_insert(share);
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
-                    candidates.push(candidate(&next, (0.0, None), (attended, now)));
+                    candidates.push(candidate(&next, (0.0, None), times));
                     relevance.push(lent);
                 }
             }
         }
     }
-    let n_matches = matches.len();
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
     ranked.truncate(limit);
     let n_ranked = ranked.len();
@@ -242,26 +318,72 @@ fn found(
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
-        Some(SearchHit { head, temperature: candidates[at].temperature, score })
+        let relevance = shares.get(&head.key).copied().unwrap_or(0.0);
+        Some(SearchHit { head, temperature: candidates[at].temperature, score, relevance })
     };
     let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
-    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
+    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
 }
 
-/// Returns the texts after the best candidates, with their least relevance.
+/// Returns the relevance of candidates, higher for those whose headings or file have the date that
+/// the question asks about.
+fn dated(
+    reader: &Reader,
+    query: &str,
+    candidates: &[RankCandidate<'_>],
+    mut relevance: Vec<f64>,
+    now: Millis,
+) -> Result<Vec<f64>, Error> {
+    let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
+    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
+    let told = |it: NodeWords<'_>| dates::told_days(&[it.breadcrumb, it.label]);
+    let told: HashMap<NodeKey, f64> = reader
+        .load_matches(&keys, told)?
+        .into_iter()
+        .filter_map(|(node, told)| Some((node.key, asked.closeness(told?))))
+        .collect();
+    for (it, relevance) in candidates.iter().zip(&mut relevance) {
+        *relevance *= 1.0 + DATED * told.get(&it.key).copied().unwrap_or(0.0);
+    }
+    Ok(rank::normalized(relevance))
+}
+
+/// Returns the best texts beside the matches that match nothing themselves.
+fn unmatched(
+    reader: &Reader,
+    vicinity: &Vicinity,
+    matches: &[NodeMatch],
+    asked: &ParsedQuery,
+) -> Result<Vec<NodeMatch>, Error> {
+    let leads = candidates::lead_stems(&asked.terms);
+    let found = reader.load_matches(&vicinity.unmatched(matches), candidates::bag_of)?;
+    let is_text = |(node, _): &(MatchedNode, BagOfWords)| !node.is_heading && node.memory.is_none();
+    let read = |(node, bag)| NodeMatch::beside(node, bag, &leads);
+    Ok(found.into_iter().filter(is_text).map(read).collect())
+}
+
+/// Returns the texts after the best candidates, each with the candidate and its least relevance.
 fn lent(
     reader: &Reader,
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(MatchedNode, f64)>, Error> {
+) -> Result<Vec<(NodeKey, MatchedNode, f64)>, Error> {
     let lenders = rank::best_indices(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
     let behind = reader.following_texts(&keys, node_type)?;
     let lent = |(at, key): (usize, NodeKey)| {
-        Some((*behind.get(&key)?, rank::lent_relevance(relevance[at])))
+        Some((key, *behind.get(&key)?, rank::lent_relevance(relevance[at])))
     };
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
+}
+
+/// Returns whether a match has enough of the question. None at all is no doubt: the reason is
+/// another.
+fn is_answered(matches: &[NodeMatch]) -> bool {
+    let has_enough =
+        |it: &NodeMatch| SHARE_MIN <= it.coverage.share || WEIGHT_MIN <= it.coverage.weight;
+    matches.is_empty() || matches.iter().any(has_enough)
 }
 
 fn candidate<'a>(
@@ -274,6 +396,10 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
+        beside: None,
+        n_siblings: 0,
+        is_led: false,
+        tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,
         memory_weight: node.memory.map(|it| rank::memory_weight(it, now)),
@@ -292,7 +418,11 @@ fn matches(
     {
         return Ok((found, false));
     }
-    Ok((candidates::match_words(reader, &asked.terms, filter, CANDIDATES_MAX)?, true))
+    let terms = match QUESTION_WORDS_MIN <= asked.marks.len() {
+        true => asked.terms_and_related(),
+        false => asked.terms.clone(),
+    };
+    Ok((candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?, true))
 }
 
 /// Returns the snippets of the hits.
@@ -300,38 +430,22 @@ fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
     asked: &ParsedQuery,
-) -> Result<HashMap<NodeKey, String>, Error> {
+) -> Result<HashMap<NodeKey, (String, NodeText)>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
-    let contents = reader.contents(&keys)?;
-    let mut snippets = HashMap::new();
-    for hit in hits {
-        let Some(content) = contents.get(&hit.head.key) else { continue };
-        let snippet = excerpt::make_snippet(content, &asked.marks);
-        let snippet = excerpt::without_label(snippet, &hit.head.label);
-        if !snippet.is_empty() {
-            snippets.insert(hit.head.key, snippet);
-        }
-    }
-    Ok(snippets)
+    let excerpt = |(key, text): (NodeKey, NodeText)| {
+        (key, (excerpt::make_snippet(&text.content, &asked.marks), text))
+    };
+    Ok(reader.texts(&keys)?.into_iter().map(excerpt).collect())
 }
 
-fn lines(
-    found: &RankedHits,
-    snippets: HashMap<NodeKey, String>,
-    budget: Option<u32>,
-) -> Result<ShownHits, Error> {
+fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
     let hits = &found.hits;
-    let pieces: Vec<String> = hits
-        .iter()
-        .map(|hit| match snippets.get(&hit.head.key) {
-            Some(snippet) => format!("{}\n  {snippet}\n", hit.line()),
-            None => format!("{}\n", hit.line()),
-        })
-        .collect();
+    let pieces: Vec<String> = hits.iter().map(|hit| hit.line() + "\n").collect();
+    let texts = HashMap::new();
     let Some(max) = budget else {
         let text = trimmed(pieces.concat());
         let chosen = (0..hits.len()).collect();
-        return Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
+        return Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 });
     };
     let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
@@ -342,68 +456,56 @@ fn lines(
         text.extend(rest_line(&prices, chosen));
         Ok::<_, Error>(trimmed(text))
     };
-    // The prices of chosen hits are exact. The last line loses its line break: the tokens of a
-    // closing parenthesis stay the same, but those of a snippet's end may change.
+    // The prices of chosen hits are exact: the last line loses its line break, which leaves the
+    // tokens of a closing parenthesis the same.
     let bound = |chosen: &[usize]| {
-        let rest = rest_line(&prices, chosen);
-        let last = chosen.last().filter(|_| rest.is_none());
-        if last.is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
-            return None;
-        }
-        let rest = rest.map_or(0, |it| budget::line_cost(&it));
+        let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
     let settled = budget::render_within(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Error> {
+/// Shows the texts of the hits that fit, those of one section together.
+fn texts(
+    found: &RankedHits,
+    mut texts: HashMap<NodeKey, (String, NodeText)>,
+    cutting: Cutting,
+    max: Option<u32>,
+) -> ShownHits {
     let hits = &found.hits;
-    let mut prices: Vec<u32> = hits
-        .iter()
-        .map(|hit| {
-            let frame = (hit.line().len() / 2) as u32 + 5;
-            frame.saturating_add(hit.head.tokens)
-        })
-        .collect();
-    found.price_unread(&mut prices);
-    // The best hit is most likely the answer: a part of it is better than all of the others.
-    let mut chosen = match prices.first() {
-        Some(&best) if max < best => vec![0],
-        _ => budget::choose_within(&prices, max),
-    };
-    chosen.retain(|&at| at < hits.len());
-    let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
-    let mut contents = reader.contents(&keys)?;
-    let content = |at: usize| contents.get(&hits[at].head.key).map_or("", String::as_str);
-    let render = |chosen: &[usize]| {
-        let rest = rest_line(&prices, chosen).map(|it| format!("{it}\n"));
-        let blocks = chosen.iter().map(|&at| match content(at) {
-            "" => format!("{}\n", hits[at].line()),
-            content => format!("{}\n{content}\n", hits[at].line()),
-        });
-        Ok::<_, Error>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
-    };
-    let bound = |chosen: &[usize]| {
-        chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
-            let bound = budget::block_bound(&hits[at].line(), hits[at].head.tokens, content(at))?;
-            Some(sum.saturating_add(bound))
-        })
-    };
-    let settled = budget::render_within(Some(max), chosen, bound, render)?;
-    let (chosen, text, needs) = match settled {
-        Some((chosen, text)) if !chosen.is_empty() => (chosen, text, None),
-        _ => {
-            let best = &hits[0];
-            let cut = excerpt::cut(&best.head, best.score, content(0), max);
-            contents.insert(best.head.key, cut.content);
-            (vec![0], cut.block, Some(cut.needs))
+    let max = max.unwrap_or(u32::MAX);
+    let mut filling = Filling::within(max);
+    for (at, hit) in hits.iter().enumerate() {
+        let Some((shown, text)) = texts.get(&hit.head.key) else { break };
+        filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
+    }
+    let FilledText { mut text, chosen, cut } = filling.finish();
+    let (mut n_known, mut tokens_left_out) = (0, 0);
+    for (at, hit) in hits.iter().enumerate() {
+        if !chosen.contains(&at) {
+            n_known += 1;
+            tokens_left_out += u64::from(hit.head.tokens);
         }
-    };
-    let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, texts: contents, needs, tokens_left_out })
+    }
+    tokens_left_out += tokens_left_out.div_ceil(n_known.max(1)) * found.n_unread as u64;
+    let n_left_out = n_known + found.n_unread as u64;
+    if 0 < n_left_out {
+        let rest = render::render_left_out(n_left_out as usize, "hit", tokens_left_out, "tokens");
+        match chosen.is_empty() {
+            true => text = budget::first_fitting(max, [rest]),
+            false => text.push_str(&rest),
+        }
+    }
+    let cut = cut.map(|(at, cut)| {
+        if let Some(shown) = texts.get_mut(&hits[at].head.key) {
+            shown.0 = cut.content;
+        }
+        (at, cut.needs)
+    });
+    ShownHits { text, chosen, texts, cut, tokens_left_out }
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {

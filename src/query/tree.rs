@@ -236,8 +236,13 @@ impl OutlineBuilder<'_> {
 
     fn line(&self, at: usize, file: FileLabel) -> String {
         let item = &self.items[at];
-        let facts =
-            NodeFacts { head: &item.head, file, temperature: item.temperature, score: None };
+        let facts = NodeFacts {
+            head: &item.head,
+            file,
+            temperature: item.temperature,
+            score: None,
+            relevance: None,
+        };
         format!("{}{}\n", indent(item.depth), render::render_line(facts))
     }
 

@@ -4,8 +4,8 @@
 //!
 //! - **Words** ([`ParsedQuery::terms`]): every run of letters and digits is quoted, and any of
 //!   them matches. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
-//!   `conf*` is a prefix. Function words are left out while others remain. Scripts without spaces
-//!   are matched by their bigrams.
+//!   `conf*` is a prefix. Function words are left out while others remain. A word matches with its
+//!   irregular forms. Scripts without spaces are matched by their bigrams.
 //! - **Expression** ([`ParsedQuery::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`,
 //!   `label : a` and parentheses, rebuilt with quoted operands. The database decides whether it
 //!   parses; where it doesn't, the words answer.
@@ -18,6 +18,7 @@
 use std::collections::HashSet;
 
 use crate::text::bigrams::{self, Script, Segment};
+use crate::text::word_families::{other_forms, related_words};
 
 /// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -32,6 +33,8 @@ const SENTENCE_CHARS: usize = 5;
 /// Bigrams of such a run.
 const PAIRS_MAX: usize = 16;
 
+/// Terms of related words; further ones are ignored.
+const RELATED_MAX: usize = 16;
 /// Bytes between the braces of a column filter.
 const COLUMNS_BYTES_MAX: usize = 64;
 
@@ -54,8 +57,21 @@ pub(crate) struct ParsedQuery {
 pub(crate) struct Term {
     /// The term as a full-text expression.
     pub(crate) text: String,
-    /// The word, if the term is a single whole one.
-    pub(crate) word: Option<String>,
+    /// The words that the term is, if it is a single whole one, in any of its forms.
+    pub(crate) words: Vec<String>,
+    pub(crate) role: TermRole,
+}
+
+/// The role of a term in its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermRole {
+    Subject,
+    /// A word that questions are made of, such as `kind` in `what kind of`.
+    Asking,
+    /// Words that mean nearly the same as the term with this index.
+    Related {
+        of: usize,
+    },
 }
 
 /// Parses a query.
@@ -78,6 +94,36 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     ParsedQuery { expression: expression(&tokens), terms, marks }
 }
 
+impl ParsedQuery {
+    /// Returns the terms, followed by those of related words.
+    pub(crate) fn terms_and_related(&self) -> Vec<Term> {
+        let asked: HashSet<&str> =
+            self.terms.iter().flat_map(|it| &it.words).map(String::as_str).collect();
+        let related = |(of, term): (usize, &Term)| {
+            let word = term.words.first().filter(|_| term.role == TermRole::Subject)?;
+            let mut words = related_words(word);
+            words.retain(|it| !asked.contains(it));
+            let words = words.into_iter().map(str::to_owned).collect();
+            Term::of_words(words, TermRole::Related { of })
+        };
+        let all = self.terms.iter().enumerate().filter_map(related).take(RELATED_MAX);
+        self.terms.iter().cloned().chain(all).collect()
+    }
+}
+
+impl Term {
+    /// Returns the term for any of these words; `None` without any.
+    fn of_words(words: Vec<String>, role: TermRole) -> Option<Term> {
+        let quoted: Vec<String> = words.iter().map(|it| quoted(it, false)).collect();
+        let text = match &quoted[..] {
+            [] => return None,
+            [text] => text.clone(),
+            several => format!("({})", several.join(" OR ")),
+        };
+        Some(Term { text, words, role })
+    }
+}
+
 /// Returns whether a word is a function word.
 pub(crate) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
@@ -91,6 +137,106 @@ pub(super) const FUNCTION_WORDS: &[&str] = &[
     "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up",
     "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
     "you", "your",
+];
+
+/// Words that questions are made of, ascending. They tell little about the subject.
+const ASKING_WORDS: &[&str] = &[
+    "according",
+    "after",
+    "also",
+    "another",
+    "asked",
+    "before",
+    "between",
+    "certain",
+    "considered",
+    "current",
+    "currently",
+    "decide",
+    "decided",
+    "describe",
+    "described",
+    "did",
+    "different",
+    "discuss",
+    "discussed",
+    "during",
+    "each",
+    "example",
+    "feel",
+    "feeling",
+    "feels",
+    "felt",
+    "gave",
+    "get",
+    "gets",
+    "give",
+    "given",
+    "gives",
+    "go",
+    "goes",
+    "going",
+    "got",
+    "happen",
+    "happened",
+    "he",
+    "her",
+    "him",
+    "his",
+    "kind",
+    "kinds",
+    "like",
+    "likely",
+    "long",
+    "made",
+    "make",
+    "makes",
+    "many",
+    "mention",
+    "mentioned",
+    "might",
+    "more",
+    "most",
+    "much",
+    "name",
+    "new",
+    "often",
+    "other",
+    "plan",
+    "planned",
+    "plans",
+    "possible",
+    "possibly",
+    "recent",
+    "recently",
+    "said",
+    "say",
+    "says",
+    "share",
+    "shared",
+    "she",
+    "something",
+    "sort",
+    "specific",
+    "take",
+    "taken",
+    "takes",
+    "talk",
+    "talked",
+    "tell",
+    "thing",
+    "things",
+    "through",
+    "told",
+    "took",
+    "type",
+    "types",
+    "us",
+    "want",
+    "wanted",
+    "wants",
+    "went",
+    "while",
 ];
 
 enum QueryToken<'a> {
@@ -193,7 +339,7 @@ struct Terms {
 impl Terms {
     fn add_phrase(&mut self, text: &str) {
         if let Some(term) = all_of(text, false) {
-            self.push(term, None, true);
+            self.push(term, true);
         }
         for segment in bigrams::segments(text).take(TERMS_MAX) {
             self.mark(segment.text);
@@ -204,7 +350,7 @@ impl Terms {
         let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == Script::Spaced).count();
         for phrase in phrases(&segments) {
-            self.push(phrase, None, true);
+            self.push(phrase, true);
         }
         for (at, segment) in segments.iter().enumerate() {
             let lower = segment.text.to_lowercase();
@@ -219,8 +365,10 @@ impl Terms {
                     let is_content = !is_crumb && !is_function_word(&lower);
                     let is_prefix = is_prefix && at + 1 == segments.len();
                     let text = quoted(segment.text, is_prefix);
-                    let word = text.ends_with('"').then_some(segment.text);
-                    self.push(text, word, is_content);
+                    match text.ends_with('"') {
+                        true => self.push_word(text, &lower, is_content),
+                        false => self.push(text, is_content),
+                    }
                     if is_content {
                         self.mark(segment.text);
                     }
@@ -231,20 +379,43 @@ impl Terms {
 
     fn add_run(&mut self, run: &str) {
         if let Some(pattern) = bigrams::fts_pattern(run) {
-            self.push(format!("grams : {pattern}"), None, true);
+            self.push(format!("grams : {pattern}"), true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
             for pair in bigrams::bigrams_of_run(run, PAIRS_MAX) {
-                self.push(format!("grams : \"{pair}\""), None, true);
+                self.push(format!("grams : \"{pair}\""), true);
                 self.mark(&pair);
             }
         }
     }
 
-    fn push(&mut self, text: String, word: Option<&str>, is_content: bool) {
+    fn push(&mut self, text: String, is_content: bool) {
+        self.push_term(Term { text, words: Vec::new(), role: TermRole::Subject }, is_content);
+    }
+
+    /// Adds a word with its other forms.
+    fn push_word(&mut self, text: String, lower: &str, is_content: bool) {
+        let role = match ASKING_WORDS.binary_search(&lower) {
+            Ok(_) => TermRole::Asking,
+            Err(_) => TermRole::Subject,
+        };
+        let mut words = vec![lower.to_owned()];
+        if is_content && role == TermRole::Subject {
+            words.extend(other_forms(lower).into_iter().map(str::to_owned));
+        }
+        let term = match words.len() {
+            1 => Some(Term { text, words, role }),
+            _ => Term::of_words(words, role),
+        };
+        if let Some(term) = term {
+            self.push_term(term, is_content);
+        }
+    }
+
+    fn push_term(&mut self, term: Term, is_content: bool) {
         let list = if is_content { &mut self.content } else { &mut self.function };
-        if list.len() < TERMS_MAX && self.seen.insert(text.to_lowercase()) {
-            list.push(Term { text, word: word.map(str::to_owned) });
+        if list.len() < TERMS_MAX && self.seen.insert(term.text.to_lowercase()) {
+            list.push(term);
         }
     }
 

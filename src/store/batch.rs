@@ -21,6 +21,7 @@ mod views;
 use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
+use inserts::UnrecordedInserts;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
@@ -77,6 +78,10 @@ pub(crate) struct Batch<'a> {
     dirty_refs: DirtyRefs,
     /// Whether the full-text index gets new nodes at once or later.
     indexing: Indexing<'a>,
+    /// New nodes whose inserts are recorded later.
+    unrecorded: Option<UnrecordedInserts>,
+    /// Whether large segments of the full-text index are lifted at the end.
+    lifts_segments: bool,
 }
 
 /// All children of one parent.
@@ -136,6 +141,8 @@ impl<'a> Batch<'a> {
             former: HashMap::new(),
             dirty_refs: DirtyRefs::begin(tx)?,
             indexing: Indexing::AtOnce,
+            unrecorded: None,
+            lifts_segments: false,
         })
     }
 
@@ -283,6 +290,7 @@ impl<'a> Batch<'a> {
             SELECT content_hash, content FROM node WHERE key = ?1
             ON CONFLICT (hash) DO NOTHING";
         self.has_past = true;
+        self.record_waiting_inserts()?;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;
@@ -325,6 +333,7 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+        self.record_waiting_inserts()?;
         self.rebuild_indexes()?;
         self.dirty_refs.settle(self.tx)?;
         self.index_at_once()?;

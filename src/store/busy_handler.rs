@@ -77,6 +77,11 @@ pub(super) fn try_up_to(
     Ok(false)
 }
 
+/// Pauses until every connection that waits for a write has tried again.
+pub(super) fn pause() {
+    sleep(Duration::from_micros(PAUSE_US_MAX));
+}
+
 #[expect(clippy::disallowed_methods, reason = "SQLite gives no channel to wait on")]
 fn sleep(pause: Duration) {
     std::thread::sleep(pause);

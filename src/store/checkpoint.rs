@@ -5,6 +5,7 @@
 //! ([`WriteAheadLog::copy`]). Where no thread does, the commit that finds it very long copies it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub(crate) struct WriteAheadLog {
     long_pages: i32,
     /// Held while the log is copied, since two threads cannot copy it.
     copying: Mutex<()>,
+    /// Pages of the log after this process's last commit.
+    n_pages: Arc<AtomicI32>,
     sender: Sender<()>,
     rung: Receiver<()>,
 }
@@ -50,6 +53,7 @@ impl WriteAheadLog {
             file_identity,
             long_pages,
             copying: Mutex::default(),
+            n_pages: Arc::default(),
             sender: ring,
             rung,
         })
@@ -58,13 +62,14 @@ impl WriteAheadLog {
     /// Makes the connection's commits send a message when the log is long, in place of copying it.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
-        let long_pages = self.long_pages;
+        let (long_pages, length) = (self.long_pages, Arc::clone(&self.n_pages));
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
+            length.store(n_pages, Ordering::Relaxed);
             if long_pages <= n_pages {
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
-            if TOO_LONG_PAGES <= n_pages && file_identity.check().is_ok() {
+            if TOO_LONG_PAGES <= n_pages && file_identity.check_log().is_ok() {
                 // The commit has succeeded; a later one copies what this one cannot.
                 let _ = log.checkpoint();
             }
@@ -78,10 +83,15 @@ impl WriteAheadLog {
         &self.rung
     }
 
+    /// Copies a log that is worth it.
+    pub(super) fn copy_if_long(&self) -> Result<(), StoreError> {
+        if LONG_PAGES <= self.n_pages.load(Ordering::Relaxed) { self.copy() } else { Ok(()) }
+    }
+
     /// Copies the pages that no reader needs any more. Readers and writers do not wait meanwhile.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.lock_copying();
-        self.file_identity.check()?;
+        self.file_identity.check_log()?;
         let conn = connection::open_existing(&self.path, "open the database")?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }

@@ -6,10 +6,10 @@
 //! others from being the last. So a name that leads elsewhere was changed from outside. Device and
 //! inode of the names are noted when the log is open; an open file keeps its inode, so no other can
 //! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
-//! locks.
+//! locks; only the log has none.
 
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -20,6 +20,9 @@ use super::companions::with_suffix;
 
 /// The suffixes of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// The first four bytes of a log, without their last bit.
+const LOG_MAGIC: u32 = 0x377f_0682;
 
 /// The three files, as they were when they were opened.
 #[derive(Debug)]
@@ -107,7 +110,13 @@ impl FileIdentity {
         if self.change() == Some(NameChange::LogUnlinked) {
             self.put_back_or_warn();
         }
-        self.check()
+        self.check_log()
+    }
+
+    /// Refuses files that are no longer at their names, and a log that was cut from outside.
+    pub(super) fn check_log(&self) -> Result<(), StoreError> {
+        self.check()?;
+        if self.is_log_cut() { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
@@ -115,6 +124,9 @@ impl FileIdentity {
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
+            None | Some(NameChange::IndexUnlinked) if self.is_log_cut() => {
+                Err(StoreError::Unkept { path: self.name(1) })
+            }
             None | Some(NameChange::IndexUnlinked) => Ok(()),
             Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
@@ -132,8 +144,11 @@ impl FileIdentity {
     /// Prepares the end of a connection. Where a name leads elsewhere, the log stays as it is:
     /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
-        let Some(change) = self.change() else { return };
-        if change == NameChange::LogUnlinked
+        let change = self.change();
+        if change.is_none() && !self.is_log_cut() {
+            return;
+        }
+        if change == Some(NameChange::LogUnlinked)
             && let Err(error) = self.confirm(conn)
         {
             log::error!("{error}");
@@ -141,6 +156,16 @@ impl FileIdentity {
         if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
             log::warn!("cannot leave the log as it is: {error}");
         }
+    }
+
+    /// Returns whether the log has something, and not what a log begins with: somebody emptied it,
+    /// and SQLite went on behind the gap. The next process would find nothing in it. An empty log
+    /// was copied by another process.
+    fn is_log_cut(&self) -> bool {
+        let mut head = [0; 4];
+        let read = fs::File::open(self.name(1)).and_then(|mut it| it.read(&mut head));
+        // The last bit tells the order of the bytes in checksums.
+        matches!(read, Ok(4)) && u32::from_be_bytes(head) & !1 != LOG_MAGIC
     }
 
     fn change(&self) -> Option<NameChange> {

@@ -39,7 +39,7 @@ pub(crate) use edges::EdgeDirection;
 pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
+pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use sums::SumCache;
@@ -100,6 +100,14 @@ macro_rules! unless_archived {
 }
 
 pub(super) use unless_archived;
+
+/// The text of a node, and where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NodeText {
+    /// The stem of its file and the labels above it.
+    pub(crate) breadcrumb: String,
+    pub(crate) content: String,
+}
 
 /// A query of node heads; `n` is the node, `f` its file, `h` its heat.
 macro_rules! heads {
@@ -216,6 +224,21 @@ impl Reader {
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
         let rows: Vec<(NodeKey, String)> =
             self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// Returns the texts of nodes with their breadcrumbs.
+    pub(crate) fn texts(&self, keys: &[NodeKey]) -> Result<HashMap<NodeKey, NodeText>, StoreError> {
+        const TEXTS: &str = "
+            SELECT n.key, n.trail, n.content
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value";
+        let read = |row: &Row<'_>| {
+            let text = NodeText { breadcrumb: row.get(1)?, content: row.get(2)? };
+            Ok((NodeKey(row.get(0)?), text))
+        };
+        let rows: Vec<(NodeKey, NodeText)> =
+            self.all(TEXTS, [list(keys)], read).doing("read texts and breadcrumbs")?;
         Ok(rows.into_iter().collect())
     }
 

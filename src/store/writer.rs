@@ -1,26 +1,35 @@
 //! The one writing connection of this process.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::announcement::Announcement;
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::lock_holder::begin_write;
 use super::{
-    Batch, Counts, ErrorStep, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
-    connection, files,
+    Batch, Counts, ErrorStep, FileId, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
+    busy_handler, connection, files,
 };
 use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
+
+/// Pauses between two writes of a compile while others still wait.
+const PAUSES_MAX: usize = 20;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
+    announcement: Arc<Announcement>,
+    /// Threads that wait for the connection.
+    n_waiting: AtomicUsize,
 }
 
 /// The outcome of a write.
@@ -34,21 +43,35 @@ pub(crate) struct CommitReport {
 impl Writer {
     /// Opens the database and migrates its schema.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        Writer::of(path, connection::open_writer(path, if_missing)?, LONG_PAGES)
+        let conn = connection::open_writer(path, if_missing)?;
+        Writer::of(path, conn, busy_handler::LONG, LONG_PAGES)
     }
 
     /// Opens a database of this build's schema version for a process that must not wait: for other
     /// connections no longer than `wait`, and not for the disk.
     pub(crate) fn open_hastily(path: &Path, wait: Duration) -> Result<Writer, StoreError> {
         let conn = connection::open_hasty_writer(path, wait)?;
-        Writer::of(path, conn, LONG_PAGES_OF_HASTE)
+        Writer::of(path, conn, wait, LONG_PAGES_OF_HASTE)
     }
 
-    fn of(path: &Path, mut conn: Connection, long_pages: i32) -> Result<Writer, StoreError> {
+    fn of(
+        path: &Path,
+        mut conn: Connection,
+        wait: Duration,
+        long_pages: i32,
+    ) -> Result<Writer, StoreError> {
+        let announcement = Arc::new(Announcement::of(path));
+        let own = Arc::clone(&announcement);
+        let announce = move || {
+            own.make();
+            true
+        };
+        busy_handler::wait_while(&mut conn, wait, announce).doing("set the waiting time")?;
         let file_identity = Arc::new(FileIdentity::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
-        Ok(Writer { conn: Mutex::new(conn), log, file_identity })
+        let (conn, n_waiting) = (Mutex::new(conn), AtomicUsize::new(0));
+        Ok(Writer { conn, log, file_identity, announcement, n_waiting })
     }
 
     /// Returns the log that its commits append to.
@@ -76,6 +99,21 @@ impl Writer {
         files::files_at(&self.lock(), root)
     }
 
+    /// Returns the row of a path in the root at a path.
+    pub(crate) fn file_at(&self, root: &str, path: &str) -> Result<Option<FileRow>, StoreError> {
+        files::file_at(&self.lock(), root, path)
+    }
+
+    /// Returns the hashes and bytes of the base texts of a file's nodes.
+    pub(crate) fn file_texts(&self, file: FileId) -> Result<Vec<(ContentHash, usize)>, StoreError> {
+        files::file_texts(&self.lock(), file)
+    }
+
+    /// Returns the hashes of a file's texts that an agent forgot.
+    pub(crate) fn forgotten_texts(&self, file: FileId) -> Result<Vec<ContentHash>, StoreError> {
+        files::forgotten_texts(&self.lock(), file)
+    }
+
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
     /// a node, none otherwise. An error or a panic leaves no trace.
     pub(crate) fn write<T, E: From<StoreError>>(
@@ -86,7 +124,10 @@ impl Writer {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let conn = self.lock();
-        let tx = begin_write(&conn, "begin a write")?;
+        self.announcement.allow();
+        let begun = begin_write(&conn, "begin a write");
+        self.announcement.withdraw();
+        let tx = begun?;
         self.file_identity.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;
@@ -97,6 +138,31 @@ impl Writer {
         commit(tx, "commit a write")?;
         self.file_identity.confirm(&conn)?;
         Ok((value, CommitReport { snapshot, counts }))
+    }
+
+    /// Does what is due between the writes of a compile: lets others write, merges the full-text
+    /// index, and copies a long log.
+    pub(crate) fn give_way(&self) -> Result<(), StoreError> {
+        let merge = |batch: &mut Batch<'_>| batch.merge_many();
+        loop {
+            self.let_others_write();
+            self.log.copy_if_long()?;
+            if !self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
+                break;
+            }
+        }
+        // Whoever wrote while the log was copied keeps it from beginning anew.
+        self.log.copy_if_long()
+    }
+
+    /// Pauses for as long as others need to notice that no one writes, and to begin.
+    fn let_others_write(&self) {
+        for _ in 0..PAUSES_MAX {
+            busy_handler::pause();
+            if !self.is_awaited() {
+                break;
+            }
+        }
     }
 
     /// Runs a write as [`Writer::write`], and overwrites what it deletes with zeros.
@@ -119,7 +185,15 @@ impl Writer {
     /// in order. A poisoned lock is sound: the panicking transaction was rolled back when it was
     /// dropped.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+        self.n_waiting.fetch_add(1, Ordering::Relaxed);
+        let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.n_waiting.fetch_sub(1, Ordering::Relaxed);
+        conn
+    }
+
+    /// Returns whether others wait to write, while this thread does.
+    pub(crate) fn is_awaited(&self) -> bool {
+        0 < self.n_waiting.load(Ordering::Relaxed) || self.announcement.is_made()
     }
 }
 

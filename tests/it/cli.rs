@@ -74,8 +74,8 @@ fn search_finds_or_says_that_it_does_not() {
         [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
         = 0
         $ search writes --detail full --db m.db
-        [text] One connection writes. (id=G3uKfw1qBLs file=store.md score=0.65 temp=0.50 tok=4)
-        One connection writes.
+        # store.md / Store
+        G3uKfw1qBLs One connection writes.
         = 0
         $ search zebra --db m.db
         no results: nothing has these words; try fewer or other ones, or `remindb tree` for the outline

@@ -395,6 +395,53 @@ fn a_killed_compile_leaves_no_trace_and_the_next_one_completes() {
     assert!(0 < n_before, "no kill came before the end");
 }
 
+/// Starts a compile and kills it as soon as it made this many snapshots.
+fn kill_after_slices(folder: &Folder, db: &str, n_slices: i64) {
+    let reader = folder.database(db);
+    let n_snapshots = || -> i64 {
+        reader.query_row("SELECT count(*) FROM snapshot", [], |row| row.get(0)).unwrap()
+    };
+    let n_before = n_snapshots();
+    let mut command = folder.command(["compile", "notes", "--db", db]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while n_snapshots() < n_before + n_slices {
+        std::thread::yield_now();
+    }
+    signal(child.id(), "KILL");
+    finish(child);
+}
+
+/// Kills compiles that end each slice soon, since someone seems to wait for the memory.
+#[test]
+fn a_killed_compile_of_many_notes_keeps_its_slices_and_the_next_one_completes() {
+    let folder = Folder::new().file("one/note.md", "One note from before.\n");
+    large(&folder);
+    for nth in 30..300 {
+        let text = fs::read_to_string(folder.path(format!("notes/{}.md", nth % 30))).unwrap();
+        folder.write(format!("notes/{nth}.md"), text.replace(" of ", &format!(" in {nth} of ")));
+        folder.date(format!("notes/{nth}.md"), nth);
+    }
+    folder.ok(["compile", "one", "--db", "base.db"]);
+    let copy = |db: &str| fs::copy(folder.path("base.db"), folder.path(db)).unwrap();
+    copy("whole.db");
+    folder.ok(["compile", "notes", "--db", "whole.db"]);
+    let n_snapshots = |db: &str| folder.facts(db)["snapshots"].as_i64().unwrap();
+    assert_eq!(n_snapshots("whole.db"), 2, "nobody waited");
+    let waiting = fs::File::open(folder.path("")).unwrap();
+    waiting.lock_shared().unwrap();
+    for n_slices in [1, 2, 3] {
+        let db = &format!("{n_slices}.db");
+        copy(db);
+        kill_after_slices(&folder, db, n_slices);
+        folder.assert_healthy(db);
+        assert!(n_slices < n_snapshots(db));
+        assert_ne!(state(&folder, db), state(&folder, "whole.db"), "it was killed too late");
+        folder.ok(["compile", "notes", "--db", db]);
+        folder.assert_healthy(db);
+        assert_eq!(state(&folder, db), state(&folder, "whole.db"), "{n_slices}");
+    }
+}
+
 /// Kills the compile that creates the memory.
 #[test]
 fn a_new_memory_survives_a_kill() {

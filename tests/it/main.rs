@@ -4,6 +4,8 @@
 
 /// Replies that name the reason and the next step.
 mod advice;
+/// Writes beside a compile in another process, and kills of it.
+mod beside;
 /// The command line: both streams and the exit code.
 mod cli;
 /// The resources of typed memories.

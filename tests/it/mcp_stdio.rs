@@ -57,7 +57,7 @@ fn call_all(client: &mut Client) {
     let (_, id) = found.split_once("(id=").unwrap();
     let id = &id[..11];
     let fetched = client.text("MemoryFetch", json!({"anchor": id, "budget": 200}));
-    assert!(fetched.ends_with("\nFive kilobytes.\n"), "{fetched}");
+    assert!(fetched.ends_with(&format!("\n{id} Five kilobytes.\n")), "{fetched}");
     let batch = client.text("MemoryFetchBatch", json!({"node_ids": [id, "nonsense"]}));
     assert!(batch.contains("Five kilobytes.") && batch.contains("not found: nonsense"), "{batch}");
     let (_, other) = tree.split_once("(id=").unwrap();

@@ -40,10 +40,10 @@ const NO_MAINTENANCE: &[&str] = &["text", "model", "ingest", "settings", "store"
 /// Names that only some rooms may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store", "maintenance"]),
-    ("std::fs", &["ingest", "store", "maintenance", "server", "cli"]),
+    ("std::fs", &["ingest", "store", "maintenance", "server", "cli", "fuzzing"]),
     ("std::net", &["server"]),
     ("std::thread", &["ingest", "memory", "store", "server", "cli"]),
-    ("std::env", &["cli", "main", "lib"]),
+    ("std::env", &["cli", "main", "lib", "fuzzing"]),
     ("SystemTime", &["model"]),
 ];
 

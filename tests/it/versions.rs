@@ -267,3 +267,28 @@ fn a_snapshot_of_the_future_keeps_no_old_one() {
     assert!(done.starts_with("forgot 2 snapshot(s) "), "{done}");
     folder.assert_healthy("m.db");
 }
+
+#[test]
+fn a_folder_that_only_dropped_snapshots_knew_leaves_no_name() {
+    let is_named = |folder: &Folder| {
+        ["m.db", "m.db-wal"].iter().any(|name| {
+            let bytes = std::fs::read(folder.path(name)).unwrap_or_default();
+            bytes.windows(12).any(|it| it == b"hushed-place")
+        })
+    };
+    let folder = Folder::new().file("notes/a.md", "# A\n\nText.\n");
+    folder.write("hushed-place/b.md", "# B\n\nOther text.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.ok(["compile", "hushed-place", "--db", "m.db"]);
+    assert!(is_named(&folder));
+    folder.ok(["rollback", "1", "--drop-after", "--db", "m.db"]);
+    assert!(!is_named(&folder));
+    // The same by `gc`, once the folder's files are gone.
+    folder.ok(["compile", "hushed-place", "--db", "m.db"]);
+    std::fs::remove_file(folder.path("hushed-place/b.md")).unwrap();
+    folder.ok(["compile", "hushed-place", "--db", "m.db"]);
+    folder.ok(["write", "One more.", "--db", "m.db"]);
+    folder.ok(["gc", "--keep", "1", "--no-backup", "--db", "m.db"]);
+    assert!(!is_named(&folder));
+    folder.assert_healthy("m.db");
+}

@@ -1,6 +1,7 @@
 //! Hits for a terminal: the words that match stand out, ids and figures step back.
 
 use crate::cli::color::{ColorMode, TextRole};
+use crate::model::identity::NodeId;
 use crate::query::matched_places;
 
 /// Paints the text of an answer to `query`.
@@ -12,11 +13,11 @@ pub(super) fn paint_hits(text: &str, query: &str, paint: ColorMode) -> String {
     lines.join("\n")
 }
 
-/// Paints a line: of a hit, `[type] label (id=… …)`, or of a text.
+/// Paints a line: of a hit, `[type] label (id=… …)`, of an entry, `id[type] text`, or of a text.
 fn paint_line(line: &str, query: &str, paint: ColorMode) -> String {
     let (head, rest) = match line.find("] ") {
         Some(end) if line.trim_start().starts_with('[') => line.split_at(end + 1),
-        _ => ("", line),
+        _ => line.split_at(entry_head_len(line)),
     };
     let (label, figures) = match rest.rfind(" (id=") {
         Some(start) if rest.ends_with(')') => rest.split_at(start),
@@ -36,6 +37,20 @@ fn paint_line(line: &str, query: &str, paint: ColorMode) -> String {
     painted + &label[shown..] + &dim(figures)
 }
 
+/// Returns the length of the framing at the start of a line of entries: all of a breadcrumb, or the
+/// id and the type of an entry.
+fn entry_head_len(line: &str) -> usize {
+    if line.starts_with("# ") {
+        return line.len();
+    }
+    let id = line.find(['[', ' ']).unwrap_or(line.len());
+    match NodeId::parse(&line[..id]) {
+        None => 0,
+        Some(_) if line[id..].starts_with('[') => line.find(']').map_or(id, |it| it + 1),
+        Some(_) => id,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +67,10 @@ mod tests {
             "{[text]| A <text| of <valves|.{ (id=AcTRirZSwQh file=text.md tok=12)|"
         );
         assert_eq!(shown("a text\nof two lines", "two"), "a text\nof <two| lines");
+        assert_eq!(
+            shown("# a.md / Valves\nAcTRirZSwQh[code sh] make valves\n make all", "valve make"),
+            "{# a.md / Valves|\n{AcTRirZSwQh[code sh]| <make| <valves|\n <make| all"
+        );
         assert_eq!(paint_hits("a text", "text", ColorMode::Plain), "a text");
     }
 }

@@ -9,7 +9,9 @@ use rusqlite::Connection;
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, compile};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
+};
 use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::links::name::fold_name;
@@ -56,6 +58,7 @@ impl Old {
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         compile(&writer, &request, Millis(4_000_000_000_000)).unwrap()

@@ -100,8 +100,11 @@ impl AtomicFolder {
         for file in &self.files {
             let full = dest.join(file);
             make_folder(&parent(&full)).on("write", &full)?;
-            if full.is_dir() {
-                let what = format!("`{}` is a folder; move it away", full.display());
+            if full.symlink_metadata().is_ok_and(|it| !it.is_file()) {
+                let what = format!(
+                    "`{}` is no regular file, and no other is replaced; move it away",
+                    full.display()
+                );
                 return Err(MoveError::Refused(what));
             }
         }

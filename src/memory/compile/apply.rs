@@ -1,14 +1,17 @@
-//! Applies parsed files: renames first, then alignment in groups, moves and writes.
+//! Applies a slice: renames first, then alignment, moves between its files, writes and removals.
 //!
-//! Old nodes without a successor wait in a pool until the last file was read, since they may have
-//! moved there; the rest is then removed.
+//! A slice is a small compile of whole files. All of its rows are read in its transaction, so that
+//! changes by other processes since the plan was made are seen. Old nodes without a successor wait
+//! in a pool until all of its files are aligned, since they may have moved there; the rest is then
+//! removed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::overlay::{self, Inserts};
 use super::plan::CompilePlan;
+use super::source::SourceFile;
 use super::work::{FileWork, ParsedFile, base_hash};
-use super::{CompileError, FileWarning, Purged, SourceFile};
+use super::{CompileError, FileWarning, Purged};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
 use crate::model::clock::Millis;
@@ -19,18 +22,6 @@ use crate::model::tree::NodeType;
 use crate::store::{
     Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
 };
-
-/// Source bytes aligned together; this bounds the memory in use.
-const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// Source bytes aligned together where all remaining files are new and need no comparison.
-const NEW_BYTES_MAX: usize = 1024 * 1024;
-
-/// Least bytes that a file counts for: its tree takes memory, too.
-const FILE_BYTES_MIN: usize = 4 * 1024;
-
-/// Source bytes from which on indexing is deferred.
-const MANY_BYTES: i64 = 128 * 1024;
 
 /// Least age in ms of a trusted file time. A file written just before its stat may be written
 /// again without looking different.
@@ -43,72 +34,47 @@ const MTIME_AHEAD_MS: i64 = 60_000;
 /// Nodes with the same former text that are considered for a match.
 const FORMER_MAX: u32 = 16;
 
-/// The files in groups that are aligned together, known ones first.
-pub(super) struct FileGroups<'a> {
-    pub(super) files: &'a mut dyn Iterator<Item = SourceFile>,
-    /// Remaining files that have a row.
-    pub(super) n_known: usize,
-    /// Bytes of all files together, by their stat.
-    pub(super) bytes: i64,
+/// The files that one transaction writes.
+pub(super) struct Slice {
+    /// Rows whose files are gone.
+    pub(super) vanished: Vec<FileRow>,
+    /// Files of nested roots, with their paths here.
+    pub(super) adopted: Vec<(FileRow, String)>,
+    /// Files that were read, known ones first.
+    pub(super) files: Vec<SourceFile>,
+    /// Bytes of source that are written.
+    pub(super) bytes: usize,
 }
 
-impl FileGroups<'_> {
-    /// Returns as many files as fit into one group; none at the end.
-    pub(super) fn next(&mut self) -> Vec<SourceFile> {
-        let mut group = Vec::new();
-        let mut bytes = 0;
-        loop {
-            // Text of a known file may turn up in any file, so known files form large groups. New
-            // files come last and have nothing to lose to each other.
-            let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
-            if bytes_max <= bytes {
-                break;
-            }
-            let Some(file) = self.files.next() else { break };
-            self.n_known = self.n_known.saturating_sub(1);
-            bytes += file.size.max(FILE_BYTES_MIN);
-            group.push(file);
-        }
-        group
-    }
-}
-
-/// Writes the changes; returns warnings and deleted files.
-pub(super) fn apply_plan(
+/// Writes a slice; returns warnings and deleted files.
+pub(super) fn apply_slice(
     batch: &mut Batch<'_>,
-    plan: &CompilePlan,
-    first: Vec<SourceFile>,
-    mut rest: FileGroups<'_>,
+    (plan, root): (&CompilePlan, RootId),
+    slice: Slice,
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
-    let root = batch.root(&plan.root)?;
-    if MANY_BYTES <= rest.bytes {
-        batch.defer_indexing()?;
-    }
     // Changes by another process since the plan was made are kept; the next compile compares them.
-    let vanished = batch.unchanged_files(&plan.vanished)?;
-    for (row, path) in &plan.adopted {
+    let vanished = batch.unchanged_files(&slice.vanished)?;
+    for (row, path) in &slice.adopted {
         if batch.is_unchanged_file(row)? {
             batch.move_file(row, root, path)?;
         }
     }
-    let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
-    let mut run = CompileRun { plan, root, rows, pool, warnings, purged, now };
-    let mut group = first;
+    let mut rows = BTreeMap::new();
+    for it in &slice.files {
+        if let Some(row) = batch.file_row(root, &it.found.path)? {
+            rows.insert(row.path.clone(), row);
+        }
+    }
+    let (pool, moved) = (Vec::new(), BTreeSet::new());
+    let (warnings, purged) = (Vec::new(), Vec::new());
+    let mut run = CompileRun { plan, root, rows, moved, pool, warnings, purged, now };
     if !vanished.is_empty() {
-        // A renamed file is recognized by its text, which takes all new files.
-        group.extend(&mut *rest.files);
-        run.settle_vanished(batch, &vanished, &group)?;
+        run.settle_vanished(batch, &vanished, &slice.files)?;
     }
-    while !group.is_empty() {
-        run.ingest_group(batch, group)?;
-        batch.flush_if_large()?;
-        group = rest.next();
-    }
+    run.ingest(batch, slice.files)?;
     run.remove_the_rest(batch)?;
-    let kept: HashSet<FileId> = run.rows.values().map(|it| it.id).collect();
-    for row in vanished.iter().filter(|it| !kept.contains(&it.id)) {
+    for row in vanished.iter().filter(|it| !run.moved.contains(&it.id)) {
         batch.mark_file_gone(row.id)?;
     }
     Ok((run.warnings, run.purged))
@@ -117,8 +83,10 @@ pub(super) fn apply_plan(
 struct CompileRun<'a> {
     plan: &'a CompilePlan,
     root: RootId,
-    /// The files of the root, by path.
+    /// The rows of the slice's files, by path.
     rows: BTreeMap<String, FileRow>,
+    /// Vanished files that live on under a new path.
+    moved: BTreeSet<FileId>,
     /// Old nodes without a successor so far, in document order by file.
     pool: Vec<NodeRecord>,
     warnings: Vec<FileWarning>,
@@ -156,11 +124,10 @@ impl CompileRun<'_> {
             if let Some(known) = self.rows.get(path) {
                 // The file is back under a former name.
                 batch.merge_file(row.id, known.id)?;
-                self.drop_row(row);
                 continue;
             }
             batch.move_file(row, self.root, path)?;
-            self.drop_row(row);
+            self.moved.insert(row.id);
             // Its text has to be aligned again: the stored hash is that of the old file.
             let row =
                 FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
@@ -168,7 +135,6 @@ impl CompileRun<'_> {
         }
         for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
             if !is_renamed {
-                self.drop_row(row);
                 self.purged.push(Purged { path: row.path.clone(), nodes: nodes.len() });
                 self.pool.extend(nodes);
             }
@@ -176,24 +142,14 @@ impl CompileRun<'_> {
         Ok(())
     }
 
-    /// Drops a vanished file from the root's files. A file of another root stays, since one here
-    /// may have its path.
-    fn drop_row(&mut self, row: &FileRow) {
-        if self.rows.get(&row.path).is_some_and(|it| it.id == row.id) {
-            self.rows.remove(&row.path);
-        }
-    }
-
-    fn ingest_group(
+    fn ingest(
         &mut self,
         batch: &mut Batch<'_>,
-        group: Vec<SourceFile>,
+        files: Vec<SourceFile>,
     ) -> Result<(), CompileError> {
-        let mut works = Vec::with_capacity(group.len());
-        for source in group {
-            if let Some(work) = self.begin(batch, source)? {
-                works.push(work);
-            }
+        let mut works = Vec::with_capacity(files.len());
+        for source in files {
+            works.extend(self.begin(batch, source)?);
         }
         self.match_moves(&mut works);
         for work in works {

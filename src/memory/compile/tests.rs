@@ -1,8 +1,8 @@
-mod groups;
 mod inserts;
 mod links;
 mod overlays;
 mod races;
+mod slices;
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::Clock;
 use crate::settings::workspace::WorkspaceOptions;
-use crate::store::IfMissing;
 use crate::store::reader::NodeFilter;
+use crate::store::{IfMissing, StoreError};
 
 /// A time far in the future, so that every file's time is old enough to be trusted.
 const LATER: Millis = Millis(4_000_000_000_000);
@@ -26,6 +26,7 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
         temperatures_for: InitialTemperaturesFor::NewNodes,
         stopwatch: clock.stopwatch(),
+        slice_bytes: SLICE_BYTES,
         progress: &|_, _| true,
     }
 }
@@ -90,13 +91,12 @@ impl Notes {
     /// Lists nodes as `path: id label` in document order.
     fn nodes(&self) -> Vec<String> {
         let roots = self.writer.roots().unwrap();
+        let files: Vec<_> = roots.iter().flat_map(|it| self.writer.files(it.id).unwrap()).collect();
         let list = |batch: &mut crate::store::Batch<'_>| -> Result<Vec<String>, StoreError> {
             let mut lines = Vec::new();
-            for root in &roots {
-                for file in batch.files(root.id)? {
-                    for node in batch.file_nodes(file.id)? {
-                        lines.push(format!("{}: {} {}", file.path, node.id, node.label));
-                    }
+            for file in &files {
+                for node in batch.file_nodes(file.id)? {
+                    lines.push(format!("{}: {} {}", file.path, node.id, node.label));
                 }
             }
             Ok(lines)

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
@@ -83,8 +84,8 @@ impl Scene {
     /// Returns a node's text.
     fn text(&self, id: &str) -> String {
         let answer = self.memory.fetch(id, None).unwrap();
-        let (_, block) = answer.text.rsplit_once(")\n").unwrap();
-        block.trim_end_matches('\n').to_owned()
+        let entry = parse_entries(&answer.text).pop().unwrap();
+        entry.text.trim_end_matches('\n').to_owned()
     }
 
     fn heat(&self, id: &str) -> (f64, bool) {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
-use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor};
+use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
 use crate::settings::workspace::{Workspace, WorkspaceOptions};
@@ -77,6 +77,7 @@ impl RollbackFixture {
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: Clock::manual(NOW).stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         compile::compile(self.writer(), &request, NOW).unwrap().to_string()

@@ -13,7 +13,9 @@ use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, RescanState};
+use crate::memory::compile::{
+    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+};
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
@@ -213,6 +215,7 @@ impl Simulation {
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: self.clock.stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
         memory.rescan(&request, &mut RescanState::default()).unwrap()

@@ -14,7 +14,7 @@ const CANDIDATES_MAX: usize = 8;
 
 /// Minimum bytes of a node that may move between files. Smaller ones (`TODO`, `Yes.`) are equal by
 /// accident too often.
-pub(super) const MOVE_BYTES_MIN: usize = 32;
+pub(crate) const MOVE_BYTES_MIN: usize = 32;
 
 /// An unmatched node of some changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

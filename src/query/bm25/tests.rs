@@ -3,12 +3,13 @@ use super::*;
 /// Checks the ranking of texts for `lease` and, twice as rare, `lock`.
 #[track_caller]
 fn check(texts: &[(&str, u64)], best: &[usize]) {
-    let sought = |word, rarity| QueryTerm { stem: Some(Stem::of(word)), rarity };
+    let sought = |word, rarity| QueryTerm { stems: vec![Stem::of(word)], rarity };
     let bags: Vec<(BagOfWords, u64)> =
         texts.iter().map(|&(text, has)| (BagOfWords::of(&[], text), has)).collect();
     let texts: Vec<Bm25Document<'_>> =
         bags.iter().map(|(bag, has)| Bm25Document { bag, has: *has }).collect();
     let found = bm25_scores(&[sought("lease", 1.0), sought("lock", 2.0)], &texts);
+    let found: Vec<f64> = found.iter().map(|it| it.iter().sum()).collect();
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
     assert_eq!(order, best, "{found:?}");
@@ -33,5 +34,5 @@ fn terms_known_to_the_index_are_present() {
 #[test]
 fn no_words_and_no_texts_score_nothing() {
     check(&[("", 0), ("", 0)], &[0, 1]);
-    assert_eq!(bm25_scores(&[], &[]), Vec::<f64>::new());
+    assert_eq!(bm25_scores(&[], &[]), Vec::<Vec<f64>>::new());
 }

@@ -47,13 +47,14 @@ pub(crate) fn write_tree(
     let mut is_first = true;
     out.write_str("{\"roots\":[")?;
     let mut grow = |node: PlacedNode| {
-        if n_open == 0 {
-            top = node.depth;
-        }
-        while node.depth < top + n_open {
+        // In a damaged tree a node may be above the first one.
+        while 0 < n_open && node.depth < top + n_open {
             out.write_str("]}")?;
             n_open -= 1;
             is_first = false;
+        }
+        if n_open == 0 {
+            top = node.depth;
         }
         if !is_first {
             out.write_char(',')?;

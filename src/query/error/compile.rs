@@ -30,6 +30,15 @@ pub enum CompileError {
         /// The time limit.
         limit: Duration,
     },
+    /// The compile ended early; what it wrote until then is kept.
+    Unfinished {
+        /// Files that are compiled.
+        n_kept: usize,
+        /// Files that were to be compiled.
+        n_files: usize,
+        /// The reason.
+        cause: Box<CompileError>,
+    },
     /// The settings of the root are invalid.
     Settings {
         /// The mistake and its remedy.
@@ -47,6 +56,29 @@ pub enum CompileError {
     },
     /// The database failed.
     Store(StoreError),
+}
+
+impl CompileError {
+    /// Returns whether the caller cancelled.
+    pub(crate) fn is_given_up(&self) -> bool {
+        match self {
+            CompileError::GivenUp => true,
+            CompileError::Unfinished { cause, .. } => cause.is_given_up(),
+            _ => false,
+        }
+    }
+
+    /// Returns the reason without the claim that nothing was changed.
+    fn reason(&self) -> String {
+        match self {
+            CompileError::GivenUp => "the compile was stopped".to_owned(),
+            CompileError::TimedOut { limit } => {
+                format!("wall-clock timeout exceeded: `compile.wall_clock_timeout` is {limit:?}")
+            }
+            CompileError::Store(error) => error.after_a_change(),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for CompileError {
@@ -73,11 +105,14 @@ impl fmt::Display for CompileError {
                  compile it by hand to forget its files",
                 path.display()
             ),
-            CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
-            CompileError::TimedOut { limit } => write!(
+            CompileError::GivenUp | CompileError::TimedOut { .. } => {
+                write!(f, "{}; nothing was changed", self.reason())
+            }
+            CompileError::Unfinished { n_kept, n_files, cause } => write!(
                 f,
-                "wall-clock timeout exceeded: `compile.wall_clock_timeout` is {limit:?}; nothing \
-                 was changed"
+                "{}; {n_kept} of {n_files} files were compiled before and are kept; compile again \
+                 to go on",
+                cause.reason()
             ),
             CompileError::Settings { what } => f.write_str(what),
             CompileError::Store(error) => error.fmt(f),
@@ -90,6 +125,7 @@ impl std::error::Error for CompileError {
         match self {
             CompileError::NoSource { source, .. } => Some(source),
             CompileError::Store(error) => Some(error),
+            CompileError::Unfinished { cause, .. } => cause.source(),
             CompileError::Unsupported { .. }
             | CompileError::Emptied { .. }
             | CompileError::NotUtf8 { .. }

@@ -29,16 +29,6 @@ fn a_text_without_the_words_shows_its_beginning() {
 }
 
 #[test]
-fn a_snippet_does_not_repeat_its_label() {
-    let shown = |snippet: &str, label| without_label(snippet.to_owned(), label);
-    assert_eq!(shown("One line. And more.", "One line."), "…And more.");
-    assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
-    assert_eq!(shown("One line.", "One line."), "");
-    assert_eq!(shown("…words in the middle", "One line."), "…words in the middle");
-    assert_eq!(shown("Text", ""), "Text");
-}
-
-#[test]
 fn the_place_with_most_words_wins() {
     let text = format!("alpha {} alpha beta", "x ".repeat(400));
     check(&text, &["alpha", "beta"], expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"]);

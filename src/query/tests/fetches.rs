@@ -10,55 +10,29 @@ fn the_anchor_is_the_last_block() {
         &id_of(&reader, "beta"),
         None,
         expect![[r#"
-        [heading] (id=4B6DkBtBxHZ file=a.md score=0.43)
-        Alpha
-
-        ---
-
-        [text] (id=EKqTrLiHoYm file=a.md score=0.32)
-        One paragraph about the lease of a lock.
-
-        ---
-
-        [text] (id=5N109tgyWXQ file=a.md score=0.43)
-        The timeout is thirty seconds.
-        It never changes.
-
-        ---
-
-        [code] (id=CuOg047SQaT file=a.md score=0.43)
-        fn main() {}
-
-        ---
-
-        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
-        Beta
-    "#]],
+            # a.md / Alpha
+            4B6DkBtBxHZ[#]
+            EKqTrLiHoYm One paragraph about the lease of a lock.
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+            CuOg047SQaT[code] fn main() {}
+            3eDS1v6Lm4B[#]
+        "#]],
     );
     check_fetch(
         &reader,
         &id_of(&reader, "timeout"),
         None,
         expect![[r#"
-        [heading] (id=4B6DkBtBxHZ file=a.md score=0.32)
-        Alpha
-
-        ---
-
-        [heading] (id=3eDS1v6Lm4B file=a.md score=0.43)
-        Beta
-
-        ---
-
-        [code] (id=CuOg047SQaT file=a.md score=0.32)
-        fn main() {}
-
-        ---
-
-        [text] (id=5N109tgyWXQ file=a.md score=0.65)
-        The timeout is thirty seconds.
-        It never changes.
-    "#]],
+            # a.md / Alpha
+            4B6DkBtBxHZ[#]
+            # a.md / Alpha / Beta
+            3eDS1v6Lm4B[#]
+            CuOg047SQaT[code] fn main() {}
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+        "#]],
     );
 }
 
@@ -76,17 +50,10 @@ fn a_parent_comes_before_a_hot_cousin() {
         &anchor,
         Some(90),
         expect![[r#"
-            … 1 more node, 39 tokens
-
-            ---
-
-            [heading] (id=CRgfrQTLH1Y file=a.md score=0.20)
-            Alpha and what it is about
-
-            ---
-
-            [text] (id=J9edHsIEHfB file=a.md score=0.65)
-            The anchor.
+            # a.md / Alpha and what it is about
+            CRgfrQTLH1Y[#]
+            KOajBmMueG7 A cousin that everybody reads, with many words to say.
+            J9edHsIEHfB The anchor.
         "#]],
     );
 }
@@ -104,23 +71,14 @@ fn a_node_without_text_shows_its_parts() {
         &anchor,
         None,
         expect![[r#"
-        [heading] (id=4B6DkBtBxHZ file=a.md score=0.43)
-        Alpha
-
-        ---
-
-        [code] (id=KLfVMcBnin5 file=a.md score=0.43)
-        first part
-
-        ---
-
-        [code] (id=Hgsymw3p2Uj file=a.md score=0.43)
-        second part
-
-        ---
-
-        [code] (id=4PBa5i1uYCd file=a.md score=0.65)
-    "#]],
+            # a.md / Alpha
+            4B6DkBtBxHZ[#]
+            # a.md / Alpha / 
+            KLfVMcBnin5[code] first part
+            Hgsymw3p2Uj[code] second part
+            # a.md / Alpha
+            4PBa5i1uYCd[code]
+        "#]],
     );
 }
 
@@ -135,12 +93,12 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
         &anchor,
         Some(70),
         expect![[r#"
-            [text] (id=Fuuh093PDZN file=a.md score=0.65)
-            many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many wor
-            … cut: all of it needs 122 tokens
+            # a.md
+            Fuuh093PDZN many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many
+            … cut: all of it needs 126 tokens
         "#]],
     );
-    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 122 tokens"]);
+    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 126 tokens"]);
 }
 
 #[test]
@@ -172,31 +130,19 @@ fn a_batch_keeps_the_order_asked_for() {
     };
     let all = [&*timeout, "nope", &beta, &timeout, "b\0\nad"];
     expect![[r#"
-        [text] (id=5N109tgyWXQ file=a.md score=0.65)
-        The timeout is thirty seconds.
-        It never changes.
-
-        ---
-
-        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
-        Beta
-
-        ---
-
+        # a.md / Alpha / Beta
+        5N109tgyWXQ The timeout is thirty seconds.
+         It never changes.
+        3eDS1v6Lm4B[#]
         not found: nope, b  ad
     "#]]
     .assert_eq(&text(&all, None));
     expect![[r#"
-        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
-        Beta
-
-        ---
-
+        # a.md / Alpha / Beta
+        5N109tgyWXQ The timeout is thirty seconds.
+         It never changes.
         not found: nope, b  ad
-
-        ---
-
-        over budget: 5N109tgyWXQ
+        over budget: 3eDS1v6Lm4B
     "#]]
     .assert_eq(&text(&all, Some(55)));
     expect!["…"].assert_eq(&text(&all, Some(12)));

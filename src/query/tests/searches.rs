@@ -10,10 +10,10 @@ fn the_best_hit_is_the_first_line() {
         &label("rate limit"),
         None,
         expect![[r#"
-            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)
-            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)"#]],
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 relevance=1.00 temp=0.50 tok=2)
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.55 relevance=1.00 temp=0.50 tok=13)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.44 relevance=1.00 temp=0.50 tok=6)
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.35 relevance=1.00 temp=0.50 tok=7)"#]],
     );
     check(
         &reader,
@@ -119,9 +119,11 @@ fn details_follow_their_hit() {
         &query,
         None,
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-              …It never changes.
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)"#]],
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds. It never changes.
+            # a.md / Alpha
+            EKqTrLiHoYm One paragraph about the lease of a lock.
+        "#]],
     );
     let query = SearchQuery { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
@@ -129,14 +131,11 @@ fn details_follow_their_hit() {
         &query,
         None,
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-            The timeout is thirty seconds.
-            It never changes.
-
-            ---
-
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            One paragraph about the lease of a lock.
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+            # a.md / Alpha
+            EKqTrLiHoYm One paragraph about the lease of a lock.
         "#]],
     );
 }
@@ -149,11 +148,10 @@ fn hits_beyond_the_budget_are_counted() {
         &label("rate lease timeout"),
         Some(90),
         expect![[r#"
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            … 5 more hits, 204 tokens"#]],
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 relevance=0.41 temp=0.50 tok=10)
+            … 6 more hits, 274 tokens"#]],
     );
-    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 245 tokens"]);
+    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 280 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
     let full = SearchQuery { detail: Detail::Full, ..label("timeout") };
     check(
@@ -161,9 +159,136 @@ fn hits_beyond_the_budget_are_counted() {
         &full,
         Some(50),
         expect![[r#"
-        [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-        The timeout is thirty seconds.
-        It never changes.
-    "#]],
+            # a.md / Alpha / Beta
+            5N109tgyWXQ The timeout is thirty seconds.
+             It never changes.
+        "#]],
     );
+}
+
+const TALK: &str = "
+= talk.md
+heading Session 1: 8 May, 2023
+  text Ana: Shall we paint the harbour mill?
+  text Ben: Yes, in blue.
+  text Ana: Fine. I bought two buckets.
+  text Ben: My mom has a ladder.
+  text Ana: See you then.
+  text Ben: Bye.
+  text Ana: One more thing.
+  text Ben: Which?
+  text Ana: Bring a brush.
+heading Session 2: 9 June, 2023
+  text Ana: How was the concert by the harbour?
+  text Ben: Loud, but good.
+";
+
+/// Returns the texts of the best hits, in the order of the ranking.
+fn best(query: &str, n: usize) -> Vec<String> {
+    let reader = Sketch::of(TALK);
+    let query = SearchQuery { limit: Some(n), ..label(query) };
+    let hits = found(&reader, &query)["hits"].as_array().cloned().unwrap_or_default();
+    hits.iter().map(|it| it["label"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn an_answer_without_the_words_is_found_beside_them() {
+    let found = best("did Ben want to paint the harbour mill", 3);
+    assert!(found.contains(&"Ben: Yes, in blue.".to_owned()), "{found:?}");
+}
+
+#[test]
+fn irregular_forms_and_related_words_match() {
+    assert_eq!(best("buy buckets", 1), ["Ana: Fine. I bought two buckets."]);
+    assert_eq!(best("what does Ben's mother own", 1), ["Ben: My mom has a ladder."]);
+    // Few words name a thing: nothing else is meant.
+    assert_eq!(best("mother", 1), Vec::<String>::new());
+}
+
+#[test]
+fn a_date_in_the_question_prefers_texts_below_it() {
+    assert!(best("what of the harbour on June 9, 2023", 1)[0].contains("concert"));
+    assert!(best("what of the harbour on May 8, 2023", 1)[0].contains("mill"));
+}
+
+#[test]
+fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
+    let relevance = |temperature| {
+        let mut sketch = Sketch::new();
+        sketch.add("= a.md\ntext the harbour mill\ntext a harbour");
+        sketch.warm(temperature);
+        let query = label("harbour mill");
+        let hits = found(&sketch.done(), &query)["hits"].clone();
+        [0, 1].map(|it| hits[it]["relevance"].as_f64().unwrap())
+    };
+    assert!((relevance(0.5)[0] - 1.0).abs() < 1e-9);
+    assert!(relevance(0.5)[1] < 0.5);
+    assert_eq!(relevance(0.5), relevance(0.0));
+}
+
+#[test]
+fn a_question_that_nothing_answers_gets_the_nearest_words() {
+    let mut sketch = Sketch::new();
+    sketch.add(TALK);
+    sketch.file("more.md");
+    for nth in 0..60 {
+        sketch.node(0, "text", &format!("Ana: number {nth}"));
+    }
+    let reader = sketch.done();
+    check(
+        &reader,
+        &label("which dentist repaired the sailing boat of Ana in Portugal"),
+        None,
+        expect!["nothing here answers that; nearest words: ana"],
+    );
+    // A mistyped word gets the one that is meant.
+    check(
+        &reader,
+        &label("harbuor"),
+        None,
+        expect!["nothing here answers that; nearest words: harbour"],
+    );
+    let answer =
+        found(&reader, &label("which dentist repaired the sailing boat of Ana in Portugal"));
+    assert_eq!((&answer["hits"], &answer["matches"]), (&json!([]), &json!(0)));
+    assert_eq!(best("did Ben want to paint the harbour mill", 2).len(), 2);
+}
+
+#[test]
+fn budgets_are_kept_and_used() {
+    const WORDS: [&str; 12] = [
+        "harbour", "mill", "lease", "lock", "timeout", "ledger", "invoice", "garden", "river",
+        "answer", "letter", "engine",
+    ];
+    let mut seed = 7_usize;
+    let mut random = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % n
+    };
+    let mut sketch = Sketch::new();
+    for nth in 0..40 {
+        sketch.file(&format!("{nth}.md"));
+        sketch.node(0, "heading", &format!("Section {nth}"));
+        for _ in 0..8 {
+            let n_words = 5 + random(60);
+            let text: Vec<&str> = (0..n_words).map(|_| WORDS[random(WORDS.len())]).collect();
+            sketch.node(1, "text", &format!("{}. And so on.", text.join(" ")));
+        }
+    }
+    let reader = sketch.done();
+    let (mut n, mut filled) = (0.0, 0.0);
+    for _ in 0..200 {
+        let words: Vec<&str> = (0..1 + random(6)).map(|_| WORDS[random(WORDS.len())]).collect();
+        let words = words.join(" ");
+        let budget = 200 + random(3_000) as u32;
+        let query = SearchQuery { detail: Detail::Full, ..label(&words) };
+        let text = asked(&reader, Query::Search(query), Some(budget)).unwrap().text;
+        let counted = tokens::count(&text);
+        assert!(counted <= budget, "{counted} of {budget}");
+        if text.contains(" more hits, ") {
+            n += 1.0;
+            filled += f64::from(counted) / f64::from(budget);
+        }
+    }
+    assert!(100.0 < n && 0.95 <= filled / n, "{} of {n} answers", filled / n);
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
 use crate::memory::compile::{
-    CompileError, CompileRequest, InitialTemperaturesFor, Report, RescanState,
+    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
@@ -166,6 +166,7 @@ impl Rescanner {
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             stopwatch: memory.clock().stopwatch(),
+            slice_bytes: SLICE_BYTES,
             progress: &|_, _| !stop.is_set(),
         };
         let watch = &mut self.watch;
@@ -176,7 +177,7 @@ impl Rescanner {
                 self.log_report(&report, took_ms, is_started);
                 ScanReport { run_at, ..ScanReport::from(report) }
             }
-            Ok(Err(Error::Compile(CompileError::GivenUp))) => return false,
+            Ok(Err(Error::Compile(error))) if error.is_given_up() => return false,
             Ok(Err(Error::Store(error))) if error.is_busy() => {
                 log::debug!("the folder is not scanned now: {error}");
                 return false;

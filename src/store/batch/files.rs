@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError, files};
+use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError};
 
 impl Batch<'_> {
     /// Returns the root of a path, added if there is none.
@@ -17,8 +17,18 @@ impl Batch<'_> {
     }
 
     /// Returns the files of a root, by path.
+    #[cfg(test)]
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
-        files::files(self.tx, root)
+        crate::store::files::files(self.tx, root)
+    }
+
+    /// Returns the row of a path in a root.
+    pub(crate) fn file_row(&self, root: RootId, path: &str) -> Result<Option<FileRow>, StoreError> {
+        const FILE: &str = "
+            SELECT id, root, path, size, mtime, content_hash, error, gone
+              FROM file
+             WHERE root = ?1 AND path = ?2";
+        self.tx.find(FILE, params![root.0, path], FileRow::read, "read a file's row")
     }
 
     /// Returns whether a file's row equals one read earlier, outside of this write.

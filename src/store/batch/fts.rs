@@ -1,44 +1,34 @@
-//! Updates the full-text index for many new nodes at once.
+//! Updates the full-text index, and merges its segments in small steps.
 //!
-//! A trigger indexes each new node at once, which suits few nodes. Each of many would become a
-//! segment of the index, merged with the others again and again, and each search reads all
-//! segments. So a large write drops the trigger within its own transaction, indexes its new nodes
-//! in large groups, and restores the trigger at the end. The trigger that makes facets is dropped,
-//! too, since SQLite prepares to undo each row that has any; a node with fields gets its facets at
-//! once.
+//! A trigger indexes each new node at once, which suits few nodes. Each of many would be held with
+//! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
+//! new nodes in large groups, and restores the trigger at the end. The trigger that makes facets is
+//! dropped, too, since SQLite prepares to undo each row that has any; a node with fields gets its
+//! facets at once.
 //!
-//! A first compile leaves its segments, which are large, on a level of their own. Beside the small
-//! ones of later writes they would fill their level, so that one small write merged them all.
+//! The first write of a memory also drops the indexes whose entries come in no order: built at the
+//! end, they are sorted before they are written. Sorting takes memory, so they are built earlier
+//! when very many nodes come.
 //!
-//! It also drops the indexes whose entries come in no order: built at the end, they
-//! are sorted before they are written. Sorting takes memory, so they are built earlier when very
-//! many nodes come.
+//! Each write adds a segment to the lowest level of the index, and a search reads all segments.
+//! SQLite by itself merges all segments of a full level in the commit that fills it, whatever their
+//! size. Here a write that finds a full level merges a bounded number of pages, and large segments
+//! are lifted to the level of their size, where small ones do not meet them.
 
-use rusqlite::{Row, params};
+mod segments;
 
 use super::Batch;
 use crate::store::connection::LargeCache;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
-/// Bytes that the index gathers before it writes a segment: for many new nodes, and otherwise.
-const GATHERED_OF_MANY_BYTES: i64 = 8 * 1024 * 1024;
-const GATHERED_BYTES: i64 = 1024 * 1024;
-
 /// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
 /// pages are cached.
 const WAITING_MAX: i64 = 16_000;
 
-/// Nodes of a first compile whose segments are large.
-const SET_APART_MIN: i64 = 1_000;
-
-/// Segments of one level that are merged together: in a first compile, and otherwise.
-const SEGMENTS_OF_FIRST: i64 = 16;
-const SEGMENTS: i64 = 4;
-
 /// Indexes whose entries for new nodes come in no order.
 const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
 
-/// Nodes of a first compile after which the dropped indexes are rebuilt.
+/// Nodes of a first write after which the dropped indexes are rebuilt.
 const UNSORTED_MAX: usize = 100_000;
 
 /// The time at which new nodes are indexed.
@@ -46,27 +36,18 @@ const UNSORTED_MAX: usize = 100_000;
 pub(super) enum Indexing<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
-    /// In groups: nodes after the key `indexed` wait. `all` is whether the index began empty;
-    /// `triggers` and `indexes` are the SQL that restores what was dropped.
-    Later {
-        all: bool,
-        indexed: i64,
-        triggers: [String; 2],
-        indexes: Vec<String>,
-        _cache: LargeCache<'a>,
-    },
+    /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
+    /// restores what was dropped.
+    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
     /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
-        const NEWEST: &str = "
-            SELECT ifnull((SELECT max(key) FROM node), 0), EXISTS (SELECT 1 FROM diff)";
-        let doing = "set the index aside";
+        const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";
         if matches!(self.indexing, Indexing::AtOnce) {
-            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let (indexed, has_history): (i64, bool) =
-                self.tx.query_row(NEWEST, [], read).doing(doing)?;
+            let indexed = self.newest()?;
+            let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
             let is_first = indexed == 0 && !has_history;
             let triggers = [
                 self.set_aside("TRIGGER", "node_fts_insert")?,
@@ -75,12 +56,9 @@ impl Batch<'_> {
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
-            // Later ones may be indexed a few at a time, between nodes that change.
-            let all = indexed == 0;
-            let segments = if all { SEGMENTS_OF_FIRST } else { SEGMENTS };
-            self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             let _cache = LargeCache::of(self.tx)?;
-            self.indexing = Indexing::Later { all, indexed, triggers, indexes, _cache };
+            segments::configure(self.tx)?;
+            self.indexing = Indexing::Later { indexed, triggers, indexes, _cache };
         }
         Ok(())
     }
@@ -104,6 +82,16 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Lifts large segments of the index at the end of the write, the last of many.
+    pub(crate) fn lift_segments(&mut self) {
+        self.lifts_segments = true;
+    }
+
+    /// Merges many pages of the index if a level is full, and returns whether one was.
+    pub(in crate::store) fn merge_many(&self) -> Result<bool, StoreError> {
+        segments::merge_many(self.tx)
+    }
+
     /// Indexes the waiting nodes if they are many.
     ///
     /// Rebuilds the dropped indexes once sorting them would take much memory.
@@ -112,54 +100,32 @@ impl Batch<'_> {
             && WAITING_MAX <= self.newest()? - indexed
         {
             self.index_waiting()?;
+            self.record_waiting_inserts()?;
         }
         if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }
 
-    /// Indexes the waiting nodes, and restores the trigger for all later ones.
+    /// Indexes the waiting nodes, restores the trigger for all later ones, and merges what is due.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
-        if let Indexing::Later { all: true, indexed, .. } = self.indexing {
-            self.index_all_apart(indexed)?;
-        }
         self.index_waiting()?;
         if let Indexing::Later { triggers, .. } = &self.indexing {
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
-            self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
+        } else if self.snapshot.is_some() {
+            segments::merge_few(self.tx)?;
         }
-        Ok(())
+        if self.lifts_segments { segments::lift(self.tx) } else { Ok(()) }
     }
 
-    /// Indexes the nodes after the key `indexed`, and moves all segments to a new level.
-    ///
-    /// SQLite moves them when asked to merge all (`-1`: one page of them), unless they are on one
-    /// level. So a merge begins, which makes a second one, before the last segment is written.
-    fn index_all_apart(&mut self, indexed: i64) -> Result<(), StoreError> {
-        const NEWEST: &str = "SELECT key FROM node WHERE ?1 < key ORDER BY key DESC LIMIT 3";
-        const MERGE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('merge', ?1)";
-        if self.newest()? < SET_APART_MIN {
-            return Ok(());
-        }
-        let newest: Vec<i64> = self.tx.rows(NEWEST, [indexed], |row| row.get(0), "index nodes")?;
-        if newest.len() < 3 {
-            // Too few are left to write a segment before and one after the merge begins.
-            return Ok(());
-        }
-        for (key, n_pages) in newest.into_iter().rev().zip([0, -1, -1]) {
-            self.index_up_to(key)?;
-            // A merge first writes what was gathered, as a segment.
-            self.tx.run(MERGE, [n_pages], "merge segments of the index")?;
-        }
-        Ok(())
+    /// Returns whether new nodes are indexed later, which means that they are many.
+    pub(super) fn is_indexing_later(&self) -> bool {
+        matches!(self.indexing, Indexing::Later { .. })
     }
 
-    fn configure(&self, gathered_bytes: i64, segments: i64) -> Result<(), StoreError> {
-        const SET: &str = "INSERT INTO node_fts (node_fts, rank) VALUES (?1, ?2)";
-        for (setting, value) in [("hashsize", gathered_bytes), ("automerge", segments)] {
-            self.tx.execute(SET, params![setting, value]).doing("set up the index")?;
-        }
-        Ok(())
+    /// Returns whether no index is dropped.
+    pub(super) fn has_all_indexes(&self) -> bool {
+        !matches!(&self.indexing, Indexing::Later { indexes, .. } if !indexes.is_empty())
     }
 
     /// Notes an added node.
@@ -189,10 +155,7 @@ impl Batch<'_> {
     }
 
     fn index_waiting(&mut self) -> Result<(), StoreError> {
-        self.index_up_to(self.newest()?)
-    }
-
-    fn index_up_to(&mut self, newest: i64) -> Result<(), StoreError> {
+        let newest = self.newest()?;
         let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
         let since = std::mem::replace(indexed, newest);
         self.index(since, newest)
@@ -210,7 +173,7 @@ impl Batch<'_> {
               FROM node
              WHERE ?1 < key AND key <= ?2
              ORDER BY key";
-        self.tx.run(INDEX, params![since, newest], "index nodes").map(drop)
+        self.tx.run(INDEX, [since, newest], "index nodes").map(drop)
     }
 }
 

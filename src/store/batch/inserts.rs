@@ -19,6 +19,30 @@ use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError
 /// Entries in the caches of former and taken ids.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
 
+/// Inserts that are recorded together from which on they are sorted.
+const RECORDED_BY_ID_MIN: i64 = 1_000;
+
+/// Inserted nodes of successive keys that are not recorded yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnrecordedInserts {
+    first: i64,
+    end: i64,
+    snapshot: i64,
+    /// The number of the first change.
+    seq: i64,
+}
+
+impl UnrecordedInserts {
+    /// Adds others that follow, and returns whether they do.
+    fn extend(&mut self, others: UnrecordedInserts) -> bool {
+        let follow = self.end == others.first && self.seq + (self.end - self.first) == others.seq;
+        if follow {
+            self.end = others.end;
+        }
+        follow
+    }
+}
+
 /// Families that get children in one call, and their fingerprint terms.
 struct NewFamilies {
     /// Key of the first inserted node.
@@ -142,19 +166,20 @@ impl Batch<'_> {
     /// Records the inserts of all nodes from `first` on, and gives those nodes the temperature of
     /// new ones.
     fn record_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
-        const RECORD: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
-            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
-              FROM node
-             WHERE ?1 <= key AND key < ?2
-             ORDER BY key";
         const GIVE: &str = "
             INSERT INTO heat (node, temperature, at, full_at)
             SELECT key, ?3, ?4, ?5 FROM node WHERE ?1 <= key AND key < ?2 ORDER BY key";
         let end = first.0.saturating_add_unsigned(n_nodes as u64);
         let (snapshot, seq) = self.next_diff()?;
         self.next_seq = seq.saturating_add(end - first.0 - 1);
-        self.tx.run(RECORD, params![first.0, end, snapshot, seq], "record additions")?;
+        let inserts = UnrecordedInserts { first: first.0, end, snapshot, seq };
+        if !self.unrecorded.as_mut().is_some_and(|it| it.extend(inserts)) {
+            self.record_waiting_inserts()?;
+            self.unrecorded = Some(inserts);
+        }
+        if !self.is_indexing_later() {
+            self.record_waiting_inserts()?;
+        }
         self.counts.added += n_nodes;
         if self.attended == 0 && self.heated < first {
             // Nodes without a row have just that temperature.
@@ -168,6 +193,29 @@ impl Batch<'_> {
                 "give nodes their temperature",
             )
             .map(drop)
+    }
+
+    /// Records the inserts that wait. Many come in the order of their ids, which is that of an index
+    /// of the history.
+    pub(super) fn record_waiting_inserts(&mut self) -> Result<(), StoreError> {
+        const RECORD: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
+            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
+              FROM node
+             WHERE ?1 <= key AND key < ?2
+             ORDER BY key";
+        const RECORD_BY_ID: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
+            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
+              FROM node
+             WHERE ?1 <= key AND key < ?2
+             ORDER BY id";
+        let Some(UnrecordedInserts { first, end, snapshot, seq }) = self.unrecorded.take() else {
+            return Ok(());
+        };
+        let is_sorted = self.has_all_indexes() && RECORDED_BY_ID_MIN <= end - first;
+        let sql = if is_sorted { RECORD_BY_ID } else { RECORD };
+        self.tx.run(sql, params![first, end, snapshot, seq], "record additions").map(drop)
     }
 
     /// Inserts a node under its former id, or under its birth id with the first free ordinal.

@@ -71,7 +71,9 @@ impl Batch<'_> {
         self.tx.execute(DROP_CHANGES, [target]).doing(doing)?;
         self.tx.execute(MOVE_HEAD, params![target, self.now.0]).doing(doing)?;
         self.tx.execute(MOVE_OWN, params![target, own]).doing(doing)?;
-        self.tx.execute(DROP, params![target, own]).doing(doing)
+        let n_dropped = self.tx.execute(DROP, params![target, own]).doing(doing)?;
+        files::forget_lost_roots(self.tx)?;
+        Ok(n_dropped)
     }
 
     /// Returns the files whose nodes are gone and were never in a state up to `target`.

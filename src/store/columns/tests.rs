@@ -276,6 +276,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            slice_bytes: usize::MAX,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };

@@ -21,15 +21,33 @@ use crate::store::{ErrorStep, NodeKey, StoreError, one};
 /// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
 
+/// Siblings that are read of a section at once; more are looked up one by one.
+const SIBLINGS_MAX: usize = 64;
+/// Siblings before and after a node.
+const REACH: usize = 2;
+
 /// A node that full-text search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MatchedNode {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
+    /// Its rank among its siblings.
+    pub(crate) position: i64,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
+    /// Of its text.
+    pub(crate) tokens: u32,
     /// Of a typed memory.
     pub(crate) memory: Option<MemoryFacts>,
+}
+
+/// The siblings around a node, nearest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Siblings {
+    /// Number of children of its parent, at most 64.
+    pub(crate) n: usize,
+    pub(crate) before: Vec<NodeKey>,
+    pub(crate) after: Vec<NodeKey>,
 }
 
 /// Holds the fields of a typed memory that ranking reads.
@@ -180,7 +198,7 @@ impl Reader {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
             heat_columns!(),
-            ", n.label, n.trail, n.content, n.fields
+            ", n.label, n.trail, n.content, n.fields, n.token_count, n.position
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key"
@@ -188,7 +206,8 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
             let fields = row.get_ref(9)?.as_str_or_null()?;
-            let node = MatchedNode { memory: fields.map(MemoryFacts::parse), ..read_found(row)? };
+            let memory = fields.map(MemoryFacts::parse);
+            let node = MatchedNode { memory, ..read_found(row, 10)? };
             Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
@@ -207,7 +226,7 @@ impl Reader {
         const BEHIND: &str = concat!(
             "SELECT n.key, n.parent, 0, ",
             heat_columns!(),
-            ", before.key
+            ", before.key, n.token_count, n.position
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -227,9 +246,48 @@ impl Reader {
                AND before.fields IS NULL"
         );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row, 7)?));
         let rows = self.all(BEHIND, params, read).doing("read following texts")?;
         Ok(rows.into_iter().collect())
+    }
+
+    /// Returns the siblings around a node, which stands at `position` under `parent`. Only the index
+    /// of siblings is read, and a bounded part of it.
+    pub(crate) fn siblings_around(
+        &self,
+        parent: NodeKey,
+        positions: &[i64],
+    ) -> Result<Vec<Siblings>, StoreError> {
+        const FIRST: &str =
+            "SELECT key, position FROM node WHERE parent = ?1 ORDER BY position LIMIT ?2";
+        const BEFORE: &str = "
+            SELECT key FROM node
+             WHERE parent = ?1 AND position < ?2
+             ORDER BY position DESC LIMIT ?3";
+        const AFTER: &str = "
+            SELECT key FROM node
+             WHERE parent = ?1 AND position > ?2
+             ORDER BY position LIMIT ?3";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, i64>(1)?));
+        let first: Vec<(NodeKey, i64)> =
+            self.all(FIRST, params![parent.0, limit(SIBLINGS_MAX)], read).doing("read siblings")?;
+        let n = first.len();
+        let around = |position: &i64| {
+            if n < SIBLINGS_MAX {
+                let at = first.partition_point(|it| it.1 < *position);
+                let is_there = first.get(at).is_some_and(|it| it.1 == *position);
+                let before = first[..at].iter().rev().take(REACH).map(|it| it.0).collect();
+                let after = &first[at + usize::from(is_there)..];
+                let after = after.iter().take(REACH).map(|it| it.0).collect();
+                return Ok(Siblings { n, before, after });
+            }
+            let beside = |sql: &'static str| {
+                let params = params![parent.0, position, limit(REACH)];
+                self.all(sql, params, |row| row.get(0).map(NodeKey)).doing("read siblings")
+            };
+            Ok(Siblings { n, before: beside(BEFORE)?, after: beside(AFTER)? })
+        };
+        positions.iter().map(around).collect()
     }
 }
 
@@ -245,8 +303,10 @@ fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
     }
 }
 
-fn read_found(row: &Row<'_>) -> rusqlite::Result<MatchedNode> {
+fn read_found(row: &Row<'_>, tokens: usize) -> rusqlite::Result<MatchedNode> {
     Ok(MatchedNode {
+        tokens: row.get(tokens)?,
+        position: row.get(tokens + 1)?,
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,

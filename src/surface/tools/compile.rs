@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::{Args, Call, HandlerError, Reply};
 use crate::memory::Answer;
-use crate::memory::compile::{CompileRequest, InitialTemperaturesFor};
+use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::surface::MemoryHandler;
 
 /// Progress reports of one compile.
@@ -29,6 +29,7 @@ pub(super) fn compile(
         workspace: &|root| tools.memory.workspace_of(root),
         temperatures_for: InitialTemperaturesFor::NewNodes,
         stopwatch: tools.memory.clock().stopwatch(),
+        slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
             // A client needs to see progress, not every step.
             if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {

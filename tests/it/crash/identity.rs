@@ -153,6 +153,29 @@ fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
 }
 
 #[test]
+fn behind_a_log_that_was_emptied_nothing_is_acknowledged() {
+    for how in [End::Kill, End::Close] {
+        let folder = Folder::new();
+        folder.ok(["write", "What was there.", "--db", "m.db"]);
+        let mut client = server(&folder, "m.db");
+        client.text("MemoryWrite", json!({"payload": "In the log."}));
+        fs::File::options()
+            .write(true)
+            .open(folder.path("m.db-wal"))
+            .and_then(|it| it.set_len(0))
+            .unwrap();
+        let mut acknowledged = Acknowledged::default();
+        for nth in 0..3 {
+            assert!(!acknowledged.write(&mut client, format!("After, number {nth}.")));
+        }
+        end(client, how);
+        // What the log held is gone with it; the file is as it was.
+        acknowledged.0.push("What was there.".to_owned());
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
+#[test]
 fn rivals_that_open_and_close_the_memory_change_no_name() {
     let folder = Folder::new().file("notes/a.md", "Words of a note.\n");
     let mut acknowledged = Acknowledged::default();

@@ -133,3 +133,19 @@ fn a_pipe_is_no_memory_and_nobody_waits_for_it() {
     }
     assert!(is_pipe(&folder));
 }
+
+#[test]
+fn only_regular_files_are_replaced_in_a_folder() {
+    let folder = memory();
+    let export = ["export", "--format", "agent-memory", "out", "--force", "--db", "m.db"];
+    folder.ok(export);
+    fs::rename(folder.path("out/tasks.jsonl"), folder.path("elsewhere")).unwrap();
+    symlink("../elsewhere", folder.path("out/tasks.jsonl")).unwrap();
+    let before = fs::read(folder.path("out/index.json")).unwrap();
+    let ran = folder.run(export);
+    assert_eq!(ran.code, Some(2));
+    let refusal = "`out/tasks.jsonl` is no regular file, and no other is replaced; move it away";
+    assert!(ran.stderr.contains(refusal), "{}", ran.stderr);
+    assert!(folder.path("out/tasks.jsonl").is_symlink());
+    assert_eq!(fs::read(folder.path("out/index.json")).unwrap(), before);
+}

@@ -117,11 +117,11 @@ fn show(
 }
 
 #[track_caller]
-fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
+pub(super) fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
     batch.find(NodeId::parse(id).unwrap()).unwrap().expect("the node is there")
 }
 
-fn forget(batch: &mut Batch<'_>, id: &str) -> Result<(), StoreError> {
+pub(super) fn forget(batch: &mut Batch<'_>, id: &str) -> Result<(), StoreError> {
     let old = find(batch, id);
     for child in batch.children_of(old.key)? {
         let position = old.place.position;

@@ -59,7 +59,7 @@ fn nodes_that_are_indexed_before_the_end_are_not_indexed_again() {
         let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
         let many = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
             batch.defer_indexing()?;
-            (0..SET_APART_MIN as usize).try_for_each(|nth| insert(batch, nth, 1))?;
+            (0..1_000).try_for_each(|nth| insert(batch, nth, 1))?;
             batch.index_waiting()?;
             (0..n_waiting).try_for_each(|nth| insert(batch, nth, 2))
         });

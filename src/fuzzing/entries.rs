@@ -1,0 +1,102 @@
+//! Texts of any content, rendered as entries and parsed by the grammar of `docs/tools.md`.
+
+use crate::model::heat::Heat;
+use crate::query::render::entry::{TextEntry, render_entries};
+use crate::query::render::to_one_line;
+use crate::store::NodeKey;
+use crate::store::reader::{NodeHead, NodeText};
+
+/// An entry as a reader of an answer sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParsedEntry {
+    pub(crate) under: String,
+    pub(crate) id: String,
+    pub(crate) node_type: String,
+    pub(crate) lang: String,
+    pub(crate) text: String,
+}
+
+/// Renders entries whose labels, paths and texts are parts of the input, and parses them back.
+pub fn entries(data: &[u8]) {
+    const TYPES: [&str; 4] = ["text", "heading", "code", "list"];
+    let text = String::from_utf8_lossy(data);
+    let mut parts = text.split('\0');
+    let mut nodes: Vec<(NodeHead, NodeText)> = Vec::new();
+    while let Some(label) = parts.next() {
+        let mut part = || parts.next().unwrap_or_default().to_owned();
+        let nth = nodes.len();
+        let path = part();
+        let head = NodeHead {
+            key: NodeKey(nth as i64),
+            id: format!("{:011}", nth * 7),
+            parent: None,
+            position: 0,
+            file: None,
+            path: (!path.is_empty()).then_some(path),
+            node_type: TYPES[label.len() % TYPES.len()].to_owned(),
+            lang: Some(part()),
+            label: label.to_owned(),
+            tokens: 0,
+            heat: Heat::birth(0),
+        };
+        nodes.push((head, NodeText { breadcrumb: part(), content: part() }));
+    }
+    let rendered: Vec<TextEntry<'_>> =
+        nodes.iter().map(|(head, text)| TextEntry::whole(head, text)).collect();
+    let answer = render_entries(&rendered);
+    let parsed = parse_entries(&answer);
+    assert_eq!(parsed.len(), nodes.len(), "{answer:?}");
+    for ((entry, parsed), (head, text)) in rendered.iter().zip(&parsed).zip(&nodes) {
+        assert_eq!(parsed.id, head.id, "{answer:?}");
+        assert_eq!(parsed.under, entry.breadcrumb(), "{answer:?}");
+        assert_eq!(parsed.node_type, head.node_type, "{answer:?}");
+        assert_eq!(parsed.text, text.content, "{answer:?}");
+        if head.node_type != "heading" && head.node_type != "text" {
+            let lang = head.lang.as_deref().unwrap_or_default();
+            assert_eq!(parsed.lang, to_one_line(lang).replace(']', ""), "{answer:?}");
+        }
+    }
+}
+
+/// Parses entries: lines that begin with a space belong to the text above.
+pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedEntry> {
+    let (mut entries, mut under): (Vec<ParsedEntry>, &str) = (Vec::new(), "");
+    for line in answer.split_terminator('\n') {
+        if let Some(rest) = line.strip_prefix(' ') {
+            let last = entries.last_mut().expect("a text follows an entry");
+            last.text.push('\n');
+            last.text.push_str(rest);
+        } else if let Some(rest) = line.strip_prefix("# ") {
+            under = rest;
+        } else if let Some(entry) = entry_of(line) {
+            entries.push(ParsedEntry { under: under.to_owned(), ..entry });
+        }
+    }
+    for entry in entries.iter_mut().filter(|it| it.node_type == "#") {
+        // A heading has the last title of its breadcrumb as its text.
+        entry.node_type = "heading".to_owned();
+        entry.text = entry.under.rsplit(" / ").next().unwrap_or_default().to_owned();
+    }
+    entries
+}
+
+/// Parses the first line of an entry; `None` for a line about something else.
+fn entry_of(line: &str) -> Option<ParsedEntry> {
+    let id_bytes = if line.starts_with("also:") { 16 } else { 11 };
+    let id = line.get(..id_bytes)?;
+    let is_id = id.trim_start_matches("also:").bytes().all(|it| it.is_ascii_alphanumeric());
+    let mut rest = line.get(id_bytes..).filter(|_| is_id)?;
+    let (mut node_type, mut lang) = ("text", "");
+    if let Some(inside) = rest.strip_prefix("[") {
+        let (kind, after) = inside.split_once(']')?;
+        (node_type, lang) = kind.split_once(' ').unwrap_or((kind, ""));
+        rest = after;
+    }
+    let text = match rest.strip_prefix(' ') {
+        Some(text) => text,
+        None if rest.is_empty() => "",
+        None => return None,
+    };
+    let [id, node_type, lang, text] = [id, node_type, lang, text].map(str::to_owned);
+    Some(ParsedEntry { under: String::new(), id, node_type, lang, text })
+}

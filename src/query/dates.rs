@@ -1,0 +1,235 @@
+//! Dates: days, months and years that a question asks about, and those of headings and files.
+//!
+//! A heading or a file name often has the only date of the texts below it. Dates are compared by a
+//! nominal calendar of months of 31 days, which is exact enough to tell how near they are. A date
+//! without a year is compared within the year. This module does no IO.
+
+use crate::model::clock::Millis;
+
+/// Days of a nominal month, and of a nominal year.
+const MONTH_DAYS: i64 = 31;
+const YEAR_DAYS: i64 = 12 * MONTH_DAYS;
+/// Days around a day that are near it.
+const NEAR_DAYS: i64 = 7;
+/// Closeness of what is near a date.
+const NEAR: f64 = 0.8;
+/// Years that a number of four digits may be.
+const YEARS: std::ops::Range<i64> = 1900..2100;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// Words before a month that is no other word.
+const BEFORE_MONTHS: [&str; 12] =
+    ["by", "during", "early", "from", "in", "last", "late", "mid", "of", "on", "since", "until"];
+
+/// Days from the first to the last, in the nominal calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DaySpan {
+    first: i64,
+    last: i64,
+    has_year: bool,
+}
+
+/// A date as written; each part may be missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct PartialDate {
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+}
+
+/// Returns the days that a question asks about, given the time of asking.
+pub(super) fn asked_days(question: &str, now: Millis) -> Option<DaySpan> {
+    let words = words_of(question);
+    relative_days(&words, now).or_else(|| read_date(&words, &BEFORE_MONTHS).span())
+}
+
+/// Returns the days of a text, by its breadcrumb and its label: the most exact date in them.
+pub(super) fn told_days(titles: &[&str]) -> Option<DaySpan> {
+    let mut told = PartialDate::default();
+    for title in titles.iter().flat_map(|it| it.split(" / ")) {
+        let words = words_of(title);
+        // A month alone is a date where it is the whole title.
+        let next = match words.len() {
+            1 => read_date(&["in".to_owned(), words[0].clone()], &BEFORE_MONTHS),
+            _ => read_date(&words, &[]),
+        };
+        told = told.narrowed(next);
+    }
+    told.span()
+}
+
+impl DaySpan {
+    /// Returns how close two spans are, from 0 to 1.
+    pub(super) fn closeness(self, other: DaySpan) -> f64 {
+        let gap = |shift: i64| {
+            (other.first + shift - self.last).max(self.first - other.last - shift).max(0)
+        };
+        let gap = match self.has_year && other.has_year {
+            true => gap(0),
+            false => {
+                let shift = (self.first.rem_euclid(YEAR_DAYS) - self.first)
+                    - (other.first.rem_euclid(YEAR_DAYS) - other.first);
+                [-YEAR_DAYS, 0, YEAR_DAYS].map(|it| gap(it - shift)).into_iter().min().unwrap_or(0)
+            }
+        };
+        let near = NEAR_DAYS.max(self.last - self.first).min(MONTH_DAYS);
+        match gap {
+            0 => 1.0,
+            _ if gap <= near => NEAR,
+            _ => 0.0,
+        }
+    }
+
+    fn of_days(first: i64, last: i64) -> DaySpan {
+        DaySpan { first, last, has_year: true }
+    }
+}
+
+impl PartialDate {
+    /// Returns the date with the parts of a more exact one; a contradiction keeps the latter.
+    fn narrowed(self, next: PartialDate) -> PartialDate {
+        let is_part = |a: Option<i64>, b: Option<i64>| a.is_none() || b.is_none() || a == b;
+        match next.year.is_none() && is_part(self.month, next.month) {
+            true => PartialDate {
+                year: self.year,
+                month: next.month.or(self.month),
+                day: next.day.or(self.day),
+            },
+            false => next,
+        }
+    }
+
+    fn span(self) -> Option<DaySpan> {
+        let (year, has_year) = (self.year.unwrap_or(0) * YEAR_DAYS, self.year.is_some());
+        let span = match (self.month, self.day) {
+            (None, _) if !has_year => return None,
+            (None, _) => (year, year + YEAR_DAYS - 1),
+            (Some(month), day) => {
+                let first = year + (month - 1) * MONTH_DAYS;
+                match day {
+                    None => (first, first + MONTH_DAYS - 1),
+                    Some(day) => (first + day - 1, first + day - 1),
+                }
+            }
+        };
+        Some(DaySpan { first: span.0, last: span.1, has_year })
+    }
+}
+
+/// Returns the words and numbers of a text in lower case; a date with signs inside is one.
+fn words_of(text: &str) -> Vec<String> {
+    let is_sign = |it: char| !it.is_alphanumeric();
+    let words = text.split([' ', ',', '\t', '\n']).map(|it| it.trim_matches(is_sign));
+    words.filter(|it| !it.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// Reads the first date of a text. A month without a number beside it counts after one of `before`.
+fn read_date(words: &[String], before: &[&str]) -> PartialDate {
+    if let Some(date) = words.iter().find_map(|it| numeric_date(it)) {
+        return date;
+    }
+    let day_at = |at: Option<usize>| {
+        let word = at.and_then(|it| words.get(it))?;
+        let digits = word.trim_end_matches(|it: char| it.is_ascii_lowercase());
+        digits.parse::<i64>().ok().filter(|it| (1..=31).contains(it))
+    };
+    let year_at = |at: usize| words.get(at).and_then(|it| year(it));
+    for (at, word) in words.iter().enumerate() {
+        let Some(month) = month(word) else { continue };
+        let back = match at.checked_sub(1) {
+            Some(it) if words[it] == "of" => it.checked_sub(1),
+            it => it,
+        };
+        let (day, next) = match (day_at(back), day_at(Some(at + 1))) {
+            (Some(day), _) => (Some(day), at + 1),
+            (None, Some(day)) => (Some(day), at + 2),
+            (None, None) => (None, at + 1),
+        };
+        let year = year_at(next);
+        let is_alone = day.is_none() && year.is_none();
+        let is_after = || at.checked_sub(1).is_some_and(|it| before.contains(&words[it].as_str()));
+        if !is_alone || is_after() {
+            return PartialDate { year, month: Some(month), day };
+        }
+    }
+    PartialDate { year: words.iter().find_map(|it| year(it)), ..PartialDate::default() }
+}
+
+/// Reads `2024-03-14`, `2024-03`, `2024/3/14`, and the beginning of `2024-03-journal`.
+fn numeric_date(word: &str) -> Option<PartialDate> {
+    let mut parts = word.split(['-', '/', '_', '.']);
+    let year = year(parts.next()?)?;
+    let mut next = |most: i64| {
+        parts.next().and_then(|it| it.parse::<i64>().ok()).filter(|it| (1..=most).contains(it))
+    };
+    let month = next(12)?;
+    Some(PartialDate { year: Some(year), month: Some(month), day: next(31) })
+}
+
+fn year(word: &str) -> Option<i64> {
+    word.parse().ok().filter(|it| word.len() == 4 && YEARS.contains(it))
+}
+
+fn month(word: &str) -> Option<i64> {
+    let is_short = word.len() == 3 || word == "sept";
+    let is_it = |month: &&str| **month == *word || is_short && month.starts_with(word);
+    Some(MONTHS.iter().position(is_it)? as i64 + 1)
+}
+
+/// Reads `yesterday`, `last week`, `3 days ago` and the like.
+fn relative_days(words: &[String], now: Millis) -> Option<DaySpan> {
+    let today = numeric_date(now.rfc3339().get(..10)?)?.span()?.first;
+    let (year, month) = (today.div_euclid(YEAR_DAYS), today.div_euclid(MONTH_DAYS));
+    let months =
+        |first: i64, n: i64| DaySpan::of_days(first * MONTH_DAYS, (first + n) * MONTH_DAYS - 1);
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1).map_or("", String::as_str);
+        let span = match (word.as_str(), next) {
+            ("today", _) => DaySpan::of_days(today, today),
+            ("yesterday", _) => DaySpan::of_days(today - 1, today - 1),
+            ("this", "week") => DaySpan::of_days(today - 6, today),
+            ("last" | "past" | "previous", "week") => DaySpan::of_days(today - 13, today - 1),
+            ("this", "month") => months(month, 1),
+            ("last" | "past" | "previous", "month") => months(month - 1, 1),
+            ("this", "year") => months(12 * year, 12),
+            ("last" | "past" | "previous", "year") => months(12 * (year - 1), 12),
+            (number, unit) if words.get(at + 2).is_some_and(|it| it == "ago") => {
+                let Some(n) = small_number(number) else { continue };
+                match unit.trim_end_matches('s') {
+                    "day" => DaySpan::of_days(today - n, today - n),
+                    "week" => DaySpan::of_days(today - 7 * n - 3, today - 7 * n + 3),
+                    "month" => months(month - n, 1),
+                    "year" => months(12 * (year - n), 12),
+                    _ => continue,
+                }
+            }
+            _ => continue,
+        };
+        return Some(span);
+    }
+    None
+}
+
+/// Reads a number up to 99, in digits or, up to ten, in words.
+fn small_number(word: &str) -> Option<i64> {
+    const WORDS: [&str; 11] =
+        ["a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let named = WORDS.iter().position(|it| *it == word).map(|it| (it as i64).max(1));
+    named.or_else(|| word.parse().ok().filter(|it| (1..100).contains(it)))
+}
+
+#[cfg(test)]
+mod tests;

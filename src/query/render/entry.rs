@@ -1,0 +1,109 @@
+//! Entries: texts of nodes under the breadcrumb of their section, in lines that no text can forge.
+//!
+//! ```text
+//! # people.md / People / Ana
+//! D24sqAyQFTc[#]
+//! AcTRirZSwQh On call in odd weeks.
+//! 7fTzoFukxYs[code sh] make build
+//!  make deploy
+//! ```
+//!
+//! Only framing begins a line: every further line of a text has one space before it. Titles and
+//! paths have no line breaks and no invisible characters. This module does no IO.
+
+use super::to_one_line;
+use crate::store::reader::{NodeHead, NodeText};
+use crate::text;
+use crate::text::tokens;
+
+/// Between the parts of a breadcrumb.
+const TITLE_SEPARATOR: &str = " / ";
+/// Characters of a breadcrumb's path.
+const PATH_CHARS_MAX: usize = 200;
+
+/// A node to be shown with its text, or with a part of it.
+#[derive(Clone, Debug)]
+pub(crate) struct TextEntry<'a> {
+    pub(crate) head: &'a NodeHead,
+    /// The line above, which the entries of one section share.
+    pub(crate) place: String,
+    /// The entry itself.
+    pub(crate) lines: String,
+}
+
+impl<'a> TextEntry<'a> {
+    /// Returns the entry of a node with its whole text.
+    pub(crate) fn whole(head: &'a NodeHead, text: &NodeText) -> TextEntry<'a> {
+        TextEntry::with_text(head, text, &text.content)
+    }
+
+    /// Returns the entry of a node with `shown` as its text.
+    pub(crate) fn with_text(head: &'a NodeHead, text: &NodeText, shown: &str) -> TextEntry<'a> {
+        let is_heading = head.node_type == "heading";
+        let title = to_one_line(&head.label);
+        // The last title of the breadcrumb is the text of a heading.
+        let has_title =
+            [TITLE_SEPARATOR, &title].concat().rsplit(TITLE_SEPARATOR).next() == Some(shown);
+        let is_titled = is_heading && has_title && !shown.is_empty();
+        let own = if is_heading { title.as_ref() } else { "" };
+        let place = format!("# {}\n", breadcrumb(head, &text.breadcrumb, own));
+        let mut lines = head.id.clone();
+        match (is_titled, head.node_type.as_str()) {
+            (true, _) => lines.push_str("[#]"),
+            (false, "text") => (),
+            (false, node_type) => {
+                let lang = head.lang.as_deref().map(to_one_line).unwrap_or_default();
+                let lang = lang.replace(']', "");
+                let gap = if lang.is_empty() { "" } else { " " };
+                lines.push_str(&format!("[{node_type}{gap}{lang}]"));
+            }
+        }
+        if !is_titled && !shown.is_empty() {
+            lines.push(' ');
+            lines.push_str(&shown.replace('\n', "\n "));
+        }
+        lines.push('\n');
+        TextEntry { head, place, lines }
+    }
+
+    /// Returns the breadcrumb alone.
+    pub(crate) fn breadcrumb(&self) -> &str {
+        self.place[2..].trim_end_matches('\n')
+    }
+
+    /// Returns the tokens of the entry with its breadcrumb. Counts of lines add up: no token spans
+    /// the seam of two lines that begin without white space.
+    pub(crate) fn n_tokens(&self) -> u32 {
+        tokens::count(&self.place).saturating_add(tokens::count(&self.lines))
+    }
+}
+
+/// Returns the breadcrumb of a node: the path of its file, and the titles above it.
+pub(crate) fn breadcrumb(head: &NodeHead, above: &str, own: &str) -> String {
+    let path = head.path.as_deref().map(to_one_line).unwrap_or_default();
+    let path = text::truncate_chars(&path, PATH_CHARS_MAX);
+    let above = to_one_line(above);
+    // The first part is the file's stem, which the path has.
+    let titles = match &head.path {
+        Some(_) => above.split_once(TITLE_SEPARATOR).map_or("", |it| it.1),
+        None => &above,
+    };
+    let parts = [&path, titles, own];
+    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(TITLE_SEPARATOR)
+}
+
+/// Writes entries in their order; neighbours in one section share its breadcrumb.
+pub(crate) fn render_entries<'a>(entries: impl IntoIterator<Item = &'a TextEntry<'a>>) -> String {
+    let (mut out, mut place) = (String::new(), "");
+    for entry in entries {
+        if entry.place != place {
+            out.push_str(&entry.place);
+            place = &entry.place;
+        }
+        out.push_str(&entry.lines);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

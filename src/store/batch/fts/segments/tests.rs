@@ -1,0 +1,84 @@
+//! Tests that no commit pays for a large merge, and that segments stay few.
+
+use super::*;
+use crate::model::clock::Millis;
+use crate::model::tree::Node;
+use crate::store::{Batch, IfMissing, NodeData, NodePlace, StoreError, Writer};
+
+const NOWHERE: NodePlace = NodePlace { file: None, parent: None, position: 0 };
+
+/// Returns a text of words that no other number has.
+fn text(nth: usize) -> Node {
+    let words: Vec<String> = (0..40).map(|it| format!("w{:x}", nth * 40 + it)).collect();
+    Node { label: format!("Text {nth}"), content: words.join(" "), ..Node::default() }
+}
+
+fn write(
+    writer: &Writer,
+    texts: std::ops::Range<usize>,
+    body: impl Fn(&mut Batch<'_>) -> Result<(), StoreError>,
+) {
+    let add = |batch: &mut Batch<'_>| {
+        body(batch)?;
+        for nth in texts {
+            let place = NodePlace { position: nth as i64, ..NOWHERE };
+            batch.insert_agent_node(&NodeData::of(&text(nth)), place)?;
+        }
+        Ok(())
+    };
+    writer.write::<_, StoreError>("m", "", Millis(0), add).unwrap();
+}
+
+/// Returns the pages that a write of one small text adds to the log.
+fn pages_of_a_write(writer: &Writer, nth: usize) -> i64 {
+    let frames = || {
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(1);
+        writer.lock().query_row("PRAGMA wal_checkpoint(NOOP)", [], read).unwrap()
+    };
+    let before = frames();
+    write(writer, nth..nth + 1, |_| Ok(()));
+    // A log that began anew has the pages of this write alone.
+    if before <= frames() { frames() - before } else { frames() }
+}
+
+fn n_segments(writer: &Writer) -> usize {
+    levels(&writer.lock()).unwrap().iter().map(|it| it.segments.len()).sum()
+}
+
+#[test]
+fn no_write_pays_for_a_large_merge() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    for nth in 0..4 {
+        write(&writer, nth * 1_000..(nth + 1) * 1_000, |batch| {
+            batch.defer_indexing()?;
+            if nth == 3 {
+                batch.lift_segments();
+            }
+            Ok(())
+        });
+    }
+    let large: i64 = levels(&writer.lock()).unwrap().iter().flat_map(|it| &it.segments).sum();
+    assert!(400 < large, "the index has {large} pages");
+    let pages: Vec<i64> = (0..300).map(|nth| pages_of_a_write(&writer, 4_000 + nth)).collect();
+    let most = *pages.iter().max().unwrap();
+    assert!(most < 250, "{most} pages in {pages:?}");
+    let n_segments = n_segments(&writer);
+    assert!(n_segments < 60, "{n_segments} segments");
+    let check = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
+    writer.lock().execute(check, []).unwrap();
+}
+
+#[test]
+fn the_structure_is_read_as_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    assert_eq!(levels(&writer.lock()).unwrap(), []);
+    for nth in 0..3 {
+        write(&writer, nth..nth + 1, |_| Ok(()));
+    }
+    let lowest = Level { n_merging: 0, segments: vec![1, 1, 1] };
+    assert_eq!(levels(&writer.lock()).unwrap(), [lowest]);
+    assert_eq!(parse(&[1]), None);
+    assert_eq!(varint(&mut [0x81, 0x00].as_slice()), Some(128));
+}
