@@ -486,12 +486,8 @@ fn a_search_is_highlighted_where_colour_is_wanted() {
         rest = rest.replace(code, "");
     }
     assert_eq!(rest, plain);
-    assert_eq!(
-        search("--color sometimes").stderr.lines().next(),
-        Some(
-            "remindb: `--color` needs `auto`, `always` or `never`, not `sometimes`; see `remindb help`"
-        )
-    );
+    let mistake = search("--color sometimes").stderr;
+    assert!(mistake.contains("needs `auto`, `always` or `never`, not `sometimes`"), "{mistake}");
 }
 
 #[test]
