@@ -51,10 +51,9 @@
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
-//! `ingest/scan` → `memory/compile/survey` → `memory/compile/slices` → `memory/compile/source` →
-//! `memory/compile/scrub` → `ingest/redact` → `ingest/parse` → `store/writer` →
-//! `memory/compile/apply` → `model/identity/alignment` → `memory/compile/overlay` →
-//! `store/batch/inserts` → `store/links`.
+//! `ingest/scan` → `memory/compile/source` → `memory/compile/scrub` → `ingest/redact` →
+//! `ingest/parse` → `store/writer` → `memory/compile/apply` → `model/identity/alignment` →
+//! `memory/compile/overlay` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
@@ -97,7 +96,6 @@
 //! | memory | One SQLite file with everything an agent remembers. |
 //! | root | A folder that was compiled into the memory. |
 //! | compile | Reading the files of a root and writing the differences, as one snapshot or a few. |
-//! | slice | The files of a large compile that are written in one transaction and snapshot. |
 //! | node | One unit of meaning: a heading, a paragraph, a list, a table, a code block. |
 //! | tree | All nodes of a memory, each below its heading or list. |
 //! | anchor | A node's stable id, 11 characters, kept through edits, moves and renames. |

@@ -177,7 +177,7 @@ pub(crate) fn parse_args(
     let mut parser = lexopt::Parser::from_args(args);
     let (command, db) = match first_word(&mut parser) {
         Ok(FirstWord::Command(command, db)) => (command, db),
-        Ok(FirstWord::Done(done)) => return Ok(done),
+        Ok(FirstWord::Done(done)) => return Ok(*done),
         Err(mistake) => return Err(InvalidCommandLine { mistake, command: None }),
     };
     let name = Some(command.name);
@@ -188,7 +188,7 @@ pub(crate) fn parse_args(
 /// The beginning of a command line.
 enum FirstWord {
     Command(&'static CommandSpec, Option<PathBuf>),
-    Done(Command),
+    Done(Box<Command>),
 }
 
 fn first_word(parser: &mut lexopt::Parser) -> Result<FirstWord, UsageError> {
@@ -196,10 +196,10 @@ fn first_word(parser: &mut lexopt::Parser) -> Result<FirstWord, UsageError> {
     loop {
         match parser.next()? {
             None | Some(Short('h') | Long("help")) => {
-                return Ok(FirstWord::Done(Command::Help(None)));
+                return Ok(FirstWord::Done(Box::new(Command::Help(None))));
             }
             Some(Short('V' | 'v') | Long("version")) => {
-                return Ok(FirstWord::Done(Command::Version));
+                return Ok(FirstWord::Done(Box::new(Command::Version)));
             }
             Some(Long("db")) => db = Some(parser.value()?.into()),
             Some(Value(name)) => {

@@ -146,12 +146,16 @@ impl FoundNodes {
             .map(|at| json!({"id": self.found[at].0.id, "tokens": needs[at]}))
             .collect();
         let n_over = over.as_array().map_or(0, Vec::len);
-        let mut all = json!({"nodes": nodes, "not_found": self.missing, "over_budget": over});
-        if 0 < n_over && is_counted {
-            all["over_budget"] = json!([]);
-            all["left_out"] = json!({"nodes": n_over, "not_found": self.missing.len()});
+        match 0 < n_over && is_counted {
+            true if self.missing.is_empty() => {
+                json!({"nodes": nodes, "over_budget": [], "left_out": {"nodes": n_over}})
+            }
+            true => {
+                let left_out = json!({"nodes": n_over, "not_found": self.missing.len()});
+                json!({"nodes": nodes, "over_budget": [], "left_out": left_out})
+            }
+            false => json!({"nodes": nodes, "not_found": self.missing, "over_budget": over}),
         }
-        all
     }
 }
 

@@ -15,7 +15,7 @@ use crate::store::reader::{Reader, Siblings};
 
 /// Shares of its words that a text gives to those after it, nearest first.
 const GIVEN_AFTER: [f64; 2] = [0.6, 0.35];
-/// The same for those before it.
+/// Shares of its words that a text gives to those before it, nearest first.
 const GIVEN_BEFORE: [f64; 2] = [0.5, 0.35];
 /// The best matches that give; further ones change no answer.
 const GIVERS_MAX: usize = 80;
@@ -30,10 +30,10 @@ pub(super) struct Vicinity {
     n_siblings: HashMap<NodeKey, usize>,
 }
 
-/// What a text has of a question, by itself and beside it.
+/// A text's part of a question, by itself and beside it.
 #[derive(Clone, Debug, Default)]
 struct Nearness {
-    /// What each term adds to its relevance.
+    /// Relevance by term.
     parts: Vec<f64>,
     /// Share of the question.
     share: f64,

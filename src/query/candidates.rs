@@ -40,7 +40,7 @@ pub(super) struct NodeMatch {
     pub(super) bag: BagOfWords,
     /// Higher is better; never negative.
     pub(super) relevance: f64,
-    /// What each term adds to the relevance; none for an expression.
+    /// Relevance by term; none for an expression.
     pub(super) parts: Vec<f64>,
     /// Whether a word of the question is in its lead.
     pub(super) is_led: bool,

@@ -1,8 +1,8 @@
 //! Filling: takes the texts of hits, best first, until a budget is used.
 //!
 //! Hits of one section stand together under its breadcrumb, in the order of their file; sections
-//! come in the order of their best hit. A long answer has parts, each grouped by itself, so that the
-//! best hits come first in it. A hit that is longer than what is left is cut at a
+//! come in the order of their best hit. A long answer has parts, each grouped by itself, so that
+//! the best hits come first in it. A hit that is longer than what is left is cut at a
 //! sentence, once; where little is left, shorter hits come before it. Counts of lines add up, so
 //! nothing is measured twice. This module does no IO.
 

@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 
 use super::bag_of_words::{BagOfWords, Stem, StemMap};
-use super::{sort_by_worth, words};
+use super::{function_words, sort_by_worth};
 
 /// Least number of sections: fewer do not tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
@@ -50,7 +50,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
 /// Stop words: letters, digits and function words.
 static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
-    let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
+    let function_words = function_words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
     letters.chain(function_words).map(|it| (it, ())).collect()
 });
 

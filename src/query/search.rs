@@ -4,41 +4,23 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::bag_of_words::BagOfWords;
-use super::beside::Vicinity;
-use super::candidates::{self, NodeMatch};
 use super::filling::{Cutting, FilledText, Filling};
-use super::rank::{self, RankCandidate};
+use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
 use super::words::{self, ParsedQuery};
 use super::{
-    Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, dates, excerpt, facts,
-    hundredths,
+    Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts, hundredths,
 };
-use crate::model::clock::Millis;
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeText, NodeWords, Reader};
+use crate::store::reader::{NodeFilter, NodeText, Reader};
 
-/// Nodes that are ranked; further matches are ignored.
-const CANDIDATES_MAX: usize = 200;
-/// Part of its relevance that a text gains which has the date of the question.
-const DATED: f64 = 0.5;
-/// Hits whose following text gains relevance.
-const LENDERS_MAX: usize = 5;
-/// Least words of a question; fewer name a thing, and the text after it gains nothing.
-const QUESTION_WORDS_MIN: usize = 3;
 /// Default number of hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
 /// Least tokens of a hit.
 const HIT_TOKENS_MIN: u32 = 16;
-
-/// Least share of a question that the best hit has, and the weight of its words that is enough in
-/// a long one; with less of both, nothing answers the question.
-const SHARE_MIN: f64 = 0.2;
-const WEIGHT_MIN: f64 = 2.0;
 
 /// The text of an answer without hits.
 pub(super) const NO_RESULTS: &str = "no results";
@@ -97,7 +79,7 @@ pub(super) fn search(
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
     let found =
-        found(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
+        ranked_hits(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(found.is_answered, max),
         (false, Detail::Label) => lines(&found, max)?,
@@ -133,48 +115,6 @@ fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
         _ => return Ok(()),
     };
     Err(Error::BadArgument(why))
-}
-
-/// The hits of a search, best first.
-struct RankedHits {
-    hits: Vec<SearchHit>,
-    /// Further hits, too many to be shown.
-    n_unread: usize,
-    n_matches: usize,
-    /// Whether the best has enough of the question.
-    is_answered: bool,
-}
-
-struct SearchHit {
-    head: NodeHead,
-    temperature: f64,
-    score: f64,
-    /// Share of the question that it has, whatever its temperature.
-    relevance: f64,
-}
-
-impl RankedHits {
-    /// Appends the mean of the prices for each unread hit.
-    fn price_unread(&self, prices: &mut Vec<u32>) {
-        let sum: u64 = prices.iter().copied().map(u64::from).sum();
-        let mean = sum.div_ceil(prices.len().max(1) as u64);
-        let n_prices = prices.len() + self.n_unread;
-        prices.resize(n_prices, u32::try_from(mean).unwrap_or(u32::MAX));
-    }
-}
-
-impl RankedHits {
-    /// Returns the first hits whose texts may be shown: those of twice the budget.
-    fn first_keys(&self, max: Option<u32>) -> Vec<NodeKey> {
-        let max = max.map_or(u64::MAX, u64::from);
-        let mut sum = 0u64;
-        let mut is_near = |hit: &&SearchHit| {
-            let before = sum;
-            sum = sum.saturating_add(u64::from(hit.head.tokens).min(max));
-            before <= max.saturating_mul(2)
-        };
-        self.hits.iter().take_while(|hit| is_near(hit)).map(|hit| hit.head.key).collect()
-    }
 }
 
 impl SearchHit {
@@ -252,177 +192,6 @@ impl ShownHits {
         }
         structured
     }
-}
-
-/// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
-fn found(
-    reader: &Reader,
-    (query, asked): (&str, &ParsedQuery),
-    filter: NodeFilter<'_>,
-    (limit, n_fitting): (usize, usize),
-    now: Millis,
-) -> Result<RankedHits, Error> {
-    let (matches, are_of_words) = matches(reader, asked, filter)?;
-    let n_matches = matches.len();
-    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() && !is_answered(&matches) {
-        return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
-    }
-    let times = (reader.attended()?, now);
-    let is_of_notes = filter.of_memories().is_empty();
-    let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
-    let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
-    let unmatched = match filter.node_type {
-        None => unmatched(reader, &vicinity, &matches, asked)?,
-        Some(_) => Vec::new(),
-    };
-    let mut candidates: Vec<RankCandidate<'_>> = matches
-        .iter()
-        .chain(&unmatched)
-        .map(|it| {
-            let near = vicinity.relevance(it.node.key);
-            let n_siblings = vicinity.n_siblings(it.node.parent);
-            let bag = (0.0 < it.relevance).then_some(&it.bag);
-            let candidate = candidate(&it.node, (it.relevance, bag), times);
-            RankCandidate { beside: near, n_siblings, is_led: it.is_led, ..candidate }
-        })
-        .collect();
-    let mut relevance = rank::relevance_scores(&candidates);
-    if are_of_words {
-        relevance = dated(reader, query, &candidates, relevance, now)?;
-    }
-    let mut shares: HashMap<NodeKey, f64> =
-        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
-    for it in &matches {
-        let share = shares.entry(it.node.key).or_default();
-        *share = share.max(it.coverage.share);
-    }
-    if is_question {
-        for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
-            let share = rank::lent_relevance(shares[&from]);
-            shares.entry(next.key).or_insert(share);
-            match candidates.iter().position(|it| it.key == next.key) {
-                Some(at) => relevance[at] = relevance[at].max(lent),
-                None => {
-                    candidates.push(candidate(&next, (0.0, None), times));
-                    relevance.push(lent);
-                }
-            }
-        }
-    }
-    let mut ranked = rank::rank_candidates(&candidates, &relevance);
-    ranked.truncate(limit);
-    let n_ranked = ranked.len();
-    ranked.truncate(n_fitting);
-    let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
-    let mut heads: HashMap<NodeKey, NodeHead> =
-        reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
-    let hit = |&(at, score): &(usize, f64)| {
-        let head = heads.remove(&candidates[at].key)?;
-        let relevance = shares.get(&head.key).copied().unwrap_or(0.0);
-        Some(SearchHit { head, temperature: candidates[at].temperature, score, relevance })
-    };
-    let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
-    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
-}
-
-/// Returns the relevance of candidates, higher for those whose headings or file have the date that
-/// the question asks about.
-fn dated(
-    reader: &Reader,
-    query: &str,
-    candidates: &[RankCandidate<'_>],
-    mut relevance: Vec<f64>,
-    now: Millis,
-) -> Result<Vec<f64>, Error> {
-    let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
-    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
-    let told = |it: NodeWords<'_>| dates::told_days(&[it.breadcrumb, it.label]);
-    let told: HashMap<NodeKey, f64> = reader
-        .load_matches(&keys, told)?
-        .into_iter()
-        .filter_map(|(node, told)| Some((node.key, asked.closeness(told?))))
-        .collect();
-    for (it, relevance) in candidates.iter().zip(&mut relevance) {
-        *relevance *= 1.0 + DATED * told.get(&it.key).copied().unwrap_or(0.0);
-    }
-    Ok(rank::normalized(relevance))
-}
-
-/// Returns the best texts beside the matches that match nothing themselves.
-fn unmatched(
-    reader: &Reader,
-    vicinity: &Vicinity,
-    matches: &[NodeMatch],
-    asked: &ParsedQuery,
-) -> Result<Vec<NodeMatch>, Error> {
-    let leads = candidates::lead_stems(&asked.terms);
-    let found = reader.load_matches(&vicinity.unmatched(matches), candidates::bag_of)?;
-    let is_text = |(node, _): &(MatchedNode, BagOfWords)| !node.is_heading && node.memory.is_none();
-    let read = |(node, bag)| NodeMatch::beside(node, bag, &leads);
-    Ok(found.into_iter().filter(is_text).map(read).collect())
-}
-
-/// Returns the texts after the best candidates, each with the candidate and its least relevance.
-fn lent(
-    reader: &Reader,
-    candidates: &[RankCandidate<'_>],
-    relevance: &[f64],
-    node_type: Option<NodeType>,
-) -> Result<Vec<(NodeKey, MatchedNode, f64)>, Error> {
-    let lenders = rank::best_indices(relevance, LENDERS_MAX);
-    let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
-    let behind = reader.following_texts(&keys, node_type)?;
-    let lent = |(at, key): (usize, NodeKey)| {
-        Some((key, *behind.get(&key)?, rank::lent_relevance(relevance[at])))
-    };
-    Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
-}
-
-/// Returns whether a match has enough of the question. None at all is no doubt: the reason is
-/// another.
-fn is_answered(matches: &[NodeMatch]) -> bool {
-    let has_enough =
-        |it: &NodeMatch| SHARE_MIN <= it.coverage.share || WEIGHT_MIN <= it.coverage.weight;
-    matches.is_empty() || matches.iter().any(has_enough)
-}
-
-fn candidate<'a>(
-    node: &MatchedNode,
-    (relevance, bag): (f64, Option<&'a BagOfWords>),
-    (attended, now): (i64, Millis),
-) -> RankCandidate<'a> {
-    RankCandidate {
-        key: node.key,
-        parent: node.parent,
-        is_heading: node.is_heading,
-        relevance,
-        beside: None,
-        n_siblings: 0,
-        is_led: false,
-        tokens: node.tokens,
-        temperature: node.heat.now(attended),
-        bag,
-        memory_weight: node.memory.map(|it| rank::memory_weight(it, now)),
-    }
-}
-
-/// Returns the matches of the expression if the query is one, else those of its words. The flag is
-/// true for words.
-fn matches(
-    reader: &Reader,
-    asked: &ParsedQuery,
-    filter: NodeFilter<'_>,
-) -> Result<(Vec<NodeMatch>, bool), Error> {
-    if let Some(text) = &asked.expression
-        && let Some(found) = candidates::match_expression(reader, text, filter, CANDIDATES_MAX)?
-    {
-        return Ok((found, false));
-    }
-    let terms = match QUESTION_WORDS_MIN <= asked.marks.len() {
-        true => asked.terms_and_related(),
-        false => asked.terms.clone(),
-    };
-    Ok((candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?, true))
 }
 
 /// Returns the snippets of the hits.

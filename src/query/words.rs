@@ -17,6 +17,7 @@
 
 use std::collections::HashSet;
 
+use super::function_words::{ASKING_WORDS, is_function_word};
 use crate::text::bigrams::{self, Script, Segment};
 use crate::text::word_families::{other_forms, related_words};
 
@@ -123,121 +124,6 @@ impl Term {
         Some(Term { text, words, role })
     }
 }
-
-/// Returns whether a word is a function word.
-pub(crate) fn is_function_word(word: &str) -> bool {
-    FUNCTION_WORDS.binary_search(&word).is_ok()
-}
-
-/// English function words, ascending.
-pub(super) const FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
-    "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
-    "it", "its", "me", "my", "not", "of", "on", "or", "our", "should", "so", "some", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up",
-    "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
-    "you", "your",
-];
-
-/// Words that questions are made of, ascending. They tell little about the subject.
-const ASKING_WORDS: &[&str] = &[
-    "according",
-    "after",
-    "also",
-    "another",
-    "asked",
-    "before",
-    "between",
-    "certain",
-    "considered",
-    "current",
-    "currently",
-    "decide",
-    "decided",
-    "describe",
-    "described",
-    "did",
-    "different",
-    "discuss",
-    "discussed",
-    "during",
-    "each",
-    "example",
-    "feel",
-    "feeling",
-    "feels",
-    "felt",
-    "gave",
-    "get",
-    "gets",
-    "give",
-    "given",
-    "gives",
-    "go",
-    "goes",
-    "going",
-    "got",
-    "happen",
-    "happened",
-    "he",
-    "her",
-    "him",
-    "his",
-    "kind",
-    "kinds",
-    "like",
-    "likely",
-    "long",
-    "made",
-    "make",
-    "makes",
-    "many",
-    "mention",
-    "mentioned",
-    "might",
-    "more",
-    "most",
-    "much",
-    "name",
-    "new",
-    "often",
-    "other",
-    "plan",
-    "planned",
-    "plans",
-    "possible",
-    "possibly",
-    "recent",
-    "recently",
-    "said",
-    "say",
-    "says",
-    "share",
-    "shared",
-    "she",
-    "something",
-    "sort",
-    "specific",
-    "take",
-    "taken",
-    "takes",
-    "talk",
-    "talked",
-    "tell",
-    "thing",
-    "things",
-    "through",
-    "told",
-    "took",
-    "type",
-    "types",
-    "us",
-    "want",
-    "wanted",
-    "wants",
-    "went",
-    "while",
-];
 
 enum QueryToken<'a> {
     /// A text between double quotes.

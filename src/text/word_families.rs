@@ -6,8 +6,8 @@
 //! - `forms.txt`: irregular forms, spellings and derivations. All words of a line are one word.
 //! - `related.txt`: the first word of a line is related to each of the others, and they to it.
 //!
-//! The tables have base forms; [`other_forms`] and [`related_words`] take inflected words, too. This
-//! module does no IO.
+//! The tables have base forms; [`other_forms`] and [`related_words`] take inflected words, too.
+//! This module does no IO.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

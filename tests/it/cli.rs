@@ -71,7 +71,7 @@ fn search_finds_or_says_that_it_does_not() {
     let folder = compiled();
     folder.check_session(expect![[r#"
         $ search five kilobytes --db m.db
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
         $ search writes --detail full --db m.db
         # store.md / Store
@@ -415,7 +415,7 @@ fn the_environment_names_the_database() {
     let mut command = folder.command(["search", "five"]);
     let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
     expect![[r#"
-        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 relevance=1.00 temp=0.50 tok=5)
         = 0
     "#]]
     .assert_eq(&ran.transcript());
@@ -486,12 +486,8 @@ fn a_search_is_highlighted_where_colour_is_wanted() {
         rest = rest.replace(code, "");
     }
     assert_eq!(rest, plain);
-    assert_eq!(
-        search("--color sometimes").stderr.lines().next(),
-        Some(
-            "remindb: `--color` needs `auto`, `always` or `never`, not `sometimes`; see `remindb help`"
-        )
-    );
+    let mistake = search("--color sometimes").stderr;
+    assert!(mistake.contains("needs `auto`, `always` or `never`, not `sometimes`"), "{mistake}");
 }
 
 #[test]

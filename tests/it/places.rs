@@ -50,11 +50,11 @@ fn the_former_place_is_still_found_and_says_so() {
     let folder = Folder::new().file("notes/people.md", NOTES);
     folder.ok(["compile", "notes", "--db", "memory.db"]);
     folder.check_session(expect![[r#"
-            $ search billing
-            [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
-            ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
-            = 0
-        "#]],
+        $ search billing
+        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
+        ! remindb: using `memory.db` in this folder; a new memory would be in `.remindb`
+        = 0
+    "#]],
     );
     folder.ok(["compile", "notes"]);
     assert!(!folder.path("notes/.remindb").exists());
@@ -153,9 +153,9 @@ fn a_server_searches_a_second_memory_and_marks_what_it_found_there() {
     let mut client = Client::legacy(&folder, &["--also", "user"]);
     let found = client.text("MemorySearch", json!({"query": "billing"}));
     expect![[r#"
-        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 temp=0.50 tok=6)
+        [text] Knows the billing service. (id=7PoBe645zfR file=people.md score=0.65 relevance=1.00 temp=0.50 tok=6)
         from the second memory:
-        [text] Pays for the billing service. (id=also:10qLwspY9Fq file=people.md score=0.65 temp=0.50 tok=7)"#]]
+        [text] Pays for the billing service. (id=also:10qLwspY9Fq file=people.md score=0.65 relevance=1.00 temp=0.50 tok=7)"#]]
     .assert_eq(&found);
     let (_, id) = found.rsplit_once("(id=").unwrap();
     let id = id.split(' ').next().unwrap();

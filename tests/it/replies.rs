@@ -464,4 +464,4 @@ const LAYOUT: &str = "--- … → -> ... no results changes empty tree related n
 
 /// Names of facts on the line of a node.
 const FACTS: &[&str] =
-    &["id", "file", "lang", "score", "temp", "tok", "hop", "weight", "cursor", "mode"];
+    &["id", "file", "lang", "score", "relevance", "temp", "tok", "hop", "weight", "cursor", "mode"];

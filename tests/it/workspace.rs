@@ -234,7 +234,8 @@ fn budgets_hold_where_the_call_names_none() {
     let mut larger = query;
     larger["budget"] = json!(900);
     assert!(small.len() < 400 && 1000 < client.text("MemorySearch", larger).len());
-    let id = json!(small.split("id=").nth(1).unwrap().split(' ').next().unwrap());
+    // The line below the breadcrumb begins with the id.
+    let id = json!(small.lines().nth(1).unwrap().split([' ', '[']).next().unwrap());
     let short = client.text("MemoryFetch", json!({"anchor": id}));
     assert!(short.len() < 400, "{short}");
     assert!(400 < client.text("MemoryFetch", json!({"anchor": id, "budget": 500})).len());

@@ -146,8 +146,7 @@ fn write_slice(
             batch.defer_indexing()?;
         }
         let root = batch.root(&plan.root)?;
-        loop {
-            let Some(slice) = reader.group.pop_front() else { break };
+        while let Some(slice) = reader.group.pop_front() {
             n_files += slice.files.len();
             bytes += slice.bytes;
             reader.bytes_left -= slice.bytes;

@@ -1,6 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::query::function_words::FUNCTION_WORDS;
 
 fn ored(asked: &ParsedQuery) -> String {
     let terms: Vec<&str> = asked.terms.iter().map(|it| it.text.as_str()).collect();

@@ -195,8 +195,7 @@ impl Batch<'_> {
             .map(drop)
     }
 
-    /// Records the inserts that wait. Many come in the order of their ids, which is that of an index
-    /// of the history.
+    /// Records the inserts that wait. Many are sorted by their ids, as in an index of the history.
     pub(super) fn record_waiting_inserts(&mut self) -> Result<(), StoreError> {
         const RECORD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)

@@ -251,8 +251,8 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
-    /// Returns the siblings around a node, which stands at `position` under `parent`. Only the index
-    /// of siblings is read, and a bounded part of it.
+    /// Returns the siblings around nodes, which stand at `positions` under `parent`. Only a bounded
+    /// part of the index of siblings is read.
     pub(crate) fn siblings_around(
         &self,
         parent: NodeKey,
