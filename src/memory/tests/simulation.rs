@@ -514,6 +514,7 @@ impl Simulation {
         assert_eq!(seen.edges, edges, "edges by hand");
         self.check_search(&seen);
         self.check_typed(&seen);
+        self.check_typed_edges();
         past::check(self);
     }
 
