@@ -51,6 +51,7 @@ pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use render::SEPARATOR;
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;
+pub(crate) use words::{Term, parse_query};
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;

@@ -7,10 +7,12 @@ mod entities;
 mod facts;
 mod given;
 mod nodes;
+mod recall;
 mod remember;
 mod request;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use recall::RecallRequest;
 pub(crate) use request::RememberRequest;

@@ -84,6 +84,9 @@ impl NodeType {
         names
     };
 
+    /// The names of the types that a search can be narrowed to, in the same order.
+    pub const SEARCHED: &'static [&'static str] = NodeType::NAMES.split_at(16).0;
+
     /// Returns the name in the schema and the protocol.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ mod filling;
 mod filter;
 mod history;
 mod hits;
+mod knowledge;
 mod listings;
 mod paths;
 mod summary;
@@ -39,6 +40,7 @@ pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
+pub(crate) use knowledge::{KnowledgeRow, TypedEdge};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use typed::{

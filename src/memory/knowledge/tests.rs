@@ -9,6 +9,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
+mod recalling;
 mod remembering;
 
 /// A memory at a folder of its own, with a clock that tests set.
