@@ -283,13 +283,14 @@ impl Memory {
     }
 
     /// Completes the error of a limit; only core memories have one.
-    fn with_suggestions(&self, error: MemoryError) -> MemoryError {
+    fn with_suggestions(&self, mut error: MemoryError) -> MemoryError {
         if error.code != ErrorCode::LimitExceeded {
             return error;
         }
         let suggestions =
             self.read(|reader| query::suggestions(reader, NodeType::Core, SUGGESTIONS_MAX));
-        MemoryError { suggestions: suggestions.unwrap_or_default(), ..error }
+        error.suggestions = suggestions.unwrap_or_default();
+        error
     }
 
     fn count_accesses(&self, nodes: Vec<NodeKey>) {
@@ -362,7 +363,7 @@ fn memory_of(batch: &Batch<'_>, node: &NodeRecord) -> Result<TypedMemory, Memory
 }
 
 /// Gives a memory new values; returns it as it is then, and the names of what differs.
-fn rewrite(
+pub(in crate::memory) fn rewrite(
     batch: &mut Batch<'_>,
     node: &NodeRecord,
     content: Option<&str>,

@@ -88,6 +88,7 @@ fn shipped_migrations_never_change() {
             "f235b8bd60c281f3",
             "1cb4a9a83679e07c",
             "f24515a6e7b61426",
+            "3c6e2cdfec62c290",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -180,6 +181,7 @@ fn doctor_names_what_is_wrong() {
         fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa`
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
+        pass typed_edges: 0 typed edges follow the fields
         pass custom_views: 0 custom views are sound
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));

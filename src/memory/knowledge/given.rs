@@ -37,6 +37,11 @@ impl<'a> Given<'a> {
         MemoryError::invalid(format!("`{}{name}` {why}", self.path))
     }
 
+    /// Returns the members as they came.
+    pub(super) fn members(&self) -> &'a Map<String, Value> {
+        self.members
+    }
+
     pub(super) fn required<T>(&self, name: &str, value: Option<T>) -> Parsed<T> {
         value.ok_or_else(|| self.refuse(name, "is missing"))
     }
@@ -114,7 +119,12 @@ impl<'a> Given<'a> {
         }
     }
 
-    pub(super) fn choice(&self, name: &str, words: &[&'static str]) -> Parsed<Option<&'static str>> {
+    /// Returns one of some words.
+    pub(super) fn choice(
+        &self,
+        name: &str,
+        words: &[&'static str],
+    ) -> Parsed<Option<&'static str>> {
         let Some(value) = self.value(name) else { return Ok(None) };
         match words.iter().find(|it| Some(**it) == value.as_str()) {
             Some(word) => Ok(Some(word)),

@@ -219,6 +219,24 @@ impl Recall<'_> {
     }
 }
 
+/// Returns the concepts that have most of a text's words, best first.
+pub(super) fn nearest_concepts(
+    reader: &Reader,
+    text: &str,
+    n_max: usize,
+) -> Parsed<Vec<KnowledgeRow>> {
+    let (_, matches) = lexical::Question::ask(reader, text)?;
+    let concepts = reader.nodes_with(&[FieldFilter::text("type", NodeType::Concept.as_str())])?;
+    let mut found: Vec<(NodeKey, f64)> =
+        concepts.into_iter().filter_map(|it| Some((it, matches.get(&it)?.0))).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let keys: Vec<NodeKey> = found.into_iter().map(|it| it.0).take(2 * n_max).collect();
+    let mut rows = reader.knowledge(&keys)?;
+    rows.retain(|it| !it.is_gone() && !it.has("superseded_by"));
+    rows.truncate(n_max);
+    Ok(rows)
+}
+
 /// Returns the answer that nothing is relevant.
 fn nothing() -> Value {
     json!("nothing relevant is remembered; other words, MemorySearch, or no filter may find more")

@@ -9,8 +9,10 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
+mod applying;
 mod recalling;
 mod remembering;
+mod reviewing;
 
 /// A memory at a folder of its own, with a clock that tests set.
 struct Case {

@@ -94,6 +94,7 @@ pub(super) const CONCEPT: Kind = Kind {
     keys: &[
         text("kind", 50),
         TITLE,
+        NAMES,
         SUBJECT,
         CREATED_AT,
         UPDATED_AT,

@@ -80,6 +80,18 @@ impl Batch<'_> {
         self.records(&FIND, params, "look up typed edges")
     }
 
+    /// Returns the nodes with an edge to a node.
+    pub(crate) fn with_any_edge_to(&self, target: NodeId) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found FROM typed_edge WHERE target = ?1 LIMIT ?2)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
+    }
+
     /// Returns the node that represents the compiled file of that path, relative to its root.
     pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRecord>, StoreError> {
         const HEAD: &str = concat!(
@@ -107,6 +119,18 @@ impl Batch<'_> {
         const HEAD: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0)";
         self.tx.row(HEAD, [], |row| row.get(0), "read HEAD")
+    }
+
+    /// Returns the last snapshot before this write that changed a node; 0 where none is known.
+    pub(crate) fn last_change_before_this(&self, id: NodeId) -> Result<i64, StoreError> {
+        const LAST: &str = "
+            SELECT ifnull(max(snapshot), 0)
+              FROM diff
+             WHERE node_id = ?1
+               AND op <> 'rank'
+               AND snapshot < ifnull(?2, 9223372036854775807)";
+        let params = params![id.to_string(), self.snapshot];
+        self.tx.row(LAST, params, |row| row.get(0), "look for the last change")
     }
 
     /// Returns the receipt of a key, by its hash.

@@ -182,6 +182,53 @@ impl Reader {
         self.all(NODES, params, read).doing("look up knowledge")
     }
 
+    /// Returns the eldest episodes that are not processed, of a topic or of none, at most `n_max`.
+    pub(crate) fn eldest_pending(
+        &self,
+        topic: Option<&str>,
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const PENDING: &str = "
+            SELECT pending.node
+              FROM facet AS pending
+             WHERE pending.key = 'pending'
+               AND pending.value = 1
+               AND (SELECT topic.value
+                      FROM facet AS topic
+                     WHERE topic.node = pending.node AND topic.key = 'topic') IS ?1
+             ORDER BY pending.node
+             LIMIT ?2";
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(PENDING, params![topic, limit(n_max)], read).doing("list pending episodes")
+    }
+
+    /// Returns the eldest episode that is not processed, of any topic.
+    pub(crate) fn first_pending(&self) -> Result<Option<NodeKey>, StoreError> {
+        const FIRST: &str = "
+            SELECT node FROM facet WHERE key = 'pending' AND value = 1 ORDER BY node LIMIT 1";
+        self.conn.find(FIRST, [], |row| row.get(0).map(NodeKey), "list pending episodes")
+    }
+
+    /// Returns titles that several concepts have, with how many, at most `n_max`.
+    pub(crate) fn repeated_titles(&self, n_max: usize) -> Result<Vec<String>, StoreError> {
+        const TITLES: &str = "
+            SELECT name.value
+              FROM facet AS of_type
+             CROSS JOIN facet AS name ON name.node = of_type.node AND name.key = 'name'
+             WHERE of_type.key = 'type'
+               AND of_type.value = 'concept'
+               AND NOT EXISTS (
+                   SELECT 1
+                     FROM facet
+                    WHERE facet.key = 'archived' AND facet.value = 1 AND facet.node = name.node)
+             GROUP BY name.value
+            HAVING 1 < count(*)
+             ORDER BY name.value
+             LIMIT ?1";
+        let read = |row: &Row<'_>| row.get(0);
+        self.all(TITLES, [limit(n_max)], read).doing("look for equal titles")
+    }
+
     /// Returns how many episodes are not processed: of a topic, or in all.
     pub(crate) fn pending_episodes(&self, topic: Option<&str>) -> Result<u64, StoreError> {
         const ALL: &str = "SELECT count(*) FROM facet WHERE key = 'pending' AND value = 1";
