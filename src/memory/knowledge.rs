@@ -4,9 +4,12 @@
 //! types are fields of the node that they begin at, so that undoing a change undoes its edges.
 
 mod apply;
+mod changeset;
+mod documents;
 mod entities;
 mod facts;
 mod given;
+mod ingest;
 mod nodes;
 mod operations;
 mod recall;
@@ -18,6 +21,11 @@ mod review;
 mod tests;
 
 pub(crate) use apply::ApplyRequest;
+pub(crate) use documents::{
+    LIST_DEFAULT, LIST_MAX, concept_document, concepts_document, conflicts_document,
+    entities_document, entity_document, episodes_document, topics_document,
+};
+pub(crate) use ingest::IngestRequest;
 pub(crate) use recall::RecallRequest;
 pub(crate) use request::RememberRequest;
-pub(crate) use review::ReviewRequest;
+pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

@@ -54,8 +54,6 @@ pub(crate) enum ValueType {
     Whole,
     /// The id of a node.
     Id,
-    /// Ids of nodes.
-    Ids { n_max: usize },
     /// Edges to other nodes: objects of `type`, `to`, `strength` and `context`.
     Links { n_max: usize },
     /// An object of any members.
@@ -225,20 +223,13 @@ impl ValueType {
             (ValueType::Share, it) => ok(is_share(it), "a number from 0 to 1"),
             (ValueType::Whole, it) => ok(it.is_i64(), "a whole number"),
             (ValueType::Id, it) => ok(is_id(it), "the id of a node"),
-            (ValueType::Ids { n_max } | ValueType::Links { n_max }, Value::Array(items))
-                if n_max < items.len() =>
-            {
+            (ValueType::Links { n_max }, Value::Array(items)) if n_max < items.len() => {
                 Err(format!("has {} items; at most {n_max} fit", items.len()))
-            }
-            (ValueType::Ids { .. }, Value::Array(items)) => {
-                ok(items.iter().all(is_id), "a list of ids")
             }
             (ValueType::Links { .. }, Value::Array(items)) => {
                 ok(items.iter().all(is_link), "a list of edges, each with `type` and `to`")
             }
-            (ValueType::Ids { .. } | ValueType::Links { .. }, _) => {
-                Err("must be a list".to_owned())
-            }
+            (ValueType::Links { .. }, _) => Err("must be a list".to_owned()),
             (ValueType::Free { bytes_max }, it @ Value::Object(_)) => {
                 let n_bytes = it.to_string().len();
                 match n_bytes <= bytes_max {

@@ -108,11 +108,8 @@ impl StatementWords {
 
 /// Returns a number without zeros that mean nothing.
 fn plain_number(text: &str) -> &str {
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text
-    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     let short = text.trim_start_matches('0');
     if short.is_empty() || short.starts_with('.') { text } else { short }
 }

@@ -22,7 +22,7 @@ mod views;
 use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
-pub(crate) use knowledge::Receipt;
+pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};

@@ -28,13 +28,15 @@ const INSTRUCTIONS: &str = "Long-term memory: the user's notes as a tree of node
                             learn, at the node it belongs to.";
 
 /// Told where tools of knowledge are offered beside those of notes.
-const INSTRUCTIONS_WITH_KNOWLEDGE: &str =
-    "Long-term memory: the user's notes as a tree of nodes, each with a stable 11-character id, and \
-     what agents learned. Look here before reading files. MemorySearch finds nodes; MemoryTree \
-     shows the outline; MemoryFetch reads a node and what is around it; MemoryFetchBatch reads \
-     several. Give `budget` (tokens): replies never exceed it and say what they left out. What you \
-     read gets warmer and ranks higher. MemoryRecall says what is known of a question, a thing or a \
-     topic. MemoryRemember keeps what you learn; MemoryWrite is for the notes themselves.";
+const INSTRUCTIONS_WITH_KNOWLEDGE: &str = concat!(
+    "Long-term memory: the user's notes as a tree of nodes, each with a stable 11-character id, ",
+    "and what agents learned. Look here before reading files. MemorySearch finds nodes; ",
+    "MemoryTree shows the outline; MemoryFetch reads a node and what is around it; ",
+    "MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it and say what ",
+    "they left out. What you read gets warmer and ranks higher. MemoryRecall says what is known ",
+    "of a question, a thing or a topic. MemoryRemember keeps what you learn; MemoryWrite is for ",
+    "the notes themselves.",
+);
 
 /// The names of a node's id in any tool; each takes them all.
 const NODE_NAMES: &[&str] = &["anchor", "id", "node", "node_id", "root", "source_id"];
@@ -200,8 +202,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryDelta",
         title: "What changed",
-        description: "Returns the net changes since a snapshot, newest first; with `detail` the \
-                      new texts.",
+        description: "Returns the net changes since a snapshot, newest first; `detail`: the texts.",
         args: &[
             Arg::integer("since_snapshot", "Last snapshot known; default 0, none").also(&[
                 "since",
@@ -235,8 +236,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryFetch",
         title: "Read a node",
-        description: "Returns a node's text, after as much of what is around it as the budget \
-                      allows.",
+        description: "Returns a node's text, after as much around it as the budget allows.",
         args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
         output: Some(read::nodes_output),
         effect: Effect::Reads,

@@ -9,17 +9,23 @@ use super::support::{Client, Folder, finish, modern, signal};
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 
-const TOOLS: [&str; 18] = [
+const TOOLS: [&str; 24] = [
+    "MemoryApply",
     "MemoryCompile",
+    "MemoryConsolidate",
     "MemoryDelta",
     "MemoryDiff",
     "MemoryFetch",
     "MemoryFetchBatch",
     "MemoryForget",
     "MemoryHistory",
+    "MemoryIngest",
     "MemoryPin",
+    "MemoryRecall",
     "MemoryRelate",
     "MemoryRelated",
+    "MemoryRemember",
+    "MemoryReview",
     "MemoryRollback",
     "MemorySearch",
     "MemoryStats",
@@ -31,11 +37,11 @@ const TOOLS: [&str; 18] = [
 ];
 
 /// Largest list of tools, in tokens; every session pays for it.
-const LIST_TOKENS_MAX: usize = 2_300;
+const LIST_TOKENS_MAX: usize = 3_500;
 /// Largest list of tools with `--tools core`, in tokens.
 const CORE_TOKENS_MAX: usize = 800;
 /// Largest list of tools with `--structured`, in tokens.
-const STRUCTURED_TOKENS_MAX: usize = 2_800;
+const STRUCTURED_TOKENS_MAX: usize = 4_200;
 /// Largest instructions of the server, in tokens.
 const INSTRUCTIONS_TOKENS_MAX: usize = 200;
 

@@ -247,6 +247,12 @@ fn every_tool(client: &mut Client) -> Vec<(&'static str, Value)> {
         ("MemoryHistory", json!({"anchor": limits})),
         ("MemoryDiff", json!({"from_snapshot_id": 1, "to_snapshot_id": 3})),
         ("MemoryDelta", json!({"since_snapshot": 1, "detail": true})),
+        ("MemoryRemember", json!({"content": "`Store` was slow.", "topic": "Store"})),
+        ("MemoryRecall", json!({"query": "slow"})),
+        ("MemoryIngest", json!({"content": "It was slow twice.", "flush": true})),
+        ("MemoryReview", json!({"task": "triage"})),
+        ("MemoryConsolidate", json!({"force": true})),
+        ("MemoryApply", json!({"operations": [{"op": "topic", "name": "Speed"}]})),
         ("MemoryRollback", json!({"snapshot_id": 1})),
         ("MemoryRollback", json!({"snapshot_id": 5})),
         ("MemoryRollback", json!({"snapshot_id": 1, "drop_after": true})),
@@ -335,12 +341,15 @@ fn only_what_cannot_be_undone_is_called_destructive() {
     assert_eq!(which("openWorldHint", false).len(), tools.len());
     assert_eq!(which("destructiveHint", true), ["MemoryRollback"]);
     let reading = [
+        "MemoryConsolidate",
         "MemoryDelta",
         "MemoryDiff",
         "MemoryFetch",
         "MemoryFetchBatch",
         "MemoryHistory",
+        "MemoryRecall",
         "MemoryRelated",
+        "MemoryReview",
         "MemorySearch",
         "MemoryStats",
         "MemoryTree",

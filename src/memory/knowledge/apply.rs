@@ -9,9 +9,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::changeset::Changeset;
 use super::given::{Given, Parsed};
-use super::nodes::{KnowledgeNode, find_node};
-use super::operations::{self, OPERATIONS, OperationOutcome};
+use super::nodes::find_node;
+use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
 use super::request::REQUEST_KEY_CHARS_MAX;
 use crate::memory::Memory;
@@ -132,63 +133,6 @@ impl ApplyRequest {
     }
 }
 
-/// The state of a changeset that is being applied.
-pub(super) struct Changeset<'a> {
-    pub(super) memory: &'a Memory,
-    pub(super) now: Millis,
-    base: Option<i64>,
-    /// Nodes that operations declared names for.
-    named: HashMap<String, NodeId>,
-}
-
-impl Changeset<'_> {
-    /// Returns the node of an id, of `$name`, or of a UUID.
-    pub(super) fn node(
-        &self,
-        batch: &Batch<'_>,
-        given: &Given<'_>,
-        key: &str,
-        text: &str,
-    ) -> Parsed<KnowledgeNode> {
-        let id = match text.strip_prefix('$') {
-            Some(name) => match self.named.get(name) {
-                Some(id) => id.to_string(),
-                None => {
-                    let why = format!("names `${name}`, which no earlier operation declares");
-                    return Err(given.refuse(key, why));
-                }
-            },
-            None => text.to_owned(),
-        };
-        match find_node(batch, &id)? {
-            Some(node) => Ok(node),
-            None => {
-                let why = format!("names `{id}`, which is no node");
-                Err(given.refuse(key, why).about(&id))
-            }
-        }
-    }
-
-    /// Returns the node of an id that is changed: it must be as it was at the base.
-    pub(super) fn node_to_change(
-        &self,
-        batch: &Batch<'_>,
-        given: &Given<'_>,
-        key: &str,
-        text: &str,
-    ) -> Parsed<KnowledgeNode> {
-        let node = self.node(batch, given, key, text)?;
-        if let Some(base) = self.base
-            && base < batch.last_change_before_this(node.id())?
-        {
-            let why = format!("names `{}`, which changed after snapshot {base}", node.id());
-            let error = given.refuse(key, why).about(&node.id().to_string());
-            return Err(error.with_current(&node.record.content));
-        }
-        Ok(node)
-    }
-}
-
 impl Memory {
     /// Applies a changeset in one snapshot.
     pub(crate) fn apply(&self, request: &ApplyRequest) -> Result<Value, ApplyError> {
@@ -225,12 +169,7 @@ impl Memory {
             let why = format!("`base` is snapshot {base}, and the newest is {head}");
             return Err(MemoryError::invalid(why).into());
         }
-        let mut changeset = Changeset {
-            memory: self,
-            now,
-            base: *base,
-            named: HashMap::new(),
-        };
+        let mut changeset = Changeset { memory: self, now, base: *base, named: HashMap::new() };
         let redactor = &self.workspace().redactor;
         let scrubbed: Vec<Map<String, Value>> = operations
             .iter()
@@ -241,7 +180,9 @@ impl Memory {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
             None => format!("apply: {} operations", outcomes.len()),
         };
-        batch.set_message(message);
+        let notes = outcomes.iter().filter_map(|it| it.note.as_deref());
+        let message: Vec<&str> = std::iter::once(message.as_str()).chain(notes).collect();
+        batch.set_message(message.join(" "));
         if let Some(key) = key.as_deref().filter(|_| !is_dry_run) {
             let kept: Vec<Value> = outcomes.iter().map(OperationOutcome::to_receipt).collect();
             keep_receipt(batch, key, text, Value::from(kept))?;
@@ -354,10 +295,7 @@ fn shown(
 }
 
 /// Returns an operation with every text scrubbed.
-fn scrubbed(
-    operation: &Map<String, Value>,
-    scrub: &impl Fn(&str) -> String,
-) -> Map<String, Value> {
+fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> Map<String, Value> {
     fn value(it: &Value, scrub: &impl Fn(&str) -> String) -> Value {
         match it {
             Value::String(text) => scrub(text).into(),
@@ -391,9 +329,4 @@ impl From<ApplyError> for Stop {
     fn from(error: ApplyError) -> Stop {
         Stop::Error(error)
     }
-}
-
-/// Returns the names of all operations.
-pub(crate) fn operation_names() -> Vec<&'static str> {
-    OPERATIONS.iter().map(|it| it.name).collect()
 }

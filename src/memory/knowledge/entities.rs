@@ -7,9 +7,7 @@ use serde_json::{Map, Value, json};
 use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_node, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entities::{
-    NamedEntity, marked_entities, normal_name, possible_names, slug_of,
-};
+use crate::model::entities::{NamedEntity, marked_entities, normal_name, possible_names, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::Batch;

@@ -47,7 +47,6 @@ pub(super) struct Statement<'a> {
 #[derive(Debug)]
 pub(super) struct Stated {
     pub(super) fact: KnowledgeNode,
-    pub(super) created: bool,
     pub(super) conflict: Option<NodeId>,
     /// Facts that may contradict it.
     pub(super) collisions: Vec<NodeId>,
@@ -86,7 +85,7 @@ pub(super) fn state_fact(
     }
     if let Some(at) = rivals.iter().position(|it| is_equal_text(&it.record.content, new.text)) {
         let fact = rivals.swap_remove(at);
-        return Ok(Stated { fact, created: false, conflict: None, collisions: Vec::new() });
+        return Ok(Stated { fact, conflict: None, collisions: Vec::new() });
     }
     let fact = add_fact(batch, new, key.as_deref(), &cluster, now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
@@ -106,7 +105,12 @@ fn settle_rivals(
         }
         let links: Vec<Value> =
             rivals.iter().map(|it| edge("supersedes", it.id(), 1.0, None)).collect();
-        set_fields(batch, &mut fact, |it| links.into_iter().for_each(|link| add_edge(it, link)), now)?;
+        set_fields(
+            batch,
+            &mut fact,
+            |it| links.into_iter().for_each(|link| add_edge(it, link)),
+            now,
+        )?;
         rivals.clear();
     }
     let mut conflict = None;
@@ -121,7 +125,7 @@ fn settle_rivals(
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
     }
-    Ok(Stated { fact, created: true, conflict, collisions })
+    Ok(Stated { fact, conflict, collisions })
 }
 
 fn add_fact(
@@ -173,8 +177,7 @@ pub(super) fn cluster_of(
     fields.insert("confidence".to_owned(), 1.0.into());
     fields.insert("topic".to_owned(), super::entities::topic_field(topic));
     let token_count = tokens::count(subject);
-    let new =
-        NewKnowledge { node_type: NodeType::Concept, content: subject, token_count, fields };
+    let new = NewKnowledge { node_type: NodeType::Concept, content: subject, token_count, fields };
     let below = topic.map_or(Below::Bucket(&[]), |it| Below::Node(it.record.key));
     add_node(batch, new, below, now)
 }
@@ -232,8 +235,7 @@ pub(super) fn open_conflict(
         let conflicts = open_conflicts_of(batch, node.id())?;
         known = known.or(conflicts.into_iter().find(|it| it.text("severity") == Some(severity)));
     }
-    let links: Vec<Value> =
-        between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect();
+    let links: Vec<Value> = between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect();
     let id = match known {
         Some(mut conflict) => {
             let add = |it: &mut Map<String, Value>| {
@@ -261,7 +263,12 @@ pub(super) fn open_conflict(
     };
     if severity != "low" {
         for fact in between.iter_mut().filter(|it| it.is_a(NodeType::Fact)) {
-            set_fields(batch, fact, |it| drop(it.insert("contested".to_owned(), true.into())), now)?;
+            set_fields(
+                batch,
+                fact,
+                |it| drop(it.insert("contested".to_owned(), true.into())),
+                now,
+            )?;
         }
     }
     Ok(id)

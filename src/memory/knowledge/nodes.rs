@@ -187,17 +187,13 @@ pub(super) fn set_node(
     }
     fields.insert("updated_at".to_owned(), now.0.into());
     let fields = checked(node.record.node_type, fields)?;
-    let token_count =
-        if is_same_text { node.record.token_count } else { tokens::count(content) };
+    let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
     let label = label(&fields, content);
     let data = NodeData {
         label: &label,
         content,
         token_count,
-        attributes: node
-            .record
-            .attributes
-            .with(FIELDS, Some(Attribute::Text(fields.to_string()))),
+        attributes: node.record.attributes.with(FIELDS, Some(Attribute::Text(fields.to_string()))),
         ..node.record.data()
     };
     batch.set_agent_text(&node.record, &data)?;
@@ -227,9 +223,6 @@ fn label(fields: &Fields, content: &str) -> String {
 }
 
 /// Returns the node of an id, of any type.
-pub(super) fn find_node(
-    batch: &Batch<'_>,
-    id: &str,
-) -> Result<Option<KnowledgeNode>, MemoryError> {
+pub(super) fn find_node(batch: &Batch<'_>, id: &str) -> Result<Option<KnowledgeNode>, MemoryError> {
     batch.find_any(id)?.map(KnowledgeNode::of).transpose()
 }

@@ -11,7 +11,7 @@ mod things;
 
 use serde_json::{Map, Value, json};
 
-use super::apply::Changeset;
+use super::changeset::Changeset;
 use super::given::{Given, Parsed};
 use super::remember::Remembered;
 use super::request::{ITEM_KEYS, NewItem};
@@ -43,14 +43,37 @@ const fn operation(
 
 /// Arguments of `update`.
 const UPDATED: &[&str] = &[
-    "title", "summary", "content", "confidence", "kind", "topic", "tags", "conditions",
-    "exceptions", "entities", "category", "importance", "archived", "task_metadata", "as",
+    "title",
+    "summary",
+    "content",
+    "confidence",
+    "kind",
+    "topic",
+    "tags",
+    "conditions",
+    "exceptions",
+    "entities",
+    "category",
+    "importance",
+    "archived",
+    "task_metadata",
+    "as",
 ];
 
 /// Arguments of `fact` beside its text.
 const OF_FACT: &[&str] = &[
-    "subject", "attribute", "entities", "valid_from", "valid_to", "source", "supersede", "topic",
-    "asserted_by", "confidence", "at", "as",
+    "subject",
+    "attribute",
+    "entities",
+    "valid_from",
+    "valid_to",
+    "source",
+    "supersede",
+    "topic",
+    "asserted_by",
+    "confidence",
+    "at",
+    "as",
 ];
 
 /// Every operation.
@@ -79,6 +102,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation("split", &["id", "into", "assign"], &["note"], concepts::split),
     operation("reshape", &["id", "kind"], &["note"], concepts::reshape),
     operation("processed", &["ids"], &[], lifecycle::processed),
+    operation("ingested", &["chunk"], &["density"], lifecycle::ingested),
     operation("pin", &["id"], &[], lifecycle::pin),
     operation("unpin", &["id"], &[], lifecycle::unpin),
     operation("delete", &["id"], &[], lifecycle::delete),
@@ -94,6 +118,8 @@ pub(super) struct OperationOutcome {
     pub(super) collisions: Vec<String>,
     /// Names that it declares for several nodes.
     pub(super) named: Vec<(String, NodeId)>,
+    /// A line for the message of the snapshot.
+    pub(super) note: Option<String>,
 }
 
 impl OperationOutcome {
@@ -113,7 +139,7 @@ impl OperationOutcome {
             fact: text(&value[1]),
             conflict: text(&value[2]),
             collisions: value[3].as_array().into_iter().flatten().filter_map(text).collect(),
-            named: Vec::new(),
+            ..OperationOutcome::default()
         }
     }
 }
@@ -121,7 +147,7 @@ impl OperationOutcome {
 impl From<Remembered> for OperationOutcome {
     fn from(it: Remembered) -> OperationOutcome {
         let Remembered { id, fact, conflict, collisions, .. } = it;
-        OperationOutcome { id: Some(id), fact, conflict, collisions, named: Vec::new() }
+        OperationOutcome { id: Some(id), fact, conflict, collisions, ..OperationOutcome::default() }
     }
 }
 

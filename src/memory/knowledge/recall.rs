@@ -1,8 +1,8 @@
 //! Recall: the concepts, facts and episodes that answer a question, best first, within a budget.
 //!
-//! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity, and
-//! K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the activation
-//! `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation spreads along
+//! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity,
+//! and K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the
+//! activation `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation spreads along
 //! typed edges, and what it reaches competes for a third of the places.
 
 mod items;
@@ -60,11 +60,7 @@ impl Memory {
     }
 }
 
-fn recall(
-    reader: &Reader,
-    request: &RecallRequest,
-    now: Millis,
-) -> Parsed<(Value, Vec<NodeKey>)> {
+fn recall(reader: &Reader, request: &RecallRequest, now: Millis) -> Parsed<(Value, Vec<NodeKey>)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
         None => None,
@@ -187,7 +183,8 @@ impl Recall<'_> {
         reached.sort_by(by_score);
         let n_places = self.request.k.div_ceil(3).min(reached.len());
         seeds.truncate(self.request.k.saturating_sub(n_places).max(1).min(self.request.k));
-        reached.truncate(self.request.k.saturating_sub(seeds.len()).min(self.request.k.div_ceil(3)));
+        let n_free = self.request.k.saturating_sub(seeds.len());
+        reached.truncate(n_free.min(self.request.k.div_ceil(3)));
         let mut items: Vec<Item> = seeds.into_iter().chain(reached).collect();
         self.add_facts(&mut items, &fact_scores)?;
         let shown_facts: Vec<NodeKey> =

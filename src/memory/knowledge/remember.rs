@@ -12,7 +12,7 @@ use crate::model::clock::Millis;
 use crate::model::entities::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
-use crate::store::{Batch, Receipt};
+use crate::store::{Batch, RequestReceipt};
 use crate::text::tokens;
 
 /// Pending episodes from which on answers say how to consolidate.
@@ -188,7 +188,7 @@ pub(super) fn keep_receipt(
     let snapshot = batch.changed_snapshot();
     let answer = answer.to_string();
     let request = ContentHash::of(request).to_string();
-    let receipt = Receipt { request, snapshot, answer };
+    let receipt = RequestReceipt { request, snapshot, answer };
     Ok(batch.keep_receipt(&ContentHash::of(key).to_string(), &receipt)?)
 }
 
@@ -235,12 +235,8 @@ fn remember_episode(
         add_edge(&mut fields, edge("supports", fact.id(), 1.0, None));
         fields.insert("processed_in".to_owned(), batch.own_snapshot()?.into());
     }
-    let added = NewKnowledge {
-        node_type: NodeType::Episode,
-        content: &new.content,
-        token_count,
-        fields,
-    };
+    let added =
+        NewKnowledge { node_type: NodeType::Episode, content: &new.content, token_count, fields };
     let day = new.at.unwrap_or(now).day();
     let episode = add_node(batch, added, Below::Bucket(&[&day]), now)?;
     let stated = stated.as_ref();
@@ -249,9 +245,8 @@ fn remember_episode(
         created: true,
         fact: stated.map(|it| it.fact.id().to_string()),
         conflict: stated.and_then(|it| it.conflict).map(|it| it.to_string()),
-        collisions: stated.map_or(Vec::new(), |it| {
-            it.collisions.iter().map(NodeId::to_string).collect()
-        }),
+        collisions: stated
+            .map_or(Vec::new(), |it| it.collisions.iter().map(NodeId::to_string).collect()),
     })
 }
 
@@ -279,10 +274,7 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
 
 /// Returns the episode that says the same already. One whose fact is closed does not count: what it
 /// said may hold again.
-fn equal_episode(
-    batch: &Batch<'_>,
-    new: &NewEpisode,
-) -> Result<Option<Remembered>, MemoryError> {
+fn equal_episode(batch: &Batch<'_>, new: &NewEpisode) -> Result<Option<Remembered>, MemoryError> {
     let mut topic = None;
     if let Some(name) = &new.topic {
         match known_topic(batch, name)? {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::DISPUTES;
 use super::given::{Given, Parsed};
+use super::ingest::WAITING;
 use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts};
 use crate::memory::Memory;
@@ -24,10 +25,13 @@ use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use sheet::Sheet;
 
 /// The tasks of a review.
-const TASKS: &[&str] = &["consolidate", "conflicts", "health"];
+pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];
 
 /// Episodes of one worksheet, at most.
 const EPISODES_MAX: u64 = 25;
+
+/// Episodes that are consolidated without being forced, at least.
+const CONSOLIDATED_MIN: u64 = 3;
 
 /// Conflicts of one worksheet, at most.
 const CONFLICTS_MAX: usize = 25;
@@ -72,12 +76,44 @@ impl ReviewRequest {
     }
 }
 
+/// Asks to consolidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConsolidateRequest {
+    sheet: ReviewRequest,
+    is_forced: bool,
+}
+
+impl ConsolidateRequest {
+    /// Reads the arguments of `MemoryConsolidate`.
+    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<ConsolidateRequest> {
+        let given = Given::new(args, "", &["topic", "force", "budget"])?;
+        let is_forced = given.flag("force")?.unwrap_or(false);
+        let mut args = args.clone();
+        args.shift_remove("force");
+        Ok(ConsolidateRequest { sheet: ReviewRequest::parse(&args)?, is_forced })
+    }
+}
+
 impl Memory {
+    /// Returns the worksheet by which whoever asks consolidates, if enough episodes wait.
+    pub(crate) fn consolidate(&self, request: &ConsolidateRequest) -> Result<Value, MemoryError> {
+        let sheet = self.review(&request.sheet)?;
+        let total = sheet["pending"]["total"].as_u64().unwrap_or(0);
+        if request.is_forced || CONSOLIDATED_MIN <= total {
+            return Ok(sheet);
+        }
+        let note = format!("fewer than {CONSOLIDATED_MIN} episodes wait; `force` hands them out");
+        Ok(json!({
+            "task": "consolidate",
+            "base": sheet["base"],
+            "pending": {"total": total, "shown": 0},
+            "note": note,
+        }))
+    }
+
     /// Returns a worksheet; it warms nothing.
     pub(crate) fn review(&self, request: &ReviewRequest) -> Result<Value, MemoryError> {
-        self.read::<_, MemoryError>(|reader| {
-            reader.at_one_state(|reader| review(reader, request))
-        })
+        self.read::<_, MemoryError>(|reader| reader.at_one_state(|reader| review(reader, request)))
     }
 }
 
@@ -95,6 +131,7 @@ pub(crate) fn review(reader: &Reader, request: &ReviewRequest) -> Parsed<Value> 
         },
     };
     match request.task {
+        "triage" => triage_sheet(reader, request, (base, topic)),
         "conflicts" => conflicts_sheet(reader, request, base),
         "health" => health_sheet(reader, request, base),
         _ => consolidation_sheet(reader, request, (base, topic)),
@@ -112,7 +149,6 @@ fn consolidation_sheet(
         None => topic_of_first(reader)?,
     };
     let keys = reader.eldest_pending(topic_id.as_deref(), request.n_episodes)?;
-    let episodes = reader.knowledge(&keys)?;
     let topic = match (&asked, &topic_id) {
         (Some(topic), _) => topic_json(topic),
         (None, Some(id)) => reader.knowledge_by_id(id)?.map_or(Value::Null, |it| topic_json(&it)),
@@ -133,32 +169,7 @@ fn consolidation_sheet(
         }),
         request.budget,
     );
-    let mentions = mentions(reader, &keys)?;
-    let mut n_shown = 0;
-    let mut words = String::new();
-    for episode in &episodes {
-        let entities = mentions.iter().filter(|it| it.0 == episode.key);
-        let entities: Vec<&str> = entities.map(|it| it.1.as_str()).collect();
-        let shown = |text: &str| {
-            json!({
-                "id": episode.id,
-                "kind": episode.text("kind"),
-                "text": text,
-                "at": episode.time("at").map(Millis::to_second),
-                "entities": entities,
-            })
-        };
-        // The first one is shown whatever it costs the others.
-        let share = if n_shown == 0 { 0.9 } else { 0.65 };
-        if !sheet.add_cut("episodes", share, &episode.content, TEXT_CHARS_MAX, shown) {
-            break;
-        }
-        n_shown += 1;
-        let n_left = WORDS_CHARS_MAX.saturating_sub(words.chars().count());
-        words.extend(episode.content.chars().take(n_left));
-        words.push(' ');
-    }
-    sheet.set_shown(n_shown);
+    let words = add_episodes(&mut sheet, reader, &keys)?;
     for conflict in open_conflicts(reader)? {
         sheet.add("conflicts", 0.8, conflict_json(reader, &conflict)?);
     }
@@ -181,6 +192,107 @@ fn consolidation_sheet(
             })
         };
         sheet.add_cut("concepts", 1.0, &concept.content, TEXT_CHARS_MAX / 4, shown);
+    }
+    Ok(sheet.finish())
+}
+
+/// Adds episodes as long as they fit, and returns the beginning of what they say.
+fn add_episodes(sheet: &mut Sheet, reader: &Reader, keys: &[NodeKey]) -> Parsed<String> {
+    let mentions = mentions(reader, keys)?;
+    let mut n_shown = 0;
+    let mut words = String::new();
+    for episode in &reader.knowledge(keys)? {
+        let entities = mentions.iter().filter(|it| it.0 == episode.key);
+        let entities: Vec<&str> = entities.map(|it| it.1.as_str()).collect();
+        let shown = |text: &str| {
+            json!({
+                "id": episode.id,
+                "kind": episode.text("kind"),
+                "text": text,
+                "at": episode.time("at").map(Millis::to_second),
+                "entities": entities,
+            })
+        };
+        // The first one is shown whatever it costs the others.
+        let share = if n_shown == 0 { 0.9 } else { 0.65 };
+        if !sheet.add_cut("episodes", share, &episode.content, TEXT_CHARS_MAX, shown) {
+            break;
+        }
+        n_shown += 1;
+        let n_left = WORDS_CHARS_MAX.saturating_sub(words.chars().count());
+        words.extend(episode.content.chars().take(n_left));
+        words.push(' ');
+    }
+    sheet.set_shown(n_shown);
+    Ok(words)
+}
+
+/// Rules for whoever divides a chunk into episodes.
+const TRIAGE: &str = "Keep what may be useful later, and leave out the rest. One episode says one \
+                      thing and can be understood alone: names instead of pronouns, values \
+                      instead of `it`. What is known already need not be kept again. An action \
+                      with its result is an outcome; a value is a fact with subject and \
+                      attribute. End with `ingested`, even where nothing is kept.";
+
+fn triage_sheet(
+    reader: &Reader,
+    request: &ReviewRequest,
+    (base, topic): (i64, Option<KnowledgeRow>),
+) -> Parsed<Value> {
+    let mut wanted = vec![
+        FieldFilter::text("kind", WAITING),
+        FieldFilter::text("type", NodeType::Chunk.as_str()),
+    ];
+    wanted.extend(topic.iter().map(|it| FieldFilter::text("topic", &it.id)));
+    let keys = reader.nodes_with(&wanted)?;
+    let chunk = reader.knowledge(&keys[..keys.len().min(1)])?.pop();
+    let mut instructions = TRIAGE.to_owned();
+    if let Some(own) = chunk.as_ref().and_then(|it| it.text("instructions")) {
+        instructions = format!("{own}\n{TRIAGE}");
+    }
+    let mut sheet = Sheet::new(
+        json!({
+            "task": "triage",
+            "base": base,
+            "pending": {"total": keys.len(), "shown": 0},
+            "chunk": null,
+            "instructions": instructions,
+            "concepts": [],
+            "operations": operation_forms(Some(&["remember", "fact", "ingested"])),
+            "example": [
+                {"op": "remember", "kind": "decision", "content": "Payments retry three times."},
+                {"op": "fact", "text": "The cache timeout is 30 s.", "subject": "cache",
+                 "attribute": "timeout"},
+                {"op": "ingested", "chunk": "CHUNK", "density": 0.4},
+            ],
+        }),
+        request.budget,
+    );
+    let Some(chunk) = chunk else { return Ok(sheet.finish()) };
+    let topic = match (topic, chunk.text("topic")) {
+        (Some(topic), _) => Some(topic),
+        (None, Some(id)) => reader.knowledge_by_id(id)?,
+        (None, None) => None,
+    };
+    let topic = topic.as_ref().map_or(Value::Null, topic_json);
+    let shown = |text: &str| {
+        let mut shown = json!({
+            "id": chunk.id,
+            "text": text,
+            "source": chunk.text("source"),
+            "topic": topic,
+        });
+        if text != chunk.content {
+            shown["cut"] = "a larger `budget` shows the rest".into();
+        }
+        shown
+    };
+    if sheet.set_cut("chunk", 0.9, &chunk.content, shown) {
+        sheet.set_shown(1);
+    }
+    for concept in nearest_concepts(reader, &chunk.content, CONCEPTS_MAX / 2)? {
+        let line = json!({"id": concept.id, "title": concept.title()});
+        sheet.add("concepts", 1.0, line);
     }
     Ok(sheet.finish())
 }

@@ -10,12 +10,14 @@ fn check(text: &str, found: &[&str]) {
 #[test]
 fn marks_name_entities() {
     check("`Redis` is slow, said @ana.", &["subject:Redis", "person:ana"]);
-    check("see src/main.rs and https://example.org/a/", &["file:src/main.rs", "other:example.org/a"]);
-    check("`parse()` of `RateLimiter` in `store::batch`", &[
-        "function:parse()",
-        "class:RateLimiter",
-        "module:store::batch",
-    ]);
+    check(
+        "see src/main.rs and https://example.org/a/",
+        &["file:src/main.rs", "other:example.org/a"],
+    );
+    check(
+        "`parse()` of `RateLimiter` in `store::batch`",
+        &["function:parse()", "class:RateLimiter", "module:store::batch"],
+    );
     check("nothing is named here: and/or, 3.5, a@b", &[]);
 }
 
@@ -36,16 +38,19 @@ fn a_kind_before_a_colon_counts() {
 #[test]
 fn runs_of_words_are_possible_names() {
     let names: Vec<String> = possible_names("The Rate Limiter, v2").into_iter().collect();
-    assert_eq!(names, [
-        "limiter",
-        "limiter v2",
-        "rate",
-        "rate limiter",
-        "rate limiter v2",
-        "the",
-        "the rate",
-        "the rate limiter",
-    ]);
+    assert_eq!(
+        names,
+        [
+            "limiter",
+            "limiter v2",
+            "rate",
+            "rate limiter",
+            "rate limiter v2",
+            "the",
+            "the rate",
+            "the rate limiter",
+        ]
+    );
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub(crate) const FACT_CLUSTER: &str = "fact_cluster";
 /// States of a conflict, the first one open.
 pub(crate) const CONFLICT_STATES: &[&str] = &["open", "resolved", "dismissed"];
 
+/// States of a text that is ingested: before and after it is divided into chunks.
+pub(crate) const CHUNK_STATES: &[&str] = &["buffered", "waiting"];
+
 /// How much a conflict matters, most first.
 pub(crate) const SEVERITIES: &[&str] = &["high", "medium", "low"];
 
@@ -183,11 +186,10 @@ pub(super) const CHUNK: Kind = Kind {
     bucket: &["@ingest"],
     content_chars_max: EPISODE_CHARS_MAX,
     keys: &[
-        Key { name: "nth", value_type: ValueType::Whole },
+        Key { name: "kind", value_type: ValueType::Choice(CHUNK_STATES) },
         text("source", 100),
         text("instructions", 4_000),
         TOPIC_ID,
-        Key { name: "buffered", value_type: ValueType::Flag },
         Key { name: "archived", value_type: ValueType::Flag },
         CREATED_AT,
         UPDATED_AT,

@@ -14,7 +14,7 @@ const FOUND_MAX: i64 = 10_000;
 
 /// The answer to an earlier request with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Receipt {
+pub(crate) struct RequestReceipt {
     /// Hash of the request.
     pub(crate) request: String,
     pub(crate) snapshot: Option<i64>,
@@ -134,19 +134,23 @@ impl Batch<'_> {
     }
 
     /// Returns the receipt of a key, by its hash.
-    pub(crate) fn receipt(&self, name: &str) -> Result<Option<Receipt>, StoreError> {
+    pub(crate) fn receipt(&self, name: &str) -> Result<Option<RequestReceipt>, StoreError> {
         const FIND: &str = "SELECT request, snapshot, answer FROM receipt WHERE name = ?1";
         let read = |row: &Row<'_>| {
-            Ok(Receipt { request: row.get(0)?, snapshot: row.get(1)?, answer: row.get(2)? })
+            Ok(RequestReceipt { request: row.get(0)?, snapshot: row.get(1)?, answer: row.get(2)? })
         };
         self.tx.find(FIND, [name], read, "look for a receipt")
     }
 
     /// Keeps the receipt of a key.
-    pub(crate) fn keep_receipt(&self, name: &str, receipt: &Receipt) -> Result<(), StoreError> {
+    pub(crate) fn keep_receipt(
+        &self,
+        name: &str,
+        receipt: &RequestReceipt,
+    ) -> Result<(), StoreError> {
         const KEEP: &str = "
             INSERT INTO receipt (name, request, snapshot, answer) VALUES (?1, ?2, ?3, ?4)";
-        let Receipt { request, snapshot, answer } = receipt;
+        let RequestReceipt { request, snapshot, answer } = receipt;
         self.tx.run(KEEP, params![name, request, snapshot, answer], "keep a receipt").map(drop)
     }
 

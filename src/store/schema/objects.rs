@@ -15,7 +15,7 @@ use crate::store::{ErrorStep, Prepared, StoreError};
 use crate::text;
 
 /// Hash of the objects that all migrations make: with it, opening need not make them anew.
-pub(super) const NEWEST_HASH: ContentHash = ContentHash(9117696240818630006);
+pub(super) const NEWEST_HASH: ContentHash = ContentHash(515_168_451_821_644_424);
 
 /// An object of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

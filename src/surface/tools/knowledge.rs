@@ -1,14 +1,49 @@
-//! The tools of knowledge: episodes are remembered and recalled. Each checks its arguments itself.
+//! The tools of knowledge: episodes are remembered, recalled, reviewed and consolidated.
+//!
+//! Each checks its arguments itself, so that a wrong one is an error with a code.
 
 use serde_json::{Value, json};
 
 use super::memories::{choice, output, schema, tags, text, with_default};
 use crate::mcp::{Arg, Effect, Tool};
-use crate::memory::knowledge::{RecallRequest, RememberRequest};
+use crate::memory::knowledge::{
+    ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest,
+    TASKS,
+};
 use crate::surface::ToolRunner;
 
 /// Every tool, in the order of their names.
 pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
+    Tool {
+        name: "MemoryApply",
+        title: "Apply a changeset",
+        description: "Applies operations as MemoryReview lists them, all or none, in one snapshot.",
+        args: &[Arg::custom_schema(apply_schema)],
+        output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
+        effect: Effect::Edits,
+        run: ToolRunner::Document(|memory, args| Ok(memory.apply(&ApplyRequest::parse(args)?)?)),
+    },
+    Tool {
+        name: "MemoryConsolidate",
+        title: "Consolidate",
+        description: "Returns the worksheet of what waits, for you to answer with MemoryApply.",
+        args: &[Arg::custom_schema(consolidate_schema)],
+        output: Some(|| output(&[("task", "string"), ("pending", "object")])),
+        effect: Effect::Reads,
+        run: ToolRunner::Document(|memory, args| {
+            memory.consolidate(&ConsolidateRequest::parse(args)?)
+        }),
+    },
+    Tool {
+        name: "MemoryIngest",
+        title: "Ingest",
+        description: "Keeps raw text, such as a conversation, until its episodes are drawn from \
+                      it: MemoryReview with `task` triage.",
+        args: &[Arg::custom_schema(ingest_schema)],
+        output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
+        effect: Effect::Edits,
+        run: ToolRunner::Document(|memory, args| memory.ingest(&IngestRequest::parse(args)?)),
+    },
     Tool {
         name: "MemoryRecall",
         title: "Recall",
@@ -29,7 +64,65 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         effect: Effect::Edits,
         run: ToolRunner::Document(|memory, args| memory.remember(RememberRequest::parse(args)?)),
     },
+    Tool {
+        name: "MemoryReview",
+        title: "Worksheet",
+        description: "Returns what waits to be consolidated, what contradicts, and the operations \
+                      for MemoryApply.",
+        args: &[Arg::custom_schema(review_schema)],
+        output: Some(|| output(&[("task", "string"), ("base", "integer")])),
+        effect: Effect::Reads,
+        run: ToolRunner::Document(|memory, args| memory.review(&ReviewRequest::parse(args)?)),
+    },
 ];
+
+fn apply_schema() -> Value {
+    schema(
+        json!({
+            "operations": {"type": "array", "items": {"type": "object"}},
+            "base": {"type": "integer", "description": "Of the worksheet"},
+            "key": text("Makes a repeated call safe"),
+            "dry_run": {"type": "boolean"},
+        }),
+        &["operations"],
+    )
+}
+
+fn consolidate_schema() -> Value {
+    schema(
+        json!({
+            "topic": {"type": "string"},
+            "force": {"type": "boolean", "description": "However few wait"},
+            "budget": {"type": "integer", "default": 4_000},
+        }),
+        &[],
+    )
+}
+
+fn ingest_schema() -> Value {
+    schema(
+        json!({
+            "content": {"type": "string"},
+            "flush": {"type": "boolean", "description": "Before 4000 characters are there"},
+            "source": with_default(json!({"type": "string"}), "conversation"),
+            "topic": {"type": "string"},
+            "instructions": text("What to keep"),
+        }),
+        &[],
+    )
+}
+
+fn review_schema() -> Value {
+    schema(
+        json!({
+            "task": with_default(choice(TASKS), "consolidate"),
+            "topic": text("Default: of the eldest episode"),
+            "budget": {"type": "integer", "default": 4_000},
+            "limit": {"type": "integer", "default": 25},
+        }),
+        &[],
+    )
+}
 
 fn recall_schema() -> Value {
     let number = |default: u64| json!({"type": "integer", "default": default});

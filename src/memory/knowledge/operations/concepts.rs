@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::{ID_CHARS_MAX, mark_processed};
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::entities::{topic_field, topic_named};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{
@@ -114,10 +114,7 @@ fn details(given: &Given<'_>) -> Parsed<Map<String, Value>> {
 }
 
 /// Returns the topic that all sources have.
-fn common_topic(
-    batch: &Batch<'_>,
-    sources: &[KnowledgeNode],
-) -> Parsed<Option<KnowledgeNode>> {
+fn common_topic(batch: &Batch<'_>, sources: &[KnowledgeNode]) -> Parsed<Option<KnowledgeNode>> {
     let Some(first) = sources.first().and_then(|it| it.text("topic")) else { return Ok(None) };
     match sources.iter().all(|it| it.text("topic") == Some(first)) {
         true => Ok(find_node(batch, first)?.filter(|it| !it.is_hidden())),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::facts::{
     DISPUTES, close_fact, end_conflict, open_conflict, open_conflicts_of,
 };
@@ -46,7 +46,8 @@ fn statements(
         return Err(given.refuse(keys[1], format!("names the same node as `{}`", keys[0])));
     }
     if a.record.node_type != b.record.node_type {
-        let why = format!("names a {}, and `{}` a {}", b.record.node_type, keys[0], a.record.node_type);
+        let why =
+            format!("names a {}, and `{}` a {}", b.record.node_type, keys[0], a.record.node_type);
         return Err(given.refuse(keys[1], why));
     }
     Ok([a, b])

@@ -4,19 +4,25 @@ use serde_json::Value;
 
 use super::OperationOutcome;
 use super::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::given::{Given, Parsed};
-use crate::memory::knowledge::nodes::{
-    KnowledgeNode, add_edge, edge, remove_edge, set_fields,
-};
+use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, remove_edge, set_fields};
 use crate::model::kinds::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
 /// Types of edges between concepts.
 pub(super) const RELATIONS: &[&str] = &[
-    "implies", "contradicts", "specializes", "generalizes", "causes", "correlates", "part_of",
-    "context_of", "related_to", "derived_from",
+    "implies",
+    "contradicts",
+    "specializes",
+    "generalizes",
+    "causes",
+    "correlates",
+    "part_of",
+    "context_of",
+    "related_to",
+    "derived_from",
 ];
 
 /// Types of edges from an episode to a concept.
@@ -58,7 +64,8 @@ fn check_source(given: &Given<'_>, key: &str, node: &KnowledgeNode) -> Parsed<()
     }
     let n_links = node.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
     if LINKS_MAX <= n_links {
-        let why = format!("names `{}`, which has {n_links} edges, the most there may be", node.id());
+        let why =
+            format!("names `{}`, which has {n_links} edges, the most there may be", node.id());
         return Err(given.refuse(key, why));
     }
     Ok(())

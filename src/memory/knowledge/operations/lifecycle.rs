@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::OperationOutcome;
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{KnowledgeNode, set_fields};
 use crate::model::clock::Millis;
@@ -47,6 +47,24 @@ pub(super) fn mark_processed(
         it.insert("processed_in".to_owned(), snapshot.into());
     };
     set_fields(batch, episode, mark, now).map(drop)
+}
+
+pub(super) fn ingested(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let id = given.required("chunk", given.text("chunk", ID_CHARS_MAX)?)?;
+    let density = given.share("density")?;
+    let chunk = changeset.node(batch, given, "chunk", id)?;
+    if !chunk.is_a(NodeType::Chunk) {
+        let why = format!("names a {}, not a chunk", chunk.record.node_type);
+        return Err(given.refuse("chunk", why));
+    }
+    batch.forget(&chunk.record)?;
+    let density = density.map(|it| format!(" density={it}")).unwrap_or_default();
+    let note = Some(format!("ingested:{}{density}", chunk.id()));
+    Ok(OperationOutcome { note, ..OperationOutcome::of(chunk.id()) })
 }
 
 fn id<'a>(given: &Given<'a>) -> Parsed<&'a str> {

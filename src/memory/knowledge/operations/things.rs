@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::OperationOutcome;
 use super::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::entities::{entity_named, known_entity, topic_named};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{set_fields, set_node};

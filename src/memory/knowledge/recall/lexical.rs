@@ -1,8 +1,8 @@
 //! Lexical relevance: the share of a question's words that a node has, weighed by their rarity.
 //!
-//! It is absolute: a node with every word has 1, so that an answer can say that nothing is relevant.
-//! Words in [`COMMON`] or more nodes are looked up among the nodes with rarer words; where these are
-//! few, also among concepts, labels and the newest nodes.
+//! It is absolute: a node with every word has 1, so that an answer can say that nothing is
+//! relevant. Words in [`COMMON`] or more nodes are looked up among the nodes with rarer words; where these
+//! are few, also among concepts, labels and the newest nodes.
 
 use std::collections::HashMap;
 
@@ -97,8 +97,7 @@ impl Question {
         }
         for &nth in common {
             let text = &self.terms[nth].text;
-            let concepts =
-                matching(reader, text, Some(NodeType::Concept), newest, COMMON_MAX)?;
+            let concepts = matching(reader, text, Some(NodeType::Concept), newest, COMMON_MAX)?;
             add(sets, concepts, nth);
             let in_label = format!("label : ({text})");
             add(sets, matching(reader, &in_label, None, newest, COMMON_MAX)?, nth);

@@ -115,9 +115,9 @@ impl Recall<'_> {
             let Some(FilterValue::Text(name)) = types.get(&key) else { continue };
             match NodeType::parse(name) {
                 Some(NodeType::Entity) => by_type.entities.push(key),
-                Some(
-                    NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task,
-                ) => by_type.episodes.push(key),
+                Some(NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task) => {
+                    by_type.episodes.push(key)
+                }
                 _ => (),
             }
         }
@@ -222,8 +222,8 @@ impl Recall<'_> {
         Ok(found)
     }
 
-    /// Returns the nodes that mention the asked entity: episodes, and the concepts that they support
-    /// or whose facts mention it.
+    /// Returns the nodes that mention the asked entity: episodes, and the concepts that they
+    /// support or whose facts mention it.
     fn mentioning(&self) -> Parsed<Option<BTreeSet<NodeKey>>> {
         let Some(entity) = &self.entity else { return Ok(None) };
         let mut all = BTreeSet::new();

@@ -58,6 +58,30 @@ impl Sheet {
         }
     }
 
+    /// Sets a member with a text, which is cut until the value fits.
+    pub(super) fn set_cut(
+        &mut self,
+        name: &str,
+        share: f64,
+        content: &str,
+        shown: impl Fn(&str) -> Value,
+    ) -> bool {
+        let mut n_chars = content.chars().count();
+        loop {
+            let value = shown(&text::truncate_chars(content, n_chars));
+            let n_tokens = tokens::count(&value.to_string());
+            if n_tokens <= self.room(share) {
+                self.n_used += n_tokens;
+                self.document[name] = value;
+                return true;
+            }
+            n_chars = n_chars * 3 / 4;
+            if n_chars < CUT_CHARS_MIN {
+                return false;
+            }
+        }
+    }
+
     fn room(&self, share: f64) -> u32 {
         ((f64::from(self.budget) * share) as u32).saturating_sub(self.n_used)
     }

@@ -119,14 +119,17 @@ fn mistakes_of_form_are_told_all_at_once() {
     let messages: Vec<(usize, &str)> =
         errors.iter().map(|it| (it.op, it.message.as_str())).collect();
     assert!(messages[0].1.starts_with("`op` is no operation: `rename`; known are remember, "));
-    assert_eq!(messages[1..], [
-        (
-            2,
-            "`type` is no argument; known are op, title, summary, from, kind, confidence, topic, \
+    assert_eq!(
+        messages[1..],
+        [
+            (
+                2,
+                "`type` is no argument; known are op, title, summary, from, kind, confidence, topic, \
              tags, conditions, exceptions, as"
-        ),
-        (3, "`type` is missing of `link`"),
-    ]);
+            ),
+            (3, "`type` is missing of `link`"),
+        ]
+    );
 }
 
 #[test]
@@ -134,9 +137,7 @@ fn a_stale_base_names_the_node_and_its_present_text() {
     let case = Case::new();
     let episodes = case.episodes(&["One.", "Two."]);
     case.apply(json!([{"op": "update", "id": episodes[0], "content": "One and a half."}]));
-    let change = |base: i64, id: &str| {
-        json!({"base": base, "operations": [{"op": "update", "id": id, "content": "Other."}]})
-    };
+    let change = |base: i64, id: &str| json!({"base": base, "operations": [{"op": "update", "id": id, "content": "Other."}]});
     let errors = case.errors(change(1, &episodes[0]));
     assert_eq!(errors[0].code, "REVISION_CONFLICT");
     assert_eq!(errors[0].id.as_ref(), Some(&episodes[0]));
@@ -144,10 +145,7 @@ fn a_stale_base_names_the_node_and_its_present_text() {
     case.try_apply(change(1, &episodes[1])).unwrap();
     case.try_apply(change(2, &episodes[0])).unwrap();
     let error = case.try_apply(change(99, &episodes[0])).unwrap_err();
-    assert_eq!(
-        MemoryError::from(error).message,
-        "`base` is snapshot 99, and the newest is 4"
-    );
+    assert_eq!(MemoryError::from(error).message, "`base` is snapshot 99, and the newest is 4");
 }
 
 #[test]
@@ -211,10 +209,7 @@ fn superseding_refuses_what_is_unknown_gone_or_the_same() {
         format!("`new` names `{a}`, which is deleted or replaced")
     );
     let episode = case.episodes(&["One."]);
-    assert_eq!(
-        case.error(supersede(b, &episode[0])),
-        "`new` names a episode, and `old` a fact"
-    );
+    assert_eq!(case.error(supersede(b, &episode[0])), "`new` names a episode, and `old` a fact");
 }
 
 #[test]
@@ -273,9 +268,8 @@ fn merged_entities_are_found_by_both_names() {
     let case = Case::new();
     case.remember(json!({"content": "`Redis` was slow."}));
     case.remember(json!({"content": "`cache server` was slow."}));
-    let entity = |name: &str| {
-        case.recall(json!({"entity": name}))["items"].as_array().unwrap().len()
-    };
+    let entity =
+        |name: &str| case.recall(json!({"entity": name}))["items"].as_array().unwrap().len();
     assert_eq!((entity("redis"), entity("cache server")), (1, 1));
     let answer = case.apply(json!([
         {"op": "entity", "as": "a", "name": "cache server"},

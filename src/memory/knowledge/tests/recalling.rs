@@ -74,7 +74,10 @@ fn a_neighbour_without_a_word_of_the_question_is_returned() {
     assert_eq!(items.len(), 2, "{answer}");
     assert_eq!(items[1]["title"], "Jitter");
     assert_eq!(items[1]["why"], "implies ← \"Exponential backoff\"");
-    assert_eq!(case.titles(json!({"query": "randomize pauses"})), ["Jitter", "Exponential backoff"]);
+    assert_eq!(
+        case.titles(json!({"query": "randomize pauses"})),
+        ["Jitter", "Exponential backoff"]
+    );
 }
 
 #[test]
@@ -121,7 +124,9 @@ fn facts_are_shown_under_their_subject_as_they_were_then() {
         let facts = answer["items"][0]["facts"].as_array().cloned().unwrap_or_default();
         facts
             .iter()
-            .map(|it| format!("{} {}", it["status"].as_str().unwrap(), it["text"].as_str().unwrap()))
+            .map(|it| {
+                format!("{} {}", it["status"].as_str().unwrap(), it["text"].as_str().unwrap())
+            })
             .collect()
     };
     let question = "what is the cache timeout";
@@ -160,18 +165,9 @@ fn an_entity_or_a_topic_is_enough_to_ask() {
     case.remember(json!({"content": "Nothing else.", "topic": "Payments"}));
     let newest_first = ["`Redis` was restarted.", "`Redis` was slow."];
     assert_eq!(case.titles(json!({"entity": "tool:redis"})), newest_first);
-    assert_eq!(
-        case.titles(json!({"topic": "payments"})),
-        ["Nothing else.", "`Redis` was slow."]
-    );
-    assert_eq!(
-        case.titles(json!({"topic": "payments", "entity": "Redis"})),
-        ["`Redis` was slow."]
-    );
-    assert_eq!(
-        case.titles(json!({"query": "redis", "topic": "payments"})),
-        ["`Redis` was slow."]
-    );
+    assert_eq!(case.titles(json!({"topic": "payments"})), ["Nothing else.", "`Redis` was slow."]);
+    assert_eq!(case.titles(json!({"topic": "payments", "entity": "Redis"})), ["`Redis` was slow."]);
+    assert_eq!(case.titles(json!({"query": "redis", "topic": "payments"})), ["`Redis` was slow."]);
     let unknown = |args: Value| case.try_recall(args).unwrap_err().message;
     assert_eq!(unknown(json!({"topic": "shipping"})), "no topic `shipping` is known");
     assert_eq!(unknown(json!({"entity": "kafka"})), "no entity `kafka` is known");

@@ -142,9 +142,12 @@ fn two_values_for_one_key_open_exactly_one_conflict() {
     let second = fact("The cache timeout is 45 s.");
     let conflict = &second["results"][0]["conflict"];
     assert!(conflict.is_string(), "{second}");
-    assert_eq!(second["results"][0]["collisions"], json!([{
-        "id": first["results"][0]["fact"], "text": "The cache timeout is 30 s.",
-    }]));
+    assert_eq!(
+        second["results"][0]["collisions"],
+        json!([{
+            "id": first["results"][0]["fact"], "text": "The cache timeout is 30 s.",
+        }])
+    );
     let third = fact("The cache timeout is 60 s.");
     assert_eq!(&third["results"][0]["conflict"], conflict);
     let again = fact("The cache timeout is 45 s.");
@@ -202,8 +205,12 @@ fn undoing_takes_everything_back() {
     let case = Case::new();
     case.remember(json!({"content": "Before.", "topic": "a"}));
     let before = case.tree();
-    case.remember(json!({"content": "`X` is 3 s", "kind": "fact", "subject": "X", "attribute": "t"}));
-    case.remember(json!({"content": "`X` is 4 s", "kind": "fact", "subject": "X", "attribute": "t"}));
+    case.remember(
+        json!({"content": "`X` is 3 s", "kind": "fact", "subject": "X", "attribute": "t"}),
+    );
+    case.remember(
+        json!({"content": "`X` is 4 s", "kind": "fact", "subject": "X", "attribute": "t"}),
+    );
     case.memory.rollback(1, false).unwrap();
     assert_eq!(case.tree(), before);
 }

@@ -31,7 +31,7 @@ fn a_worksheet_has_the_eldest_episodes_of_one_topic() {
     let refused = ReviewRequest::parse(json!({"task": "dream"}).as_object().unwrap());
     assert_eq!(
         refused.unwrap_err().message,
-        "`task` must be one of consolidate, conflicts, health"
+        "`task` must be one of consolidate, triage, conflicts, health"
     );
 }
 
@@ -57,7 +57,8 @@ fn a_worksheet_fits_its_budget_and_shows_something() {
 #[test]
 fn deleted_episodes_do_not_starve_a_review() {
     let case = Case::new();
-    let items: Vec<Value> = (0..26).map(|nth| json!({"content": format!("Event {nth}.")})).collect();
+    let items: Vec<Value> =
+        (0..26).map(|nth| json!({"content": format!("Event {nth}.")})).collect();
     let answer = case.remember(json!({"items": items}));
     let delete: Vec<Value> =
         (0..25).map(|nth| json!({"op": "delete", "id": id(&answer, nth)})).collect();

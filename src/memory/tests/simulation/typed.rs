@@ -53,8 +53,7 @@ impl Simulation {
         if self.dice.one_in(4) {
             let reason = ["archived", "deleted", "superseded_by", "merged_into"];
             let reason = reason[self.dice.below(4)];
-            fields[reason] =
-                if reason.ends_with('d') { true.into() } else { "00000000000".into() };
+            fields[reason] = if reason.ends_with('d') { true.into() } else { "00000000000".into() };
         }
         let ids: Vec<String> = self.model.state.nodes.keys().cloned().collect();
         let n_links = self.dice.below(3);
@@ -211,7 +210,8 @@ impl Simulation {
             query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         let mut wanted = Vec::new();
         for (id, node) in self.model.state.nodes.iter() {
-            let fields: Value = serde_json::from_str(node.fields.as_deref().unwrap_or("{}")).unwrap();
+            let fields: Value =
+                serde_json::from_str(node.fields.as_deref().unwrap_or("{}")).unwrap();
             for link in fields["links"].as_array().into_iter().flatten() {
                 let (of, to) = (link["type"].as_str().unwrap(), link["to"].as_str().unwrap());
                 wanted.push(format!("{id} {of} {to} {}", link["strength"]));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     OperationOutcome, SOURCES_MAX, SUMMARY_CHARS_MAX, concept_of, confidence_of, same_title,
 };
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{
     Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, set_fields, set_node,

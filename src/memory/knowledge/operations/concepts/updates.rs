@@ -3,16 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
-use crate::memory::knowledge::apply::Changeset;
+use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::entities::{mentioned, topic_field, topic_named};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::entities::normal_name;
+use crate::model::identity::NodeId;
+use crate::model::kinds::Kind;
 use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
-use crate::store::{Batch, NodePlace};
+use crate::store::Batch;
 
 /// Arguments of every update.
 const OF_ALL: &[&str] = &["op", "id", "as"];
@@ -27,7 +29,14 @@ pub(in crate::memory::knowledge::operations) fn update(
     let allowed: &[&str] = match node.record.node_type {
         NodeType::Episode => &["title", "content", "confidence", "kind", "topic", "entities"],
         NodeType::Concept => &[
-            "title", "summary", "content", "confidence", "kind", "topic", "tags", "conditions",
+            "title",
+            "summary",
+            "content",
+            "confidence",
+            "kind",
+            "topic",
+            "tags",
+            "conditions",
             "exceptions",
         ],
         NodeType::Fact => &["content"],
@@ -35,7 +44,9 @@ pub(in crate::memory::knowledge::operations) fn update(
         NodeType::Core | NodeType::Learning | NodeType::Task => {
             return update_memory(changeset, batch, given, &node);
         }
-        other => return Err(given.refuse("id", format!("names a {other}; MemoryWrite changes notes"))),
+        other => {
+            return Err(given.refuse("id", format!("names a {other}; MemoryWrite changes notes")));
+        }
     };
     let given_keys = || given.members().keys().map(String::as_str);
     if let Some(key) = given_keys().find(|it| !OF_ALL.contains(it) && !allowed.contains(it)) {
@@ -59,14 +70,55 @@ fn change(
         if node.is_a(NodeType::Concept) { SUMMARY_CHARS_MAX } else { EPISODE_CHARS_MAX };
     let text = given.text("content", chars_max)?.or(given.text("summary", chars_max)?);
     let content = text.unwrap_or(&node.record.content).to_owned();
+    let mut fields = new_values(given, &node)?;
+    let topic = match given.value("topic").and_then(Value::as_str) {
+        None => None,
+        Some("") => Some(None),
+        Some(_) => match given.text("topic", 100)? {
+            Some(name) => Some(Some(topic_named(batch, name, None, now)?)),
+            None => None,
+        },
+    };
+    if let Some(topic) = &topic {
+        fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
+    }
+    let is_reworded = content != node.record.content;
+    let entities = given.texts("entities", 50, 200)?;
+    if node.is_a(NodeType::Episode) && (is_reworded || entities.is_some()) {
+        let mentions = mentioned(batch, &content, &entities.unwrap_or_default(), now)?;
+        fields.insert("links".to_owned(), with_mentions(&node, &mentions));
+    }
+    let set = |it: &mut Map<String, Value>| {
+        it.extend(fields);
+        if is_reworded {
+            // What it says now was not consolidated yet.
+            it.shift_remove("processed_in");
+        }
+    };
+    set_node(batch, &mut node, &content, set, now)?;
+    if let Some(topic) = topic.filter(|_| node.is_a(NodeType::Concept)) {
+        let parent = match &topic {
+            Some(topic) => Some(topic.record.key),
+            None => batch.bucket(Kind::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
+        };
+        if node.record.place.parent != parent {
+            let place = batch.last_place(None, parent)?;
+            batch.move_to(&node.record, place)?;
+        }
+    }
+    Ok(OperationOutcome::of(node.id()))
+}
+
+/// Returns the new values of fields that need no look-up.
+fn new_values(given: &Given<'_>, node: &KnowledgeNode) -> Parsed<Map<String, Value>> {
     let mut fields = details(given)?;
     if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
         let mut names = vec![Value::from(normal_name(&title))];
-        if !node.is_a(NodeType::Concept) {
-            // The former names go on being found.
-            let known = node.fields.get("names").and_then(Value::as_array);
-            names.extend(known.into_iter().flatten().filter(|it| **it != names[0]).cloned().collect::<Vec<_>>());
-        }
+        let known = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        // The former names of a topic or an entity go on being found.
+        let is_kept = |it: &&Value| !node.is_a(NodeType::Concept) && **it != names[0];
+        let former: Vec<Value> = known.filter(is_kept).cloned().collect();
+        names.extend(former);
         if !node.is_a(NodeType::Episode) {
             fields.insert("names".to_owned(), names.into());
         }
@@ -75,59 +127,23 @@ fn change(
     if let Some(confidence) = given.share("confidence")? {
         fields.insert("confidence".to_owned(), confidence.into());
     }
-    match node.is_a(NodeType::Episode) {
-        true => {
-            if let Some(kind) = given.choice("kind", EPISODE_KINDS)? {
-                fields.insert("kind".to_owned(), kind.into());
-            }
-        }
-        false => {
-            if let Some(kind) = given.string("kind", 50)? {
-                fields.insert("kind".to_owned(), kind.into());
-            }
-        }
-    }
-    let topic = match given.value("topic").and_then(Value::as_str) {
-        Some("") => Some(None),
-        Some(_) => given.text("topic", 100)?.map(|it| topic_named(batch, it, None, now).map(Some)).transpose()?,
-        None => None,
+    let kind = match node.is_a(NodeType::Episode) {
+        true => given.choice("kind", EPISODE_KINDS)?.map(str::to_owned),
+        false => given.string("kind", 50)?,
     };
-    if let Some(topic) = &topic {
-        fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
+    if let Some(kind) = kind {
+        fields.insert("kind".to_owned(), kind.into());
     }
-    let is_reworded = content != node.record.content;
-    let entities = given.texts("entities", 50, 200)?;
-    let mut links = None;
-    if node.is_a(NodeType::Episode) && (is_reworded || entities.is_some()) {
-        let mentions = mentioned(batch, &content, &entities.unwrap_or_default(), now)?;
-        let kept = node.fields.get("links").and_then(Value::as_array).into_iter().flatten();
-        let kept: Vec<Value> = kept.filter(|it| it["type"] != "mentions").cloned().collect();
-        let mut linked = Map::new();
-        kept.into_iter().for_each(|it| add_edge(&mut linked, it));
-        mentions.iter().for_each(|it| add_edge(&mut linked, edge("mentions", *it, 1.0, None)));
-        links = Some(linked.shift_remove("links").unwrap_or(Value::Null));
-    }
-    let set = |it: &mut Map<String, Value>| {
-        it.extend(fields);
-        if let Some(links) = links {
-            it.insert("links".to_owned(), links);
-        }
-        if is_reworded {
-            // What it says now was not consolidated yet.
-            it.shift_remove("processed_in");
-        }
-    };
-    set_node(batch, &mut node, &content, set, now)?;
-    if let (Some(topic), true) = (topic, node.is_a(NodeType::Concept)) {
-        let place = match &topic {
-            Some(topic) => batch.last_place(None, Some(topic.record.key))?,
-            None => return Ok(OperationOutcome::of(node.id())),
-        };
-        if node.record.place.parent != place.parent {
-            batch.move_to(&node.record, NodePlace { file: None, ..place })?;
-        }
-    }
-    Ok(OperationOutcome::of(node.id()))
+    Ok(fields)
+}
+
+/// Returns the edges of an episode with other mentions.
+fn with_mentions(node: &KnowledgeNode, mentions: &[NodeId]) -> Value {
+    let known = node.fields.get("links").and_then(Value::as_array).into_iter().flatten();
+    let mut linked = Map::new();
+    known.filter(|it| it["type"] != "mentions").for_each(|it| add_edge(&mut linked, it.clone()));
+    mentions.iter().for_each(|it| add_edge(&mut linked, edge("mentions", *it, 1.0, None)));
+    linked.shift_remove("links").unwrap_or(Value::Null)
 }
 
 /// Changes a memory as `update_memory` does.
