@@ -13,7 +13,7 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
+.PHONY: demo build check test model fuzz crash faults soak watch storm bench eval audit conformance clients \
         agents release install
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -44,6 +44,12 @@ $(FUZZ_BIN):
 
 crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
+
+faults:                 ## calls that fail, full disks, lost names, steps of the clock (FAULTS_EACH=)
+	cargo test --locked --test it faults::long:: -- --ignored --nocapture
+
+soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grows (SOAK_CALLS=)
+	cargo test --locked --test it soak:: -- --ignored --nocapture
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture

@@ -4,6 +4,7 @@
 //! every input that ever violated an invariant. Tests replay both.
 
 pub mod align;
+pub mod changeset;
 pub mod config;
 pub mod frame;
 #[cfg(feature = "html")]
@@ -41,6 +42,7 @@ pub struct Target {
 /// All targets of this build, by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
+    Target { name: "changeset", check: changeset::changeset },
     Target { name: "config", check: config::config },
     Target { name: "frame", check: frame::frame },
     #[cfg(feature = "html")]

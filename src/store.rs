@@ -312,6 +312,16 @@ impl StoreError {
         }
     }
 
+    /// Returns whether the system refused a step, which says nothing about the file.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            StoreError::Sqlite { source, .. } => {
+                matches!(advice(source), Some((Cause::Refusal, _)))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the text of an error after a change, without the claim that nothing was changed.
     pub(crate) fn after_a_change(&self) -> String {
         match self {
@@ -362,8 +372,8 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     Some(match error.sqlite_error_code()? {
         ErrorCode::DatabaseCorrupt => (
             Cause::State,
-            "the file is damaged: restore a backup with `remindb restore`, or read what can be \
-             read with `remindb salvage`",
+            "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
+             what can be read with `remindb salvage`",
         ),
         ErrorCode::DatabaseBusy => {
             (Cause::State, "another process has been writing for a long time; try again later")

@@ -37,13 +37,15 @@ use crate::store::{IfMissing, StoreError, check_path};
 /// A callback that gets the work done and the total, in a unit of the work's own.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// An error of a transfer. The destination is unchanged.
+/// An error of a transfer. The destination is unchanged, but for [`MoveError::Unsynced`].
 #[derive(Debug)]
 pub(crate) enum MoveError {
     /// SQLite refused a step.
     Store(StoreError),
     /// The system refused a step. `doing` fits after "cannot".
     File { doing: &'static str, path: PathBuf, source: io::Error },
+    /// The file has its name, and the system did not sync the folder.
+    Unsynced { path: PathBuf, source: io::Error },
     /// The output stream is closed or full.
     Output(io::Error),
     /// The transfer makes no sense or would lose data; the text advises.
@@ -57,8 +59,26 @@ impl fmt::Display for MoveError {
             MoveError::File { doing, path, source } => {
                 write!(f, "cannot {doing} `{}`: {source}", path.display())
             }
+            MoveError::Unsynced { path, source } => write!(
+                f,
+                "`{}` is complete, but a loss of power may undo that: cannot sync its folder: \
+                 {source}",
+                path.display()
+            ),
             MoveError::Output(error) => write!(f, "cannot write the export: {error}"),
             MoveError::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl MoveError {
+    /// Returns the error for a destination of which another part is still missing.
+    fn before_the_last_part(self) -> MoveError {
+        match self {
+            MoveError::Unsynced { path, source } => {
+                MoveError::File { doing: "write", path, source }
+            }
+            error => error,
         }
     }
 }
@@ -67,7 +87,9 @@ impl std::error::Error for MoveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             MoveError::Store(error) => Some(error),
-            MoveError::File { source, .. } | MoveError::Output(source) => Some(source),
+            MoveError::File { source, .. }
+            | MoveError::Unsynced { source, .. }
+            | MoveError::Output(source) => Some(source),
             MoveError::Refused(_) => None,
         }
     }

@@ -187,7 +187,7 @@ pub(crate) fn rescan(
     now: Millis,
 ) -> Result<Report, CompileError> {
     let mut plan = planner::make_plan(writer, request, Some(watch))?;
-    watch.defer(&mut plan, now);
+    watch.defer(&mut plan, &request.stopwatch, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
     Ok(report)

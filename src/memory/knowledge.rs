@@ -10,6 +10,7 @@ mod entities;
 mod facts;
 mod given;
 mod ingest;
+mod lines;
 mod nodes;
 mod operations;
 mod recall;
@@ -26,6 +27,7 @@ pub(crate) use documents::{
     entities_document, entity_document, episodes_document, topics_document,
 };
 pub(crate) use ingest::IngestRequest;
+pub(crate) use lines::{NumberedOperation, parse_changeset, print_changeset};
 pub(crate) use recall::RecallRequest;
 pub(crate) use request::RememberRequest;
 pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

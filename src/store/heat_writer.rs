@@ -2,7 +2,8 @@
 //!
 //! It has a connection of its own, so that a read never waits for a write. Heat may be lost: it is
 //! written without waiting for the disk, and while another process holds the write lock it is kept
-//! here and written with the next call.
+//! here and written with the next call. The connection is opened for the first write: a server that
+//! only starts, or only looks, needs none.
 
 mod nudges;
 
@@ -16,7 +17,9 @@ use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params}
 pub(crate) use nudges::{ColdNode, ColdNodeOffer};
 
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, NodeKey, Prepared, StoreError, Writer, connection, heat_rows, one};
+use super::{
+    ErrorStep, NodeKey, Prepared, StoreError, WriteAheadLog, Writer, connection, heat_rows, one,
+};
 use crate::model::clock::Millis;
 use crate::model::heat::{AttendedTime, Heat};
 
@@ -42,9 +45,30 @@ pub(crate) struct HeatWriter {
 }
 
 struct HeatState {
-    conn: Connection,
+    conn: HeatConnection,
     waiting: Vec<HeatShare>,
     cold: nudges::ColdState,
+}
+
+/// The connection, once there was something to write.
+struct HeatConnection {
+    path: PathBuf,
+    log: Arc<WriteAheadLog>,
+    opened: Option<Connection>,
+}
+
+impl HeatConnection {
+    fn get(&mut self) -> Result<&mut Connection, StoreError> {
+        let conn = match self.opened.take() {
+            Some(conn) => conn,
+            None => {
+                let mut conn = connection::open_beside(&self.path, BUSY_WAIT)?;
+                self.log.attach(&mut conn)?;
+                conn
+            }
+        };
+        Ok(self.opened.insert(conn))
+    }
 }
 
 /// One node's share of attention.
@@ -57,12 +81,18 @@ pub(crate) struct HeatShare {
 }
 
 impl HeatWriter {
-    /// Opens the connection beside the writer's.
-    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
+    /// Returns the writer of heat beside the writer of everything else.
+    ///
+    /// # Errors
+    ///
+    /// The path has no name for the whole system.
+    pub(crate) fn new(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
         let file_identity = Arc::clone(writer.file_identity());
-        file_identity.check()?;
-        let mut conn = connection::open_beside(path, BUSY_WAIT)?;
-        writer.log().attach(&mut conn)?;
+        let log = Arc::clone(writer.log());
+        let full = std::path::absolute(path);
+        let full = full.map_err(|_| rusqlite::Error::InvalidPath(path.to_owned()));
+        let full = full.doing("find the folder of the database")?;
+        let conn = HeatConnection { path: full, log, opened: None };
         let cold = nudges::ColdState::default();
         let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
         // Seeded at random, so that no two processes share a name.
@@ -83,10 +113,10 @@ impl HeatWriter {
     /// nothing is written.
     pub(crate) fn tick(&self, elapsed: AttendedTime, now: Millis) -> Result<bool, StoreError> {
         let mut state = self.lock_checked()?;
-        if !unless_busy(advance(&mut state.conn, elapsed, now))? {
+        if !unless_busy(advance(state.conn.get()?, elapsed, now))? {
             return Ok(false);
         }
-        unless_busy(work_out_all(&mut state.conn))?;
+        unless_busy(work_out_all(state.conn.get()?))?;
         state.cold.arm();
         state.write_waiting()?;
         Ok(true)
@@ -95,12 +125,15 @@ impl HeatWriter {
     /// Writes the last tick and the pending heat before the connection closes, with a longer wait.
     pub(crate) fn settle(&self, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
-        state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
+        if elapsed.real_ms <= 0 && !state.is_waiting() {
+            return Ok(());
+        }
+        state.conn.get()?.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
         if 0 < elapsed.real_ms {
-            unless_busy(advance(&mut state.conn, elapsed, now))?;
+            unless_busy(advance(state.conn.get()?, elapsed, now))?;
         }
         state.write_waiting()?;
-        state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
+        state.conn.get()?.busy_timeout(BUSY_WAIT).doing("set the waiting time")
     }
 
     /// Locks the connection, after a check that the files are still at their names.
@@ -118,14 +151,24 @@ impl HeatWriter {
 
 impl Drop for HeatWriter {
     fn drop(&mut self) {
-        self.file_identity.leave(&self.lock().conn);
+        if let Some(conn) = &self.lock().conn.opened {
+            self.file_identity.leave(conn);
+        }
     }
 }
 
 impl HeatState {
+    fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() || self.cold.is_waiting()
+    }
+
     /// Writes the pending heat; it stays pending while another process writes.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
+        if !self.is_waiting() {
+            return Ok(());
+        }
         let HeatState { conn, waiting, cold } = self;
+        let conn = conn.get()?;
         if !waiting.is_empty() {
             match unless_busy(write(conn, waiting)) {
                 Ok(false) => {

@@ -28,7 +28,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0009_untouched.sql"),
     include_str!("sql/0010_fields.sql"),
     include_str!("sql/0011_views.sql"),
-    include_str!("sql/0012_knowledge.sql"),
+    include_str!("sql/0012_facet_programs.sql"),
+    include_str!("sql/0013_knowledge.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
@@ -54,7 +55,7 @@ const SUPPLIED: &[(i64, &str, &str)] = &[
         "DROP VIEW temp.custom_view;",
     ),
     (
-        12,
+        13,
         "CREATE TEMP VIEW typed_edge (source, type, target, strength) AS
              SELECT NULL, NULL, NULL, NULL WHERE false;
          CREATE TEMP VIEW typed_edge_made (source, type, target, strength) AS

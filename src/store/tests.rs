@@ -88,7 +88,8 @@ fn shipped_migrations_never_change() {
             "f235b8bd60c281f3",
             "1cb4a9a83679e07c",
             "f24515a6e7b61426",
-            "3c6e2cdfec62c290",
+            "20aa6e7ea261c714",
+            "1d802bf2851609e9",
         ]
     "#]]
     .assert_debug_eq(&hashes);

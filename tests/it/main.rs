@@ -14,6 +14,9 @@ mod crash;
 mod doors;
 /// Effects of edits on ids, heat, history and snapshots.
 mod edits;
+/// Failures of the system: calls that fail, full disks, lost names, steps of the clock.
+#[cfg(target_os = "linux")]
+mod faults;
 /// The whole memory of one small folder.
 mod golden;
 /// Repairs, and salvage from a damaged file.
@@ -58,6 +61,9 @@ mod rescan;
 mod sessions;
 /// Setting up clients, and undoing it.
 mod setup;
+/// Long runs of calls of all kinds.
+#[cfg(all(feature = "http", target_os = "linux"))]
+mod soak;
 /// Shared helpers: a folder, the program, and a client.
 mod support;
 /// The house rules.

@@ -22,7 +22,7 @@ const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilo
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
 /// A server on a port of its own.
-struct Up {
+pub(crate) struct Up {
     process: Client,
     address: SocketAddr,
     /// Header lines sent with every request.
@@ -31,14 +31,14 @@ struct Up {
 
 /// A response.
 #[derive(Debug)]
-struct Answer {
+pub(crate) struct Answer {
     status: u16,
     head: String,
     body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
     }
 
@@ -53,7 +53,7 @@ fn notes() -> Folder {
 }
 
 impl Up {
-    fn new(folder: &Folder, args: &[&str]) -> Up {
+    pub(crate) fn new(folder: &Folder, args: &[&str]) -> Up {
         let mut all = vec!["--db", "m.db", "--transport", "http", "--listen", "127.0.0.1:0"];
         all.extend(args);
         Up::of(Client::start(folder, &all))
@@ -101,7 +101,7 @@ impl Up {
     }
 
     /// Shakes hands; every later request belongs to the session.
-    fn shake_hands(mut self) -> Up {
+    pub(crate) fn shake_hands(mut self) -> Up {
         let hello = self.post("", "initialize", &json!({"protocolVersion": "2025-11-25"}));
         assert_eq!(hello.status, 200, "{hello:?}");
         let id = hello.field("mcp-session-id").unwrap().to_owned();
@@ -112,7 +112,7 @@ impl Up {
     }
 
     /// Sends a request, in the session if there is one.
-    fn ask(&self, method: &str, mut params: Value) -> Answer {
+    pub(crate) fn ask(&self, method: &str, mut params: Value) -> Answer {
         let mut fields = String::new();
         if !self.fields.contains("Mcp-Session-Id") {
             params["_meta"] = modern();
@@ -137,8 +137,12 @@ impl Up {
         self.call(name, arguments)["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
     /// Ends the server as a person would, and returns its log.
-    fn end(mut self) -> String {
+    pub(crate) fn end(mut self) -> String {
         signal(self.process.pid(), "TERM");
         assert_eq!(self.process.wait().code(), Some(0));
         std::iter::from_fn(|| self.process.log_line()).map(|it| it + "\n").collect()

@@ -394,6 +394,31 @@ impl Client {
         Reply { text, is_error: result["isError"] == json!(true), result }
     }
 
+    /// Calls a tool of a server that may end at any time; `None` when it has.
+    pub(crate) fn call_unless_ended(&mut self, tool: &str, arguments: Value) -> Option<Reply> {
+        let params = json!({"name": tool, "arguments": arguments});
+        let reply = self.ask_unless_ended("tools/call", params)?;
+        let result = reply["result"].clone();
+        let text = result["content"][0]["text"].as_str().or(reply["error"]["message"].as_str());
+        let is_error = result["isError"] == json!(true) || reply["error"].is_object();
+        Some(Reply { text: text.unwrap_or_default().to_owned(), is_error, result })
+    }
+
+    /// Sends a request to a server that may end at any time, and returns the reply.
+    pub(crate) fn ask_unless_ended(&mut self, method: &str, params: Value) -> Option<Value> {
+        self.next_id += 1;
+        let id = self.next_id;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let input = self.input.as_mut()?;
+        writeln!(input, "{request}").ok()?;
+        loop {
+            let line = self.line_within(TIMEOUT)?;
+            if line["id"] == json!(id) {
+                return Some(line);
+            }
+        }
+    }
+
     /// Calls a tool that does not exist, and returns the error.
     #[track_caller]
     pub(crate) fn call_refused(&mut self, tool: &str) -> String {

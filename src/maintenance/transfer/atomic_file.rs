@@ -162,7 +162,9 @@ fn take(path: &Path) -> io::Result<Option<File>> {
     if !is_same(&file, path) {
         return Ok(None);
     }
-    file.set_len(0)?;
+    if file.metadata()?.len() != 0 {
+        file.set_len(0)?;
+    }
     drop_companions(path);
     Ok(Some(file))
 }
@@ -183,11 +185,13 @@ fn is_same(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Syncs the file's folder, so that the entry in it lasts.
+/// Syncs the folder of a file that has got its name, so that the entry lasts.
 pub(super) fn sync_folder(file: &Path) -> Result<(), MoveError> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder).and_then(|it| it.sync_all()).on("write", folder)
+    File::open(folder)
+        .and_then(|it| it.sync_all())
+        .map_err(|source| MoveError::Unsynced { path: file.to_owned(), source })
 }
 
 fn private() -> OpenOptions {

@@ -107,7 +107,7 @@ impl AtomicFolder {
         }
         remove(&dest.join(last))?;
         for file in others {
-            self.put(file)?;
+            self.put(file).map_err(MoveError::before_the_last_part)?;
         }
         for file in stale.iter().filter(|it| !self.files.contains(it)) {
             remove(&dest.join(file))?;

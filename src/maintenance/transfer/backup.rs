@@ -122,8 +122,12 @@ pub(super) fn step(
 
 /// Makes a database a single file without a log beside it.
 pub(super) fn one_file(conn: &Connection) -> Result<(), StoreError> {
-    conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
-        .doing("write the log back into the file")
+    const DOING: &str = "write the log back into the file";
+    let mut change = conn.prepare("PRAGMA journal_mode = DELETE").doing(DOING)?;
+    let mut rows = change.query([]).doing(DOING)?;
+    // SQLite commits after the row with the mode.
+    while rows.next().doing(DOING)?.is_some() {}
+    Ok(())
 }
 
 /// Opens a memory of any schema version for copying, without a change around it.

@@ -94,6 +94,8 @@ fn install(
             replace(&draft, db, || Ok(()), progress)?;
             return Ok((None, None));
         }
+        // A disk that fails now may not fail later, and servers may have the file open.
+        Err(error) if error.is_refusal() => return Err(error.into()),
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
         Err(error) => return Err(error.into()),
     };
@@ -195,5 +197,5 @@ fn set_aside(db: &Path, aside: &Path) -> Result<(), MoveError> {
             fs::rename(&old, &new).on("set aside", &old)?;
         }
     }
-    sync_folder(db)
+    sync_folder(aside)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::CompileError;
 use super::plan::CompilePlan;
 use crate::ingest::scan;
-use crate::model::clock::Millis;
+use crate::model::clock::{Millis, Stopwatch};
 use crate::model::file_stat::FileStat;
 
 /// Settle times after which a file that never settles is compiled.
@@ -24,9 +24,11 @@ pub(crate) struct RescanState {
     is_started: bool,
     /// Deferred files, by path.
     unsettled: BTreeMap<String, UnsettledFile>,
-    /// The time since which deletions and additions wait for new files to settle: they may be
+    /// Runs from the first scan on: a wait is as long as it is, whatever the time of day does.
+    stopwatch: Option<Stopwatch>,
+    /// The reading since which deletions and additions wait for new files to settle: they may be
     /// renames.
-    vanished_since: Option<Millis>,
+    vanished_since_ms: Option<i64>,
     /// The system's identity of the folder when it last had files.
     folder: Option<scan::FolderId>,
 }
@@ -34,10 +36,10 @@ pub(crate) struct RescanState {
 #[derive(Clone, Copy, Debug)]
 struct UnsettledFile {
     stat: FileStat,
-    /// When the file first looked like this.
-    since: Millis,
-    /// When the file was first deferred.
-    first: Millis,
+    /// Reading of the stopwatch when the file first looked like this.
+    since_ms: i64,
+    /// Reading when the file was first deferred.
+    first_ms: i64,
 }
 
 impl RescanState {
@@ -87,8 +89,9 @@ impl RescanState {
     }
 
     /// Defers files that may still be written to: they stay as they are stored, neither changed
-    /// nor deleted.
-    pub(super) fn defer(&mut self, plan: &mut CompilePlan, now: Millis) {
+    /// nor deleted. The first stopwatch that it gets measures all waits.
+    pub(super) fn defer(&mut self, plan: &mut CompilePlan, stopwatch: &Stopwatch, now: Millis) {
+        let elapsed_ms = self.stopwatch.get_or_insert_with(|| stopwatch.clone()).elapsed_ms();
         let n_known = plan.changed.len() - plan.n_new;
         let mut was_unsettled = std::mem::take(&mut self.unsettled);
         if !self.is_started || self.settle_ms == 0 {
@@ -99,16 +102,18 @@ impl RescanState {
             let is_new = n_known <= nth;
             nth += 1;
             let before = was_unsettled.remove(&file.path);
-            let Some(unsettled) = self.wait(before, file.stat, now) else { return true };
+            let Some(unsettled) = self.wait(before, file.stat, elapsed_ms, now) else {
+                return true;
+            };
             self.unsettled.insert(file.path.clone(), unsettled);
             n_new_deferred += usize::from(is_new);
             false
         });
         plan.n_new -= n_new_deferred;
         let waits = 0 < n_new_deferred && !plan.vanished.is_empty();
-        let since = waits.then(|| self.vanished_since.unwrap_or(now).min(now));
-        self.vanished_since = since;
-        if since.is_some_and(|since| now.since(since) < TIMEOUT * self.settle_ms) {
+        let since_ms = waits.then(|| self.vanished_since_ms.unwrap_or(elapsed_ms));
+        self.vanished_since_ms = since_ms;
+        if since_ms.is_some_and(|since_ms| elapsed_ms - since_ms < TIMEOUT * self.settle_ms) {
             plan.vanished.clear();
             // Other new files wait, too: they may be renames.
             plan.changed.truncate(plan.changed.len() - plan.n_new);
@@ -121,18 +126,18 @@ impl RescanState {
         &self,
         before: Option<UnsettledFile>,
         stat: FileStat,
+        elapsed_ms: i64,
         now: Millis,
     ) -> Option<UnsettledFile> {
         let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
         if self.settle_ms <= age_ms {
             return None;
         }
-        let fresh = UnsettledFile { stat, since: now, first: now };
+        let fresh = UnsettledFile { stat, since_ms: elapsed_ms, first_ms: elapsed_ms };
         let Some(before) = before else { return Some(fresh) };
-        let since = if before.stat == stat { before.since.min(now) } else { now };
-        let first = before.first.min(now);
-        let is_settled = self.settle_ms <= now.since(since)
-            || self.settle_ms.saturating_mul(TIMEOUT) <= now.since(first);
-        (!is_settled).then_some(UnsettledFile { stat, since, first })
+        let since_ms = if before.stat == stat { before.since_ms } else { elapsed_ms };
+        let is_settled = self.settle_ms <= elapsed_ms - since_ms
+            || self.settle_ms.saturating_mul(TIMEOUT) <= elapsed_ms - before.first_ms;
+        (!is_settled).then_some(UnsettledFile { since_ms, stat, ..before })
     }
 }

@@ -5,6 +5,9 @@ mod fields;
 mod lines;
 mod model;
 mod random;
+mod second_process;
+
+use std::path::PathBuf;
 
 use super::*;
 use crate::model::clock::Clock;
@@ -29,9 +32,17 @@ impl World {
         world
     }
 
+    fn database(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    fn memory(&self) -> &Memory {
+        self.memory.as_ref().unwrap()
+    }
+
     fn open(&self, settings: MemorySettings) -> Memory {
-        let db = self.dir.path().join("memory.db");
-        let memory = Memory::open_at(&db, IfMissing::Create, self.clock.clone()).unwrap();
+        let memory =
+            Memory::open_at(&self.database(), IfMissing::Create, self.clock.clone()).unwrap();
         memory.with_memory_settings(settings)
     }
 
@@ -41,7 +52,7 @@ impl World {
     }
 
     fn call(&self, tool: &str, args: Value) -> Result<Value, Value> {
-        call(self.memory.as_ref().unwrap(), tool, args)
+        call(self.memory(), tool, args)
     }
 
     #[track_caller]
@@ -55,8 +66,7 @@ impl World {
     }
 
     fn n_snapshots(&self) -> i64 {
-        let db = self.dir.path().join("memory.db");
-        let conn = rusqlite::Connection::open(db).unwrap();
+        let conn = rusqlite::Connection::open(self.database()).unwrap();
         conn.query_row("SELECT ifnull(max(id), 0) FROM snapshot", [], |row| row.get(0)).unwrap()
     }
 

@@ -3,7 +3,9 @@
 //! A trigger indexes each new node at once, which suits few nodes. Each of many would become a
 //! segment of the index, merged with the others again and again, and each search reads all
 //! segments. So a large write drops the trigger within its own transaction, indexes its new nodes
-//! in large groups, and restores the trigger at the end.
+//! in large groups, and restores the trigger at the end. The trigger that makes facets is dropped,
+//! too, since SQLite prepares to undo each row that has any; a node with fields gets its facets at
+//! once.
 //!
 //! A first compile also drops the indexes whose entries come in no order: built at the end, they
 //! are sorted before they are written. Sorting takes memory, so they are built earlier when very
@@ -38,9 +40,9 @@ const UNSORTED_MAX: usize = 100_000;
 pub(super) enum Indexing<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
-    /// In groups: nodes after the key `indexed` wait. `trigger` and `indexes` are the SQL that
+    /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
     /// restores what was dropped.
-    Later { indexed: i64, trigger: String, indexes: Vec<String>, _cache: LargeCache<'a> },
+    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
@@ -54,7 +56,10 @@ impl Batch<'_> {
             let (indexed, has_history): (i64, bool) =
                 self.tx.query_row(NEWEST, [], read).doing(doing)?;
             let is_first = indexed == 0 && !has_history;
-            let trigger = self.set_aside("TRIGGER", "node_fts_insert")?;
+            let triggers = [
+                self.set_aside("TRIGGER", "node_fts_insert")?,
+                self.set_aside("TRIGGER", "facet_node_added")?,
+            ];
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
@@ -62,7 +67,7 @@ impl Batch<'_> {
             let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
             self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             let _cache = LargeCache::of(self.tx)?;
-            self.indexing = Indexing::Later { indexed, trigger, indexes, _cache };
+            self.indexing = Indexing::Later { indexed, triggers, indexes, _cache };
         }
         Ok(())
     }
@@ -102,8 +107,8 @@ impl Batch<'_> {
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
-        if let Indexing::Later { trigger, .. } = &self.indexing {
-            self.tx.execute_batch(trigger).doing("resume indexing")?;
+        if let Indexing::Later { triggers, .. } = &self.indexing {
+            self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
             self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
         }
@@ -124,6 +129,15 @@ impl Batch<'_> {
             // A reused key is below those of the waiting nodes, so it is indexed now.
             Indexing::Later { indexed, .. } if key.0 <= *indexed => self.index(key.0 - 1, key.0),
             _ => Ok(()),
+        }
+    }
+
+    /// Makes the facets of an added node with fields, if the trigger that does it is set aside.
+    pub(super) fn make_facets(&self, key: NodeKey) -> Result<(), StoreError> {
+        const MAKE: &str = "INSERT INTO facet_made (node) VALUES (?1)";
+        match &self.indexing {
+            Indexing::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
+            Indexing::AtOnce => Ok(()),
         }
     }
 

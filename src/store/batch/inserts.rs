@@ -132,6 +132,9 @@ impl Batch<'_> {
             return Ok(false);
         }
         self.index_later(row.key)?;
+        if row.data.attributes.fields().is_some() {
+            self.make_facets(row.key)?;
+        }
         self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
         Ok(true)
     }

@@ -85,7 +85,7 @@ impl HeatWriter {
         if !state.cold.notified.is_empty() {
             return Ok(None);
         }
-        if cold_nodes(&mut state.conn, rates, now)?.is_empty() {
+        if cold_nodes(state.conn.get()?, rates, now)?.is_empty() {
             state.cold.is_armed = false;
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl HeatWriter {
             return Ok(None);
         }
         // Read again under the lease: another server may have notified of them just now.
-        let nodes = cold_nodes(&mut state.conn, rates, now)?;
+        let nodes = cold_nodes(state.conn.get()?, rates, now)?;
         state.cold.is_armed = false;
         state.cold.is_offered = true;
         drop(state);
@@ -150,6 +150,10 @@ impl ColdState {
     /// Allows the next offer after a tick.
     pub(super) fn arm(&mut self) {
         self.is_armed = true;
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.notified.is_empty()
     }
 
     pub(super) fn write_notified(&mut self, conn: &mut Connection) -> Result<(), StoreError> {

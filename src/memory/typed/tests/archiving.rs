@@ -129,7 +129,7 @@ fn named_days_replace_both_ages_and_a_dry_run_changes_nothing() {
     world.age(7);
     assert_eq!(world.archive(Some(8)).n_archived(), 0);
     let n = world.n_snapshots();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let dry = memory.archive_memories(Some(7), ArchiveMode::DryRun).unwrap();
     assert_eq!((dry.n_archived(), dry.snapshot, world.n_snapshots()), (2, None, n));
     let done = world.archive(Some(7));
@@ -146,7 +146,7 @@ fn one_rollback_undoes_archiving() {
     let (before, n) = (world.shown(false), world.n_snapshots());
     world.age(90);
     assert_eq!(world.archive(None).n_archived(), 5);
-    world.memory.as_ref().unwrap().rollback(n, false).unwrap();
+    world.memory().rollback(n, false).unwrap();
     assert_eq!(world.shown(false), before);
 }
 

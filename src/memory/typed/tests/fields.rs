@@ -337,7 +337,7 @@ fn reads_count_without_a_snapshot() {
     world.ok("query_memories", json!({}));
     world.ok("update_memory", json!({"id": id, "content": "x"}));
     assert_eq!(world.n_snapshots(), n);
-    let memory = world.memory.as_ref().unwrap().typed_memory(id.as_str().unwrap());
+    let memory = world.memory().typed_memory(id.as_str().unwrap());
     let memory = memory.unwrap().unwrap();
     assert_eq!((memory.access_count, memory.accessed_at), (2, Millis(START.0 + 7_000)));
 }
@@ -406,7 +406,7 @@ fn stats_count_everything() {
 fn writing_and_summarizing_keep_type_and_fields() {
     let world = World::new();
     let stored = world.store(json!({"type": "learning", "content": "x", "tags": ["a"]}));
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let uuid = stored["id"].as_str().unwrap();
     let node = memory.read::<_, StoreError>(|it| it.typed_by_uuid(uuid)).unwrap().unwrap().id;
     let fetched = memory.fetch(uuid, None).unwrap();

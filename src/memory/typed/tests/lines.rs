@@ -52,7 +52,7 @@ fn import_all(memory: &Memory, files: &Files) -> MemoryImport {
 /// Imports one line into an empty memory; returns it, or the reason why it is none.
 fn read(line: &str) -> Result<Value, String> {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let done = import(memory, &[("f", CORE, line.as_bytes())]);
     match done.refused.first() {
         Some(why) => Err(why.strip_prefix("f:1: ").unwrap().to_owned()),
@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn an_export_of_an_import_is_the_same_bytes(memories in vec(memory(), 0..12)) {
         let worlds = [World::new(), World::new(), World::new()];
-        let [first, second, third] = worlds.each_ref().map(|it| it.memory.as_ref().unwrap());
+        let [first, second, third] = worlds.each_ref().map(|it| it.memory());
         let lines: String = memories.iter().map(|it| format!("{it}\r\n")).collect();
         let done = import(first, &[("f", CORE, lines.as_bytes())]);
         prop_assert_eq!(&done.refused, &[] as &[String]);
@@ -220,7 +220,7 @@ fn what_a_line_leaves_out_has_a_default() {
 #[test]
 fn a_category_that_was_shown_for_none_goes_on_following_the_status() {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let given =
         json!({"type": "task", "category": "blocked", "task_metadata": {"status": "blocked"}});
     import(memory, &[("f", CORE, line(given).as_bytes())]);
@@ -232,7 +232,7 @@ fn a_category_that_was_shown_for_none_goes_on_following_the_status() {
 #[test]
 fn a_file_says_what_its_lines_leave_out() {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let of = MemoryFile { memory_type: NodeType::Learning, archived: true };
     let done = import(memory, &[("f", of, line(json!({"created_at": "2024-05-06"})).as_bytes())]);
     assert_eq!(done.n_added, 1);
@@ -321,7 +321,7 @@ fn a_bad_line_is_refused_with_its_reason() {
 #[test]
 fn the_newer_of_two_memories_wins_as_a_whole() {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let put = |more: Value| {
         let done = import(memory, &[("f", CORE, line(more).as_bytes())]);
         (done.n_added, done.n_updated, done.n_unchanged, done.refused)
@@ -363,7 +363,7 @@ fn the_newer_of_two_memories_wins_as_a_whole() {
 fn a_core_memory_beyond_the_limit_is_a_bad_line() {
     let mut world = World::new();
     world.reopen(MemorySettings { max_core: Some(2), ..Default::default() });
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let id = |nth: u32| format!("00000000-0000-4000-8000-{nth:012}");
     let core = |nth: u32, more: Value| {
         let own = json!({"id": id(nth), "content": format!("Fact {nth}")});
@@ -387,7 +387,7 @@ fn a_core_memory_beyond_the_limit_is_a_bad_line() {
 #[test]
 fn an_import_is_one_snapshot_that_a_rollback_undoes() {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     world.store(json!({"type": "core", "content": "Before"}));
     let before = export(memory);
     let many: String = (0..50)
@@ -409,7 +409,7 @@ fn an_import_is_one_snapshot_that_a_rollback_undoes() {
 #[test]
 fn secrets_become_markers_and_come_back_as_they_are() {
     let [world, other] = [World::new(), World::new()];
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let (key, second) = ("AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLF");
     let given = json!({
         "type": "task", "content": format!("{key} {}", "x".repeat(4_979)), "category": key,
@@ -431,7 +431,7 @@ fn secrets_become_markers_and_come_back_as_they_are() {
 #[test]
 fn no_tool_makes_a_memory_that_an_import_would_refuse() {
     let world = World::new();
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let stored = world.store(json!({"type": "core", "content": "Short"}));
     let node = memory.read(|it| it.typed_by_uuid(stored["id"].as_str().unwrap())).unwrap();
     let node = node.unwrap().id;
@@ -540,7 +540,7 @@ fn damaged_files_lose_the_damaged_lines_alone() {
     const LINES: usize = 6;
     let mut world = World::new();
     world.reopen(MemorySettings { max_core: Some(u32::MAX), ..Default::default() });
-    let memory = world.memory.as_ref().unwrap();
+    let memory = world.memory();
     let mut expected = BTreeMap::new();
     let mut n_refused = 0;
     for file in 0..FILES {

@@ -1,10 +1,11 @@
 //! Random calls on a memory and on the model of the specification, with rollbacks, reopenings and a
-//! second connection in between.
+//! second process in between.
 //!
 //! `REMINDB_MODEL_CALLS=10000` makes more calls, as `make model` does; `REMINDB_MODEL_SEED=7`
 //! repeats one history.
 
 use super::model::{Entry, Model};
+use super::second_process::SecondProcess;
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::store::reader::Reader;
@@ -15,7 +16,7 @@ const N_CALLS: u64 = 1_000;
 /// Core memories that may be there.
 const CORE_MAX: u64 = 12;
 
-fn limits() -> MemorySettings {
+pub(super) fn limits() -> MemorySettings {
     MemorySettings { max_core: Some(CORE_MAX as u32), ..MemorySettings::default() }
 }
 
@@ -40,8 +41,8 @@ impl Dice {
 
 struct Simulation {
     world: World,
-    /// A second connection to the same file, as another process has one.
-    other: Option<Memory>,
+    /// `None` between its death and the next start.
+    second: Option<SecondProcess>,
     model: Model,
     dice: Dice,
     log: Vec<String>,
@@ -68,9 +69,9 @@ fn random_calls_do_what_the_specification_says() {
     let limits = limits();
     let mut world = World::new();
     world.reopen(limits);
-    let other = Some(world.open(limits));
+    let second = Some(SecondProcess::start(&world.database()));
     let (model, dice, log) = (Model::default(), Dice(seed), Vec::new());
-    let mut simulation = Simulation { world, other, model, dice, log, seed };
+    let mut simulation = Simulation { world, second, model, dice, log, seed };
     for nth in 1..=n_calls {
         simulation.step();
         simulation.check_memories();
@@ -86,9 +87,9 @@ fn all_memories(reader: &Reader) -> Result<Vec<TypedMemory>, StoreError> {
 }
 
 impl Simulation {
-    fn memory(&mut self) -> &Memory {
-        let first = self.world.memory.as_ref().unwrap();
-        if self.dice.one_in(2) { first } else { self.other.as_ref().unwrap() }
+    /// Returns the second process for about every other call.
+    fn second(&mut self) -> Option<&mut SecondProcess> {
+        if self.dice.one_in(2) { self.second.as_mut() } else { None }
     }
 
     fn now(&self) -> i64 {
@@ -97,9 +98,11 @@ impl Simulation {
 
     fn call(&mut self, tool: &str, args: &Value) -> Result<Value, Value> {
         self.log.push(format!("{tool} {args}"));
-        let args = args.clone();
-        let memory = self.memory();
-        call(memory, tool, args)
+        let now = self.world.clock.now();
+        match self.second() {
+            Some(second) => second.call(now, tool, args),
+            None => self.world.call(tool, args.clone()),
+        }
     }
 
     fn step(&mut self) {
@@ -198,7 +201,7 @@ impl Simulation {
         let answer = answer.unwrap();
         assert_eq!(answer["created"], true);
         let id = answer["id"].as_str().unwrap().to_owned();
-        let memory = self.world.memory.as_ref().unwrap();
+        let memory = self.world.memory();
         let node = memory.read::<_, StoreError>(|it| it.typed_by_uuid(&id)).unwrap().unwrap().id;
         let now = self.now();
         let mut entry = Entry {
@@ -363,7 +366,11 @@ impl Simulation {
         let (target, entries) = self.dice.pick(&self.model.past).clone();
         let is_dropping = self.dice.one_in(5);
         self.log.push(format!("rollback to {target}, dropping {is_dropping}"));
-        self.memory().rollback(target, is_dropping).unwrap();
+        let now = self.world.clock.now();
+        match self.second() {
+            Some(second) => second.roll_back(now, target, is_dropping),
+            None => drop(self.world.memory().rollback(target, is_dropping).unwrap()),
+        }
         self.model.entries = entries;
         self.model.forget_reads();
         if !is_dropping {
@@ -378,12 +385,12 @@ impl Simulation {
 
     fn reopen(&mut self) {
         self.log.push("reopen".to_owned());
-        let limits = limits();
         if self.dice.one_in(2) {
-            self.other = None;
-            self.other = Some(self.world.open(limits));
+            // Killed before the next one starts.
+            self.second = None;
+            self.second = Some(SecondProcess::start(&self.world.database()));
         } else {
-            self.world.reopen(limits);
+            self.world.reopen(limits());
         }
     }
 
@@ -403,7 +410,7 @@ impl Simulation {
     fn check_memories(&mut self) {
         let mut entries: Vec<&Entry> = self.model.entries.iter().collect();
         entries.sort_by(|a, b| a.id.cmp(&b.id));
-        let memory = self.world.memory.as_ref().unwrap();
+        let memory = self.world.memory();
         let mut found = memory.read(all_memories).unwrap();
         found.sort_by(|a, b| a.id.cmp(&b.id));
         assert_eq!(found.len(), entries.len());
@@ -414,7 +421,7 @@ impl Simulation {
 
     fn check_health(&mut self) {
         for entry in &self.model.entries {
-            let memory = self.world.memory.as_ref().unwrap();
+            let memory = self.world.memory();
             let found = memory.typed_memory(&entry.id).unwrap().unwrap();
             assert_eq!(found.to_json(), self.model.json(entry));
         }

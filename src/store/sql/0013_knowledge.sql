@@ -75,7 +75,7 @@ SELECT 'statement', json_extract(iif(json_valid(fields), fields, '{}'), '$.key')
    AND json_type(iif(json_valid(fields), fields, '{}'), '$.superseded_by') IS NULL
    AND json_type(iif(json_valid(fields), fields, '{}'), '$.valid_to') IS NULL;
 
--- Derived from `node`, by the triggers below: the member `links` of fields, each type and target once. A target
+-- Derived from `node` as `facet` is: the member `links` of fields, each type and target once. A target
 -- that is not there is none.
 CREATE TABLE typed_edge (
     source   INTEGER NOT NULL REFERENCES node (key) ON DELETE CASCADE,
@@ -101,20 +101,22 @@ SELECT source, type, target, max(strength)
    AND typeof(target) = 'text'
  GROUP BY source, type, target;
 
-CREATE TRIGGER typed_edge_node_added AFTER INSERT ON node
-WHEN new.fields IS NOT NULL BEGIN
+-- The program that makes facets makes edges, too. It went with the view.
+CREATE TRIGGER facet_make INSTEAD OF INSERT ON facet_made BEGIN
+    INSERT INTO facet (key, value, node)
+    SELECT key, value, node FROM facet_made WHERE node = new.node;
     INSERT INTO typed_edge (source, type, target, strength)
-    SELECT source, type, target, strength FROM typed_edge_made WHERE source = new.key;
+    SELECT source, type, target, strength FROM typed_edge_made WHERE source = new.node;
 END;
-CREATE TRIGGER typed_edge_node_changed AFTER UPDATE OF fields ON node
-WHEN new.fields IS NOT old.fields BEGIN
+
+DROP TRIGGER facet_node_changed;
+CREATE TRIGGER facet_node_changed AFTER UPDATE OF fields, node_type, content_hash ON node
+WHEN new.fields IS NOT old.fields
+  OR new.fields IS NOT NULL AND (new.node_type <> old.node_type OR new.content_hash <> old.content_hash)
+BEGIN
+    DELETE FROM facet WHERE node = new.key;
     DELETE FROM typed_edge WHERE source = new.key;
-    INSERT INTO typed_edge (source, type, target, strength)
-    SELECT source, type, target, strength FROM typed_edge_made WHERE source = new.key;
-END;
-CREATE TRIGGER typed_edge_node_removed AFTER DELETE ON node
-WHEN old.fields IS NOT NULL BEGIN
-    DELETE FROM typed_edge WHERE source = old.key;
+    INSERT INTO facet_made (node) VALUES (new.key);
 END;
 
 -- Answers to requests that came with a key. They go with the snapshot that they tell of; no text is in here.
