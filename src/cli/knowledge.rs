@@ -49,9 +49,7 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     let now = context.clock.now();
     let answer = reader.at_one_state(|reader| match (task, &recall) {
         (_, Some(request)) => knowledge::recall(reader, request, now).map(|it| it.0),
-        (KnowledgeTask::Review, _) => {
-            knowledge::review(reader, &ReviewRequest::parse(&arguments)?)
-        }
+        (KnowledgeTask::Review, _) => knowledge::review(reader, &ReviewRequest::parse(&arguments)?),
         (KnowledgeTask::Topics, _) => knowledge::topics_document(reader),
         (KnowledgeTask::Entities, _) => knowledge::entities_document(reader),
         _ => {
@@ -62,8 +60,13 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     let answer = answer.map_err(because)?;
     // A worksheet is for whoever answers it with a changeset.
     let is_json = is_json || task == KnowledgeTask::Review;
-    let list = ["items", "topics", "entities", "conflicts"];
-    let list = list.iter().find_map(|it| answer[it].as_array());
+    let list = match task {
+        KnowledgeTask::Recall => answer["items"].as_array(),
+        KnowledgeTask::Topics => answer["topics"].as_array(),
+        KnowledgeTask::Entities => answer["entities"].as_array(),
+        KnowledgeTask::Conflicts => answer["conflicts"].as_array(),
+        _ => None,
+    };
     if is_json {
         context.say(format_args!("{answer:#}\n"))?;
     } else {
@@ -145,7 +148,10 @@ fn read_changeset(input: &KnowledgeInput) -> Result<Vec<NumberedOperation>, Comm
 fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { db, is_json, .. } = args;
     let db = known_database(db, context)?;
-    let before = Reader::open(&db)?.versions().snapshot_before_newest()?;
+    let reader = Reader::open(&db)?;
+    let newest = reader.versions().snapshots()?.last;
+    let before = reader.versions().snapshots_beside(newest)?.0;
+    drop(reader);
     let Some(before) = before else {
         let what = "there is no snapshot before the newest one, so nothing can be undone";
         return Err(CommandError::Because(what.to_owned()));
@@ -211,7 +217,8 @@ pub(super) fn remember(
 }
 
 fn read_input(input: &KnowledgeInput) -> Result<String, CommandError> {
-    let cannot = |what: &str, why: String| CommandError::Because(format!("cannot read {what}: {why}"));
+    let cannot =
+        |what: &str, why: String| CommandError::Because(format!("cannot read {what}: {why}"));
     let (what, bytes) = match input {
         KnowledgeInput::None => return Ok(String::new()),
         KnowledgeInput::Stdin => {

@@ -27,7 +27,9 @@ pub(crate) use documents::{
     entities_document, entity_document, episodes_document, topics_document,
 };
 pub(crate) use ingest::IngestRequest;
-pub(crate) use lines::{NumberedOperation, parse_changeset, print_changeset};
-pub(crate) use recall::RecallRequest;
+#[cfg(any(test, fuzzing))]
+pub(crate) use lines::print_changeset;
+pub(crate) use lines::{NumberedOperation, parse_changeset};
+pub(crate) use recall::{RecallRequest, recall};
 pub(crate) use request::RememberRequest;
 pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

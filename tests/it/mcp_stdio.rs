@@ -266,7 +266,7 @@ fn a_person_picks_a_prompt() {
         let list = client.ask("prompts/list", json!({}))["result"]["prompts"].clone();
         let listed: Vec<&str> =
             list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-        assert_eq!(listed, ["orient", "resync", "tidy"]);
+        assert_eq!(listed, ["orient", "resync", "tidy", "consolidate", "triage"]);
         let asked = json!({"name": "resync", "arguments": {"since_snapshot": "7"}});
         let message = client.ask("prompts/get", asked)["result"]["messages"][0].clone();
         assert_eq!(message["role"], "user");
@@ -395,7 +395,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         "MemorySearch",
         json!({"query": "a", "type": "prose"}),
         expect![
-            "`type` must be one of heading, list, kv, table, preamble, text, code, embed, core, learning, task, not `prose`"
+            "`type` must be one of heading, list, kv, table, preamble, text, code, embed, core, learning, task, episode, concept, fact, topic, entity, not `prose`"
         ],
     );
     check(

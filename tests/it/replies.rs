@@ -383,6 +383,10 @@ fn the_best_hit_comes_first_in_every_form() {
 /// Asserts that each line of a text is in its structured content, and the nodes in the same order.
 #[track_caller]
 fn assert_says_all(tool: &str, text: &str, structured: &Value) {
+    // Answers about knowledge are JSON in both forms.
+    if serde_json::from_str::<Value>(text).is_ok_and(|it| it == *structured) {
+        return;
+    }
     let mut known = Known::default();
     known.add(structured);
     for line in text.lines() {

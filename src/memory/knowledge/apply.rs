@@ -87,6 +87,16 @@ impl From<ApplyError> for MemoryError {
     }
 }
 
+impl ApplyError {
+    /// Returns the operations that cannot be applied.
+    pub(crate) fn operations(&self) -> &[OperationError] {
+        match self {
+            ApplyError::Whole(_) => &[],
+            ApplyError::Operations(errors) => errors,
+        }
+    }
+}
+
 impl OperationError {
     fn to_json(&self) -> Value {
         let OperationError { op, code, message, id, current } = self;

@@ -6,10 +6,12 @@
 //! link from=$backoff to=p0Zr… type=implies strength=0.7
 //! ```
 //!
-//! A value is a word or a text in double quotes, in which `\"`, `\\`, `\n` and `\t` are escapes. Keys
-//! that hold a list take words with commas. `key:=JSON` gives any other value. A quoted text at the
-//! end is what the operation is about: its content, text, summary, description or note.
+//! A value is a word or a text in double quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are
+//! escapes. Keys that hold a list take words with commas. `key:=JSON` gives any other value. A
+//! quoted text at the end is what the operation is about: its content, text, summary, description
+//! or note.
 
+#[cfg(any(test, fuzzing))]
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
@@ -52,6 +54,7 @@ pub(crate) fn parse_changeset(text: &str) -> Result<Vec<NumberedOperation>, Vec<
 }
 
 /// Writes operations, one a line; what is read of them is equal.
+#[cfg(any(test, fuzzing))]
 pub(crate) fn print_changeset<'a>(
     operations: impl IntoIterator<Item = &'a Map<String, Value>>,
 ) -> String {
@@ -126,15 +129,17 @@ fn argument<'t>(op: &str, text: &'t str) -> Result<(&'t str, Value, &'t str), St
     };
     if after.starts_with('"') {
         let (text, after) = quoted(after)?;
-        return Ok((key, typed(key, &text)?, after));
+        return Ok((key, typed(op, key, &text)?, after));
     }
     let end = after.find(char::is_whitespace).unwrap_or(after.len());
-    Ok((key, typed(key, &after[..end])?, &after[end..]))
+    Ok((key, typed(op, key, &after[..end])?, &after[end..]))
 }
 
 /// Returns a value as its key holds it.
-fn typed(key: &str, text: &str) -> Result<Value, String> {
-    if LISTS.contains(&key) {
+fn typed(op: &str, key: &str, text: &str) -> Result<Value, String> {
+    // An edge begins at one node.
+    let is_list = LISTS.contains(&key) && (key != "from" || ["concept", "merge"].contains(&op));
+    if is_list {
         let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
         return Ok(items.collect());
     }
@@ -175,12 +180,13 @@ fn quoted(text: &str) -> Result<(String, &str), String> {
     Err("has a text without its closing `\"`".to_owned())
 }
 
+#[cfg(any(test, fuzzing))]
 fn print_line(operation: &Map<String, Value>, out: &mut String) {
     let op = operation.get("op").and_then(Value::as_str).unwrap_or_default();
     out.push_str(op);
     let last = text_key(op);
     for (key, value) in operation.iter().filter(|(key, _)| *key != "op" && *key != last) {
-        let written = plain(key, value).unwrap_or_else(|| format!("{key}:={value}"));
+        let written = plain(op, key, value).unwrap_or_else(|| format!("{key}:={value}"));
         let _ = write!(out, " {written}");
     }
     match operation.get(last) {
@@ -195,7 +201,8 @@ fn print_line(operation: &Map<String, Value>, out: &mut String) {
 }
 
 /// Returns `key=value` where that reads as the value; otherwise JSON has to say it.
-fn plain(key: &str, value: &Value) -> Option<String> {
+#[cfg(any(test, fuzzing))]
+fn plain(op: &str, key: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
@@ -211,9 +218,10 @@ fn plain(key: &str, value: &Value) -> Option<String> {
         && !text.chars().any(|it| it.is_whitespace() || it.is_control());
     let written = if is_word { text.clone() } else { quote(&text) };
     // Only what reads as the same is written so.
-    (typed(key, &text).ok().as_ref() == Some(value)).then(|| format!("{key}={written}"))
+    (typed(op, key, &text).ok().as_ref() == Some(value)).then(|| format!("{key}={written}"))
 }
 
+#[cfg(any(test, fuzzing))]
 fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for char in text.chars() {

@@ -2,8 +2,8 @@
 //!
 //! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity,
 //! and K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the
-//! activation `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation spreads along
-//! typed edges, and what it reaches competes for a third of the places.
+//! activation `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation
+//! spreads along typed edges, and what it reaches competes for a third of the places.
 
 mod items;
 mod lexical;
@@ -60,7 +60,12 @@ impl Memory {
     }
 }
 
-fn recall(reader: &Reader, request: &RecallRequest, now: Millis) -> Parsed<(Value, Vec<NodeKey>)> {
+/// Returns the knowledge that answers a question, and the nodes that are shown; it warms nothing.
+pub(crate) fn recall(
+    reader: &Reader,
+    request: &RecallRequest,
+    now: Millis,
+) -> Parsed<(Value, Vec<NodeKey>)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
         None => None,

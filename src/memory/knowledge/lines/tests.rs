@@ -27,18 +27,41 @@ fn a_line_is_an_operation() {
             "confidence": 0.7, "summary": "At once \"fails\".\n",
         }),
     );
-    check("fact subject=cache supersede=true \"It is 30 s.\"  # measured", json!({
-        "op": "fact", "subject": "cache", "supersede": true, "text": "It is 30 s.",
-    }));
-    check("resolve id=a winner=b \"why\"", json!({
-        "op": "resolve", "id": "a", "winner": "b", "note": "why",
-    }));
-    check(r#"split id=a into:=[{"as": "b", "title": "c d"}] assign:={"e": "$b"}"#, json!({
-        "op": "split", "id": "a", "into": [{"as": "b", "title": "c d"}], "assign": {"e": "$b"},
-    }));
-    check("remember content:=5 title=5 tags:=[\"a,b\"]", json!({
-        "op": "remember", "content": 5, "title": "5", "tags": ["a,b"],
-    }));
+    check(
+        "fact subject=cache supersede=true \"It is 30 s.\"  # measured",
+        json!({
+            "op": "fact", "subject": "cache", "supersede": true, "text": "It is 30 s.",
+        }),
+    );
+    check(
+        "resolve id=a winner=b \"why\"",
+        json!({
+            "op": "resolve", "id": "a", "winner": "b", "note": "why",
+        }),
+    );
+    check(
+        r#"split id=a into:=[{"as": "b", "title": "c d"}] assign:={"e": "$b"}"#,
+        json!({
+            "op": "split", "id": "a", "into": [{"as": "b", "title": "c d"}], "assign": {"e": "$b"},
+        }),
+    );
+    check(
+        "remember content:=5 title=5 tags:=[\"a,b\"]",
+        json!({
+            "op": "remember", "content": 5, "title": "5", "tags": ["a,b"],
+        }),
+    );
+}
+
+#[test]
+fn an_edge_begins_at_one_node() {
+    check(
+        "link from=$a to=b type=implies strength=0.5",
+        json!({
+            "op": "link", "from": "$a", "to": "b", "type": "implies", "strength": 0.5,
+        }),
+    );
+    check("merge from=a,b into=c", json!({"op": "merge", "from": ["a", "b"], "into": "c"}));
 }
 
 #[test]

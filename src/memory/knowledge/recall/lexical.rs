@@ -1,8 +1,8 @@
 //! Lexical relevance: the share of a question's words that a node has, weighed by their rarity.
 //!
 //! It is absolute: a node with every word has 1, so that an answer can say that nothing is
-//! relevant. Words in [`COMMON`] or more nodes are looked up among the nodes with rarer words; where these
-//! are few, also among concepts, labels and the newest nodes.
+//! relevant. Words in [`COMMON`] or more nodes are looked up among the nodes with rarer words;
+//! where these are few, also among concepts, labels and the newest nodes.
 
 use std::collections::HashMap;
 
