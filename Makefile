@@ -14,7 +14,7 @@ DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash faults soak watch storm bench eval audit conformance clients \
-        agents release install
+        agents release package install
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -85,6 +85,10 @@ release:                ## one static, stripped file
 	.ci/static build --release
 	@ldd $(RELEASE) 2>&1 | grep -q 'not a dynamic executable'
 	@ls -l $(RELEASE)
+
+package: release        ## .deb, npm, wheel, tarball, formula into dist/, each tried in a bare folder
+	.ci/package $(RELEASE)
+	.ci/package-check
 
 install: release        ## into PREFIX/bin
 	install -D -m 755 $(RELEASE) $(PREFIX)/bin/remindb

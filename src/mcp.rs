@@ -116,6 +116,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         &self,
         read: &Self::Read,
         vars: &UriVars,
+        call: &Call,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError>;
 

@@ -19,6 +19,7 @@ mod heat_writer;
 pub(crate) mod history;
 mod lease;
 pub(crate) mod links;
+pub(crate) mod lock_holder;
 pub(crate) mod node_row;
 pub(crate) mod past;
 mod prepared;
@@ -45,6 +46,7 @@ pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases, RESCAN_LEASE};
+pub use lock_holder::LockHolder;
 pub(crate) use prepared::Prepared;
 pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{
@@ -67,6 +69,13 @@ pub enum StoreError {
         doing: &'static str,
         /// SQLite's error.
         source: rusqlite::Error,
+    },
+    /// Another process held the write lock for longer than this one waits.
+    Locked {
+        /// The step, as a verb phrase.
+        doing: &'static str,
+        /// The process.
+        holder: LockHolder,
     },
     /// SQLite refused a commit so late that it may be kept after all.
     InDoubt {
@@ -174,6 +183,7 @@ impl fmt::Display for StoreError {
                     None => Ok(()),
                 }
             }
+            StoreError::Locked { doing, holder } => write!(f, "cannot {doing}: {holder}"),
             StoreError::InDoubt { doing, source } => write!(
                 f,
                 "cannot {doing}: {source}; it may or may not be kept: look before you do it again"
@@ -281,11 +291,13 @@ impl StoreError {
 
     /// Returns whether another connection holds the lock, so that a later try may succeed.
     pub(crate) fn is_busy(&self) -> bool {
-        matches!(
-            self,
-            StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. }
-                if error.code == rusqlite::ErrorCode::DatabaseBusy
-        )
+        match self {
+            StoreError::Locked { .. } => true,
+            StoreError::Sqlite { source, .. } => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the file or its rows are damaged.
@@ -338,6 +350,7 @@ impl StoreError {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
             StoreError::InDoubt { .. }
+            | StoreError::Locked { .. }
             | StoreError::Missing { .. }
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }

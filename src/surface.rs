@@ -123,9 +123,11 @@ impl Handler for MemoryHandler {
         &self,
         read: &resources::ResourceFn,
         vars: &UriVars,
+        call: &Call,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
-        read(&self.view, vars, out).map_err(unread)
+        let is_cancelled = call.watch_for_cancellation();
+        read(&self.view.until(is_cancelled), vars, out).map_err(unread)
     }
 
     fn prompt(

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::DoctorArgs;
 use super::color::TextRole;
 use super::memory_place::known_database;
+use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
@@ -27,7 +28,10 @@ pub(super) fn run(
             error => error.into(),
         })?
     } else {
-        doctor::examine(&db).map_err(|error| advised(error, &db))?
+        let progress = ProgressLine::new(context, "checking", "checks");
+        let examined = doctor::examine_aloud(&db, &|n, of| progress.note(n, of));
+        progress.clear();
+        examined.map_err(|error| advised(error, &db))?
     };
     if args.is_json {
         // Programs get the bytes that a client of the server gets.

@@ -29,7 +29,7 @@ pub(super) fn run(
         context.say(format_args!("{json:#}\n"))?;
         return Ok(CommandOutcome::Done);
     }
-    let stats = reader.at_one_state(|reader| reader.stats(HeatThresholds::default()))?;
+    let stats = reader.stats(HeatThresholds::default(), context.clock.now())?;
     let text = render::stats::render_stats(&stats, render::stats::Audience::Person, now);
     context.say(painted(context.paint, &text))?;
     if args.is_files {

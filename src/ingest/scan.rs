@@ -5,6 +5,7 @@
 //! files, and never fails for one entry: an unreadable entry is reported, and its known
 //! state is kept.
 
+mod beneath;
 mod rules;
 
 use std::borrow::Cow;
@@ -177,31 +178,40 @@ pub(crate) fn relative_path(root: &Path, path: &Path) -> Option<String> {
 }
 
 /// Opens a regular file and returns its size, too. It refuses a file that became a link since the
-/// walk, one too large to be a note, and one larger than `bytes_max`.
-pub(crate) fn open_file(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
-    let metadata =
-        fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
-    if !metadata.is_file() {
-        return Err("it is no regular file any more".to_owned());
-    }
-    if FILE_BYTES_MAX < metadata.len() {
-        let mib = metadata.len() / (1024 * 1024);
+/// walk or is behind one, one too large to be a note, and one larger than `bytes_max`.
+pub(crate) fn open_file(
+    root: &Path,
+    file: &ScannedFile,
+    bytes_max: Option<u64>,
+) -> Result<(File, u64), String> {
+    let bad = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotADirectory => "it is behind a link or a file now; not read".to_owned(),
+        _ => format!("cannot read it: {error}"),
+    };
+    let full = file.full(root);
+    let opened = beneath::open(root, full.strip_prefix(root).unwrap_or(&full)).map_err(bad)?;
+    let Some(file) = opened else { return Err("it is no regular file any more".to_owned()) };
+    let n_bytes = file.metadata().map_err(bad)?.len();
+    if FILE_BYTES_MAX < n_bytes {
+        let mib = n_bytes / (1024 * 1024);
         let max = FILE_BYTES_MAX / (1024 * 1024);
         return Err(format!("{mib} MiB are too large; split it into files of up to {max} MiB"));
     }
-    if let Some(max) = bytes_max.filter(|max| *max < metadata.len()) {
+    if let Some(max) = bytes_max.filter(|max| *max < n_bytes) {
         return Err(format!(
-            "skipped: it has {} bytes, and `compile.max_file_size` allows {max}",
-            metadata.len()
+            "skipped: it has {n_bytes} bytes, and `compile.max_file_size` allows {max}"
         ));
     }
-    let file = File::open(path).map_err(|error| format!("cannot read it: {error}"))?;
-    Ok((file, metadata.len()))
+    Ok((file, n_bytes))
 }
 
 /// Returns the bytes of a file; refuses the same files as [`open_file`].
-pub(crate) fn read_file(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
-    let (file, n_bytes) = open_file(path, bytes_max)?;
+pub(crate) fn read_file(
+    root: &Path,
+    file: &ScannedFile,
+    bytes_max: Option<u64>,
+) -> Result<Vec<u8>, String> {
+    let (file, n_bytes) = open_file(root, file, bytes_max)?;
     let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).map_or(0, |it| it + 1));
     // It may grow while it is read.
     let read = file.take(FILE_BYTES_MAX).read_to_end(&mut bytes);
@@ -258,21 +268,20 @@ pub(crate) fn read_root_file(
         Err(error) if is_absent(&error) && !path.is_symlink() => return Ok(None),
         Err(error) => return Err(bad(error)),
     };
-    if !full.starts_with(root.canonicalize().map_err(bad)?) {
+    let root = root.canonicalize().map_err(bad)?;
+    let Ok(below) = full.strip_prefix(&root) else {
         return Err(format!(
             "{name} is a link that leaves the folder, and is not followed; put a file there"
         ));
-    }
-    let metadata = full.metadata().map_err(bad)?;
+    };
     let too_large = || format!("{name} is larger than {bytes_max} bytes; shorten it");
-    if !metadata.is_file() {
+    let Some(file) = beneath::open(&root, below).map_err(bad)? else {
         return Err(format!("{name} is no regular file; put one there or remove it"));
-    }
-    if (bytes_max as u64) < metadata.len() {
+    };
+    if (bytes_max as u64) < file.metadata().map_err(bad)?.len() {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    let file = File::open(&full).map_err(bad)?;
     file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(bad)?;
     if bytes_max < bytes.len() { Err(too_large()) } else { Ok(Some(bytes)) }
 }

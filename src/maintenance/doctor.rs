@@ -10,6 +10,7 @@ mod texts;
 mod typed;
 
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
@@ -118,22 +119,60 @@ const CHECKS: &[(&str, Examine)] = &[
     ("references", references),
 ];
 
+/// Instructions of SQLite's virtual machine between two looks at whether a check is still wanted.
+const INSTRUCTIONS: i32 = 10_000;
+
+/// Returns whether nobody waits for a report any more.
+pub(crate) type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// Runs all checks on the database. A check that cannot run counts as failed.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
-    let conn = connection::open_to_examine(path)?;
+    examine_with(connection::open_to_examine(path)?, path, &|_, _| ())
+}
+
+/// Runs all checks as [`examine`], and passes on how many are done and how many there are.
+pub(crate) fn examine_aloud(
+    path: &Path,
+    progress: &dyn Fn(u64, u64),
+) -> Result<DoctorReport, StoreError> {
+    examine_with(connection::open_to_examine(path)?, path, progress)
+}
+
+/// Runs all checks as [`examine`], until `is_over`; returns `None` then. A check that runs ends
+/// soon.
+pub(crate) fn examine_until(
+    path: &Path,
+    is_over: &IsOver,
+) -> Result<Option<DoctorReport>, StoreError> {
+    let mut conn = connection::open_to_examine(path)?;
+    let is_stopped = Arc::clone(is_over);
+    conn.progress_handler(INSTRUCTIONS, Some(move || is_stopped())).doing("watch the checks")?;
+    let report = examine_with(conn, path, &|_, _| ());
+    if is_over() { Ok(None) } else { report.map(Some) }
+}
+
+fn examine_with(
+    conn: Connection,
+    path: &Path,
+    progress: &dyn Fn(u64, u64),
+) -> Result<DoctorReport, StoreError> {
     let state = connection::begin_read(&conn, "begin to read")?;
     let is_spoilt = schema_objects::spoil_reading(&conn)?;
-    let check = |&(name, examine): &(&'static str, Examine)| match is_spoilt {
-        true if name != SCHEMA_OBJECTS => CheckResult {
-            name,
-            status: CheckStatus::Fail,
-            detail: "not checked: a table or view is not the one of the schema".to_owned(),
-            fix: None,
-        },
-        _ => run(name, examine, &conn, path),
+    let n_checks = CHECKS.len() as u64;
+    let check = |(nth, &(name, examine)): (u64, &(&'static str, Examine))| {
+        progress(nth, n_checks);
+        match is_spoilt {
+            true if name != SCHEMA_OBJECTS => CheckResult {
+                name,
+                status: CheckStatus::Fail,
+                detail: "not checked: a table or view is not the one of the schema".to_owned(),
+                fix: None,
+            },
+            _ => run(name, examine, &conn, path),
+        }
     };
-    let checks =
-        schema::as_newest(&conn, || Ok::<_, StoreError>(CHECKS.iter().map(check).collect()))?;
+    let all = || Ok::<_, StoreError>((0..).zip(CHECKS).map(check).collect());
+    let checks = schema::as_newest(&conn, all)?;
     // There is nothing to commit: the end of the transaction releases the state.
     drop(state);
     Ok(DoctorReport { checks })
@@ -406,3 +445,6 @@ fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Stor
     let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
     Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
 }
+
+#[cfg(test)]
+mod tests;

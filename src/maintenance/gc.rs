@@ -6,10 +6,11 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
 use crate::model::clock::Millis;
 use crate::store::commit::commit;
+use crate::store::lock_holder::begin_write;
 use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
 
 /// Longest wait for readers, which keep the log from being emptied.
@@ -57,11 +58,9 @@ impl Writer {
     /// snapshot kept can be rolled back to.
     pub(crate) fn collect(&self, keep: KeepRule, mode: GcMode) -> Result<GcReport, StoreError> {
         let mut collected = {
-            let mut conn = self.lock();
+            let conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
-            let tx = conn
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .doing("begin a collection")?;
+            let tx = begin_write(&conn, "begin a collection")?;
             self.file_identity().check_locked()?;
             let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
             files::forget_lost(&tx)?;

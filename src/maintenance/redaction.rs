@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, params};
 
 use columns::TextColumn;
 
@@ -32,6 +32,7 @@ use crate::model::identity::ContentHash;
 use crate::store::columns::ColumnContent;
 use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
+use crate::store::lock_holder::begin_write;
 use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
 use crate::text;
 
@@ -121,9 +122,7 @@ fn rewrite(
     redactor: &Redactor,
     mode: RedactionMode,
 ) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
-    let tx = conn
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .doing("lock the database")?;
+    let tx = begin_write(conn, "lock the database")?;
     let before = past::fingerprints(&tx)?;
     let mut work = RedactionWork {
         tx: &tx,

@@ -52,6 +52,12 @@ impl Call {
         matches!(self.cancelled.try_recv(), Err(TryRecvError::Disconnected))
     }
 
+    /// Returns a function that says whether the call was cancelled, for work that keeps it.
+    pub(crate) fn watch_for_cancellation(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let cancelled = self.cancelled.clone();
+        move || matches!(cancelled.try_recv(), Err(TryRecvError::Disconnected))
+    }
+
     /// Returns a channel that disconnects on cancellation, for work that waits on channels.
     pub(crate) fn cancelled(&self) -> &Receiver<NoMessage> {
         &self.cancelled

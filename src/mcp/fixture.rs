@@ -49,6 +49,7 @@ impl Handler for Fixture {
         &self,
         read: &Read,
         vars: &UriVars,
+        _: &Call,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         read(vars, out)

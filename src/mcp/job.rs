@@ -232,7 +232,9 @@ impl<S: Handler> Server<S> {
             JobTask::Tool { idx, arguments } => {
                 self.call_tool(id, idx, arguments, version, call, failure)
             }
-            JobTask::Read { idx, uri, vars } => self.read_resource(id, idx, &uri, &vars, version),
+            JobTask::Read { idx, uri, vars } => {
+                self.read_resource(id, idx, &uri, &vars, version, call)
+            }
             JobTask::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
                 let args = input_schema::validate_args(row.args, arguments)
@@ -333,6 +335,7 @@ impl<S: Handler> Server<S> {
         uri: &str,
         vars: &UriVars,
         version: Version,
+        call: &Call,
     ) -> Result<OutgoingLine, JobError> {
         /// The end of the line after the text, which is the last member of the last object.
         const TAIL: &str = "\"}]}}";
@@ -342,7 +345,7 @@ impl<S: Handler> Server<S> {
         body.insert("contents".to_owned(), json!([contents]));
         let mut line = rpc::result_line(id, &Value::Object(body));
         line.truncate(line.len() - TAIL.len());
-        match self.handler.read(&row.read, vars, &mut Escaped(&mut line)) {
+        match self.handler.read(&row.read, vars, call, &mut Escaped(&mut line)) {
             Ok(()) => {
                 line.push_str(TAIL);
                 Ok(line.into())

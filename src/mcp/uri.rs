@@ -5,7 +5,7 @@
 //! inverse, a total function of two strings:
 //!
 //! - Scheme and host ignore case; the path does not. One `/` at the end is ignored, unless a
-//!   variable would be there.
+//!   template has a variable there.
 //! - A URI without variables is preferred to a template that also matches.
 //! - A value is decoded once. It is never empty, never `.` or `..`, and contains neither a `/` nor
 //!   a control character in any notation.
@@ -80,6 +80,9 @@ pub(crate) fn match_template(
     }
     let mut like = matching_templates(&rows, &parts)?;
     if like.is_empty() && parts.path.last() == Some(&"") {
+        if let Some(name) = rows.iter().find_map(|(_, it)| it.variable_at_end_of(&parts.path)) {
+            return Err(is_empty(name));
+        }
         parts.path.pop();
         like = matching_templates(&rows, &parts)?;
     }
@@ -148,11 +151,15 @@ fn variable(segment: &'static str) -> Option<&'static str> {
 /// Checks the value of a variable.
 fn value(name: &str, value: &str) -> Result<String, UriError> {
     match value {
-        "" => bad(format!("`{name}` is empty; give it a value")),
+        "" => Err(is_empty(name)),
         "." | ".." => bad(format!("`{name}` is `{value}`, which names no single thing")),
         _ if value.contains('/') => bad(format!("`{name}` has a `/` in it; no name has")),
         _ => Ok(value.to_owned()),
     }
+}
+
+fn is_empty(name: &str) -> UriError {
+    UriError::Bad(format!("`{name}` is empty; give it a value"))
 }
 
 /// Returns the keys and values of a query, decoded; each key once.
@@ -196,6 +203,15 @@ impl<'a> UriParts<'a> {
 }
 
 impl UriParts<'static> {
+    /// Returns the variable that a template has in the place of the last segment of `path`, if the
+    /// segments before are the same. The template may go on.
+    fn variable_at_end_of(&self, path: &[&str]) -> Option<&'static str> {
+        let (_, before) = path.split_last()?;
+        let is_alike = before.iter().zip(&self.path).all(|(it, known)| it == known);
+        let last = self.path.get(before.len())?;
+        if is_alike { variable(last) } else { None }
+    }
+
     fn of_template(template: &'static str) -> Option<UriParts<'static>> {
         match template.split_once("{?") {
             None => UriParts::of(template, '?'),

@@ -353,7 +353,7 @@ fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
         let what = "this build reads no HTML; what the memory has of it stays".to_owned();
         return SourceFile { found, size: 0, outcome: Err(what) };
     }
-    let bytes = match scan::read_file(&found.full(root), workspace.config.compile.max_file_size) {
+    let bytes = match scan::read_file(root, &found, workspace.config.compile.max_file_size) {
         Ok(bytes) => bytes,
         Err(what) => return SourceFile { found, size: 0, outcome: Err(what) },
     };

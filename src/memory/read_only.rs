@@ -47,6 +47,8 @@ pub struct ReadOnlyMemory {
     clock: Clock,
     rates: WatchedRates,
     process: Arc<dyn ProcessFacts>,
+    /// Whether nobody waits for what is read any more.
+    is_over: doctor::IsOver,
 }
 
 /// A fact that the process knows and the database does not.
@@ -124,7 +126,16 @@ impl ReadOnlyMemory {
         rates: WatchedRates,
         process: Arc<dyn ProcessFacts>,
     ) -> ReadOnlyMemory {
-        ReadOnlyMemory { readers, clock, rates, process }
+        ReadOnlyMemory { readers, clock, rates, process, is_over: Arc::new(|| false) }
+    }
+
+    /// Returns a handle whose long work ends soon after `is_over`.
+    #[must_use]
+    pub(crate) fn until(
+        &self,
+        is_over: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> ReadOnlyMemory {
+        ReadOnlyMemory { is_over: Arc::new(is_over), ..self.clone() }
     }
 
     /// Runs all queries of `question` on one state of the memory.
@@ -135,9 +146,9 @@ impl ReadOnlyMemory {
         self.readers.read(|reader| reader.at_one_state(question))
     }
 
-    /// Runs the doctor.
-    pub(crate) fn examine(&self) -> Result<doctor::DoctorReport, StoreError> {
-        doctor::examine(self.readers.current_path()?)
+    /// Runs the doctor; returns `None` when nobody waits for the report any more.
+    pub(crate) fn examine(&self) -> Result<Option<doctor::DoctorReport>, StoreError> {
+        doctor::examine_until(self.readers.current_path()?, &self.is_over)
     }
 
     /// Returns the full path of the database.

@@ -101,7 +101,7 @@ pub(crate) fn write_overview(
     now: Millis,
     out: JsonOut<'_>,
 ) -> Result<(), Error> {
-    let stats = reader.stats(lines)?;
+    let stats = reader.stats(lines, now)?;
     let snapshots =
         stats.head.as_ref().map_or_else(SnapshotCounts::default, |head| SnapshotCounts {
             count: stats.n_snapshots,

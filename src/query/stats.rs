@@ -8,7 +8,7 @@ use crate::store::reader::{Reader, Stats};
 
 /// Returns the statistics of the whole memory.
 pub(super) fn stats(reader: &Reader, options: &QueryOptions) -> Result<Answer, Error> {
-    let stats = reader.stats(options.lines)?;
+    let stats = reader.stats(options.lines, options.now)?;
     let text = render_stats(&stats, Audience::Agent, options.now);
     Ok(Answer::plain(text, options.output, || json(&stats)))
 }

@@ -55,6 +55,7 @@ impl Handler for Suite {
         &self,
         read: &Read,
         vars: &UriVars,
+        _: &Call,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         out.write_str(&read(vars)).map_err(|_| HandlerError::Internal("cannot write".to_owned()))

@@ -11,8 +11,9 @@ use rusqlite::Connection;
 
 use super::{ErrorStep, StoreError};
 
-/// Longest wait for other connections where a caller needs an answer.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+/// Longest wait for other connections where a caller needs an answer: less than clients wait for a
+/// tool.
+pub(crate) const LONG: Duration = Duration::from_secs(10);
 
 /// Shortest pause between two tries.
 const PAUSE_US_MIN: u64 = 500;

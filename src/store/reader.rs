@@ -18,6 +18,7 @@ mod knowledge;
 mod listings;
 mod paths;
 mod summary;
+mod sums;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
@@ -43,6 +44,7 @@ pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords};
 pub(crate) use knowledge::{KnowledgeRow, TypedEdge};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
+pub(crate) use sums::SumCache;
 pub(crate) use typed::{
     AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
@@ -60,6 +62,8 @@ use crate::model::heat::Heat;
 pub(crate) struct Reader {
     conn: Connection,
     deadline: Deadline,
+    /// Sums that an earlier question counted.
+    sums: SumCache,
     /// The beginning of every id that it returns, and that it takes off an id.
     mark: &'static str,
 }
@@ -129,7 +133,7 @@ impl Reader {
         let mut conn = connection::open_reader_within(path, wait)?;
         let deadline = Deadline::default();
         deadline.attach(&mut conn)?;
-        Ok(Reader { conn, deadline, mark })
+        Ok(Reader { conn, deadline, sums: SumCache::default(), mark })
     }
 
     /// Opens the memory at `path` for one process's only question, whose deadline begins now. It
@@ -138,6 +142,12 @@ impl Reader {
         let reader = Reader::open_within(path, wait, "")?;
         reader.deadline.begin();
         Ok(reader)
+    }
+
+    /// Returns this reader with the sums of other readers of the same memory.
+    #[must_use]
+    pub(crate) fn with_sums(self, sums: &SumCache) -> Reader {
+        Reader { sums: sums.clone(), ..self }
     }
 
     /// Answers a question; a statement that still runs at the deadline ends with an error.

@@ -10,13 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
-use super::reader::Reader;
+use super::reader::{Reader, SumCache};
 use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct ReaderPool {
     path: PathBuf,
     file_identity: Arc<FileIdentity>,
+    /// Sums that all connections share.
+    sums: SumCache,
     /// Connections not in use.
     idle: Mutex<Vec<Reader>>,
 }
@@ -29,10 +31,12 @@ impl ReaderPool {
     ) -> Result<ReaderPool, StoreError> {
         let file_identity = Arc::clone(file_identity);
         file_identity.check()?;
-        let idle = Mutex::new(vec![Reader::open(path)?]);
+        let sums = SumCache::default();
+        let idle = Mutex::new(vec![Reader::open(path)?.with_sums(&sums)]);
         let path = std::path::absolute(path);
         let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));
-        Ok(ReaderPool { path: path.doing("find the folder of the database")?, file_identity, idle })
+        let path = path.doing("find the folder of the database")?;
+        Ok(ReaderPool { path, file_identity, sums, idle })
     }
 
     /// Returns the absolute path of the file.
@@ -49,7 +53,7 @@ impl ReaderPool {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match idle {
             Some(reader) => reader,
-            None => Reader::open(&self.path)?,
+            None => Reader::open(&self.path)?.with_sums(&self.sums),
         };
         let answer = reader.within_the_deadline(question);
         // A panic in `question` drops the connection instead of returning it to the pool.

@@ -8,8 +8,9 @@ pub(crate) mod objects;
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
+use super::lock_holder::begin_write;
 use super::{ErrorStep, Prepared, StoreError, links};
 
 /// `rmdb` in ASCII.
@@ -213,9 +214,7 @@ pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
     if matches!(examine(conn, path)?, FileVerdict::Memory(version) if version == newest()) {
         return Ok(());
     }
-    let tx = conn
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .doing("lock the database for a new schema")?;
+    let tx = begin_write(conn, "lock the database for a new schema")?;
     // Examined again under the lock: another process may have migrated it meanwhile.
     let seen = match examine(&tx, path)? {
         FileVerdict::Empty => 0,

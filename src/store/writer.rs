@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::commit::commit;
 use super::file_identity::FileIdentity;
+use super::lock_holder::begin_write;
 use super::{
     Batch, Counts, ErrorStep, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
     connection, files,
@@ -82,10 +83,8 @@ impl Writer {
         now: Millis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
-        let mut conn = self.lock();
-        let tx = conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("begin a write")?;
+        let conn = self.lock();
+        let tx = begin_write(&conn, "begin a write")?;
         self.file_identity.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;

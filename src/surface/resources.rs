@@ -123,7 +123,10 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "What `remindb doctor` finds. Repairs nothing.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| put(out, &it.examine()?.to_json()),
+        read: |it, _, out| match it.examine()? {
+            Some(report) => put(out, &report.to_json()),
+            None => Err(Error::BadArgument("the reading was cancelled".to_owned())),
+        },
     },
     Resource {
         uri: "remindb://logs",

@@ -210,7 +210,10 @@ impl Soak {
         }
         let ids = text.split("id=").skip(1).filter_map(|it| it.get(..11)).map(str::to_owned);
         match params["name"].as_str() {
-            Some("MemoryWrite") => self.written.extend(ids.take(1)),
+            Some("MemoryWrite") => {
+                let id = text.strip_prefix("wrote node ").and_then(|it| it.get(..11));
+                self.written.push(id.unwrap_or_else(|| panic!("{text}")).to_owned());
+            }
             Some("store_memory") => {
                 let stored: Value = serde_json::from_str(text).unwrap();
                 self.stored.extend(stored["id"].as_str().map(str::to_owned));

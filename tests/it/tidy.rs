@@ -74,6 +74,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/history.rs",
     "store/reader/change_counters.rs",
     "store/reader/summary.rs",
+    "store/reader/sums.rs",
     "store/reader/listings.rs",
     "store/reader/typed.rs",
     "store/readers.rs",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{
     CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, texts, typed,
@@ -17,6 +17,7 @@ use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
+use crate::store::lock_holder::begin_write;
 use crate::store::past::incomplete;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
@@ -84,13 +85,15 @@ pub(crate) fn repair_failed(
         if !run(name, examine, conn, path).is_bad() {
             continue;
         }
-        let fixed = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
-            .doing("begin a repair")
-            .and_then(|tx| {
-                let notes = fix(&tx, now)?;
-                commit(tx, "commit a repair").map(|()| notes)
-            });
+        let fixed = begin_write(conn, "begin a repair").and_then(|tx| {
+            let notes = fix(&tx, now)?;
+            commit(tx, "commit a repair").map(|()| notes)
+        });
         tried.insert(name, fixed.map_err(|error| error.to_string()));
+    }
+    if tried.values().any(Result::is_ok) {
+        // Whoever keeps sums counts anew; whoever watches looks again.
+        let _ = execute(conn, "UPDATE pulse SET views = views + 1", "tell of a repair");
     }
     tried
 }

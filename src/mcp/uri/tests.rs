@@ -158,6 +158,8 @@ fn malformed_uris_are_refused_with_the_reason() {
             "remindb://tree/",
             "remindb://sessions/history/",
             "remindb://snapshots//diffs",
+            "remindb://snapshots/",
+            "remindb://snapshots/?limit=5",
             "remindb://tree/..",
             "remindb://tree/%2E%2e",
             "remindb://tree/a%2Fb",
@@ -190,6 +192,8 @@ fn malformed_uris_are_refused_with_the_reason() {
             remindb://tree/ -> bad: `rootId` is empty; give it a value
             remindb://sessions/history/ -> bad: `hash` is empty; give it a value
             remindb://snapshots//diffs -> bad: `id` is empty; give it a value
+            remindb://snapshots/ -> bad: `id` is empty; give it a value
+            remindb://snapshots/?limit=5 -> bad: `id` is empty; give it a value
             remindb://tree/.. -> bad: `rootId` is `..`, which names no single thing
             remindb://tree/%2E%2e -> bad: `rootId` is `..`, which names no single thing
             remindb://tree/a%2Fb -> bad: `rootId` has a `/` in it; no name has

@@ -93,7 +93,7 @@ impl Recheck {
             (None, _) => row.content_hash.is_some(),
             (Some(_), Recheck::Always) => false,
             (Some(error), Recheck::IfOtherwise { bytes_max }) => {
-                match scan::open_file(&file.full(root), bytes_max) {
+                match scan::open_file(root, file, bytes_max) {
                     Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
                 }

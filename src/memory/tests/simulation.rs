@@ -17,9 +17,10 @@ use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, Report, Res
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
+use crate::model::heat::HeatThresholds;
 use crate::model::tree::Tree;
 use crate::query::{self, ViewKind};
-use crate::store::reader::{ArchivedNodes, NodeFilter};
+use crate::store::reader::{ArchivedNodes, NodeFilter, Reader, Stats};
 use crate::store::{IfMissing, StoreError, files};
 use crate::text;
 
@@ -513,9 +514,19 @@ impl Simulation {
             .collect();
         assert_eq!(seen.edges, edges, "edges by hand");
         self.check_search(&seen);
+        self.check_sums();
         self.check_typed(&seen);
         self.check_typed_edges();
         past::check(self);
+    }
+
+    /// Compares the sums that the memory keeps with those of a reader that knows none.
+    #[track_caller]
+    fn check_sums(&self) {
+        let (lines, now) = (HeatThresholds::default(), self.clock.now());
+        let kept = self.memory().read(|reader| reader.stats(lines, now)).unwrap();
+        let counted = Reader::open(&self.db()).and_then(|it| it.stats(lines, now)).unwrap();
+        assert_eq!(kept, Stats { path: kept.path.clone(), ..counted }, "the sums");
     }
 
     /// Updates the known blocks of deleted files. Blocks of a node that a rollback restored are

@@ -98,9 +98,8 @@ fn cool(fixture: &WarmingFixture, memory: &Memory, hours: i64) {
 
 fn average(memory: &Memory) -> f64 {
     memory
-        .read(|reader| reader.stats(crate::model::heat::HeatThresholds::default()))
+        .read(|reader| reader.temperatures(crate::model::heat::HeatThresholds::default()))
         .unwrap()
-        .temperatures
         .average
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ChangeCounters {
     pub(crate) files: i64,
     /// Grows when a node is warmed, pinned or unpinned.
     pub(crate) heats: i64,
-    /// Grows with changes of custom views.
+    /// Grows with changes of custom views, and with repairs.
     pub(crate) views: i64,
 }
 

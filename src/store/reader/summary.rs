@@ -79,35 +79,26 @@ pub(crate) struct FileSummary {
 }
 
 impl Reader {
-    /// Returns the statistics of the memory.
-    pub(crate) fn stats(&self, lines: HeatThresholds) -> Result<Stats, StoreError> {
-        const BY_TYPE: &str = "
-            SELECT node_type, count(*), sum(token_count)
-              FROM node
-             GROUP BY node_type
-             ORDER BY node_type";
-        const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
-        const PARSED: &str =
-            "SELECT count(*) FROM reference WHERE target IS NOT NULL AND origin = 'parsed'";
-        const MANUAL: &str =
-            "SELECT count(*) FROM reference WHERE target IS NOT NULL AND origin = 'manual'";
-        const PENDING: &str = "SELECT count(*) FROM reference WHERE target IS NULL";
-        // The index's own list of documents: counting the index itself would count `node`.
-        const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?));
-        let types: Vec<(String, u64, u64)> = self.all(BY_TYPE, [], read).doing("count nodes")?;
-        Ok(Stats {
-            path: self.conn.path().unwrap_or_default().to_owned(),
-            size_bytes: self.size_bytes()?,
-            tokens: types.iter().map(|(_, _, tokens)| tokens).sum(),
-            by_type: types.into_iter().map(|(name, n, _)| (name, n)).collect(),
-            n_snapshots: self.number(SNAPSHOTS)?,
-            head: self.head_snapshot()?,
-            temperatures: self.temperatures(lines)?,
-            n_parsed: self.number(PARSED)?,
-            n_manual: self.number(MANUAL)?,
-            n_pending: self.number(PENDING)?,
-            n_index_rows: self.number(INDEX_ROWS)?,
+    /// Returns the statistics of the memory, all of one state. Sums that are known are not counted
+    /// again; the temperatures of a large memory may be a minute old.
+    pub(crate) fn stats(&self, lines: HeatThresholds, now: Millis) -> Result<Stats, StoreError> {
+        self.at_one_state(|reader| {
+            let counters = reader.change_counters()?;
+            let nodes = reader.node_sums(&counters)?;
+            let references = reader.reference_sums(&counters)?;
+            Ok(Stats {
+                path: reader.conn.path().unwrap_or_default().to_owned(),
+                size_bytes: reader.size_bytes()?,
+                tokens: nodes.by_type.values().map(|(_, tokens)| tokens).sum(),
+                by_type: nodes.by_type.iter().map(|(name, (n, _))| (name.clone(), *n)).collect(),
+                n_snapshots: reader.n_snapshots(&counters)?,
+                head: reader.head_snapshot()?,
+                temperatures: reader.recent_temperatures(&counters, nodes.n_nodes(), lines, now)?,
+                n_parsed: references.n_parsed,
+                n_manual: references.n_manual,
+                n_pending: references.n_pending,
+                n_index_rows: nodes.n_index_rows,
+            })
         })
     }
 
@@ -170,8 +161,18 @@ impl Reader {
 
     /// Returns the distribution of temperatures.
     pub(crate) fn temperatures(&self, lines: HeatThresholds) -> Result<Temperatures, StoreError> {
-        const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
         const NODES: &str = "SELECT count(*) FROM node";
+        self.at_one_state(|reader| reader.temperatures_of(lines, reader.number(NODES)?))
+    }
+
+    /// Returns the distribution of temperatures of so many nodes. Those without a row have one
+    /// temperature in common, and are not listed.
+    pub(super) fn temperatures_of(
+        &self,
+        lines: HeatThresholds,
+        n_nodes: u64,
+    ) -> Result<Temperatures, StoreError> {
+        const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
         let attended = self.attended()?;
         let mut n_pinned = 0;
         let read = |row: &Row<'_>| {
@@ -179,26 +180,35 @@ impl Reader {
             n_pinned += u64::from(heat.pinned);
             Ok(heat.now(attended))
         };
-        let mut all: Vec<f64> = self.all(HEATS, [], read).doing("read the temperatures")?;
-        let n_untouched = self.number(NODES)?.saturating_sub(all.len() as u64);
+        let mut known: Vec<f64> = self.all(HEATS, [], read).doing("read the temperatures")?;
+        let n_untouched = n_nodes.saturating_sub(known.len() as u64);
         let untouched = heat_rows::untouched().now(attended);
-        all.extend(std::iter::repeat_n(untouched, n_untouched as usize));
-        if all.is_empty() {
+        let n_all = known.len() as u64 + n_untouched;
+        if n_all == 0 {
             return Ok(Temperatures { lines, ..Temperatures::default() });
         }
-        let middle = all.len() / 2;
-        let (_, &mut median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
-        Ok(Temperatures {
-            lines,
-            average: all.iter().sum::<f64>() / all.len() as f64,
-            median,
-            n_hot: all.iter().filter(|&&it| lines.hot <= it).count() as u64,
-            n_cold: all.iter().filter(|&&it| it < lines.cold).count() as u64,
-            n_pinned,
-        })
+        let sum = known.iter().sum::<f64>() + untouched * n_untouched as f64;
+        let among = |is: fn(f64, HeatThresholds) -> bool| {
+            let n_known = known.iter().filter(|&&it| is(it, lines)).count() as u64;
+            n_known + if is(untouched, lines) { n_untouched } else { 0 }
+        };
+        let n_hot = among(|it, lines| lines.hot <= it);
+        let n_cold = among(|it, lines| it < lines.cold);
+        // Where the untouched ones begin among all, in order.
+        let first = known.iter().filter(|it| it.total_cmp(&untouched).is_lt()).count() as u64;
+        let middle = n_all / 2;
+        let nth = match middle {
+            it if it < first => Some(it),
+            it if it < first + n_untouched => None,
+            it => Some(it - n_untouched),
+        };
+        let median = nth
+            .map_or(untouched, |nth| *known.select_nth_unstable_by(nth as usize, f64::total_cmp).1);
+        let average = sum / n_all as f64;
+        Ok(Temperatures { lines, average, median, n_hot, n_cold, n_pinned })
     }
 
-    fn number(&self, sql: &'static str) -> Result<u64, StoreError> {
+    pub(super) fn number(&self, sql: &'static str) -> Result<u64, StoreError> {
         self.conn.query_row(sql, [], |row| unsigned(row, 0)).doing("count rows")
     }
 }

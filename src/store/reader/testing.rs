@@ -129,7 +129,8 @@ impl Sketch {
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
         connection::prepare_once(&self.conn).expect("plans can be kept");
-        Reader { conn: self.conn, deadline: super::Deadline::default(), mark: "" }
+        let (deadline, sums) = (super::Deadline::default(), super::SumCache::default());
+        Reader { conn: self.conn, deadline, sums, mark: "" }
     }
 }
 

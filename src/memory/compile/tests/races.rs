@@ -63,3 +63,24 @@ fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
     notes.check_health();
     assert_eq!(notes.nodes(), nodes);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_folder_swapped_for_a_link_during_a_scan_is_not_followed() {
+    let notes = Notes::new();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("b.md"), "The text of somebody else.\n").unwrap();
+    notes.write("a/b.md", "Our text.\n").check_compile("1 added, 0 modified, 0 removed (1 ops)");
+    notes.write("a/b.md", "Our text, changed.\n");
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let request = request(&path, &clock);
+    let plan = planner::make_plan(&notes.writer, &request, None).unwrap();
+    fs::rename(notes.path("a"), notes.path("old")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), notes.path("a")).unwrap();
+    let report = carry_out(&notes.writer, &request, plan, LATER).unwrap();
+    let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["a/b.md: it is behind a link or a file now; not read"]);
+    assert_eq!(notes.nodes().len(), 1);
+    assert!(notes.nodes()[0].ends_with("Our text."), "{:?}", notes.nodes());
+    notes.check_health();
+}
