@@ -58,7 +58,7 @@ fn a_changeset_of_lines_is_applied_or_explained_by_line() {
     );
     let folder = folder
         .file("good.txt", &lines)
-        .file("bad.txt", &format!("processed ids={a}\n\nlink from={a} to=nobody type=implies\n"));
+        .file("bad.txt", format!("processed ids={a}\n\nlink from={a} to=nobody type=implies\n"));
     let dry = ok(&folder, &["apply", "-f", "good.txt", "--dry-run"]);
     assert_eq!(dry.lines().next(), Some("3 operations can be applied; nothing was written"));
     let done = ok(&folder, &["apply", "-f", "good.txt"]);
@@ -104,7 +104,7 @@ fn conflicts_are_listed_with_what_contradicts() {
     let fact = |text: &str| json!({"op": "fact", "subject": "cache", "attribute": "timeout", "text": text});
     remember(&folder, &["Something"]);
     let folder =
-        folder.file("facts.json", &json!([fact("It is 30 s."), fact("It is 45 s.")]).to_string());
+        folder.file("facts.json", json!([fact("It is 30 s."), fact("It is 45 s.")]).to_string());
     ok(&folder, &["apply", "-f", "facts.json"]);
     let listed = ok(&folder, &["conflicts"]);
     let shown: Vec<&str> = listed.lines().map(|it| it.split(" (id=").next().unwrap()).collect();

@@ -163,7 +163,7 @@ impl Recall<'_> {
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
                 && self.is_of_topic(&row, TopicRule::OrNone);
-            if is_kept && !row.is_gone() || is_kept && self.is_shown(&row) {
+            if is_kept && (!row.is_gone() || self.is_shown(&row)) {
                 seeds.push(Item::new(row, score, Why::words(&question.words_of(set))));
             }
         }

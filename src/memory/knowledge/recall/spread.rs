@@ -93,7 +93,7 @@ impl Recall<'_> {
             titles.insert(row.key, row.title().to_owned());
             front.insert(row.key, activation);
         }
-        let mut reached: HashMap<NodeKey, (KnowledgeRow, Arrived)> = HashMap::new();
+        let mut reached: BTreeMap<NodeKey, (KnowledgeRow, Arrived)> = BTreeMap::new();
         let mut n_pushes = 0;
         for _ in 0..HOPS {
             let pushes = self.pushes(&front, PUSHES_MAX - n_pushes)?;
@@ -130,7 +130,7 @@ impl Recall<'_> {
             }
         }
         let mut items = Vec::new();
-        for (_, (row, at)) in reached {
+        for (row, at) in reached.into_values() {
             let score = 1.0 - at.rest;
             if row.node_type == NodeType::Concept && SPREAD_FLOOR <= score {
                 let score = ItemScore { sim: 0.0, fused: score, quality: 1.0 };

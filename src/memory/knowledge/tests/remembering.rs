@@ -65,7 +65,7 @@ fn a_key_replays_its_answer_and_refuses_another_request() {
     );
     case.memory.rollback(1, false).unwrap();
     assert_eq!(case.remember(json!({"content": "Deployed v2.", "key": "deploy-2"})), {
-        let mut first = first.clone();
+        let mut first = first;
         first["pending"] = 1.into();
         first
     });
