@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::identity::ContentHash;
 use super::kinds::knowledge::ENTITY_KINDS;
 
 /// Entities that one text yields, at most.
@@ -56,6 +57,12 @@ impl NamedEntity {
 /// Returns the form in which names are compared.
 pub(crate) fn normal_name(name: &str) -> String {
     fold_spaces(name).to_lowercase()
+}
+
+/// Returns the hash by which a name is looked up. The name itself stands where redaction reads it,
+/// and in no other spelling.
+pub(crate) fn name_key(name: &str) -> String {
+    ContentHash::of(&normal_name(name)).to_string()
 }
 
 /// Returns the short name of a topic in addresses: letters and digits in lower case, and hyphens.

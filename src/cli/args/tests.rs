@@ -36,7 +36,8 @@ fn mistakes_are_explained() {
     usage_error(
         &["inspekt"],
         "no command `inspekt`; there are compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, \
-                          remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
+                          remember, recall, review, apply, undo, ingest, \
+                          conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, \
                           setup, hook, completion, help; did you mean `inspect`?",
     );
     usage_error(

@@ -8,6 +8,7 @@ use super::given::Parsed;
 use super::recall::find_topic;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
+use crate::model::entities::{normal_name, slug_of};
 use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -50,7 +51,7 @@ pub(crate) fn topics_document(reader: &Reader) -> Parsed<Value> {
         };
         topics.push(json!({
             "id": topic.id,
-            "slug": topic.text("slug"),
+            "slug": slug_of(topic.title()),
             "name": topic.title(),
             "description": topic.content,
             "episodes": n_of(NodeType::Episode)?,
@@ -189,13 +190,12 @@ pub(crate) fn entities_document(reader: &Reader) -> Parsed<Value> {
     Ok(json!({"entities": entities}))
 }
 
-/// Returns the further names of an entity.
-fn aliases(entity: &KnowledgeRow) -> Vec<String> {
-    let names = entity.fields.as_ref().and_then(|it| it.get("names")?.as_array().cloned());
-    let own = crate::model::entities::normal_name(entity.title());
-    let names = names.unwrap_or_default();
-    let names = names.iter().filter_map(|it| it.as_str().map(str::to_owned));
-    names.filter(|it| *it != own).collect()
+/// Returns the further names of an entity, one a line of its text.
+fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
+    let own = normal_name(entity.title());
+    let mut names: Vec<&str> = entity.content.lines().map(str::trim).collect();
+    names.retain(|it| !it.is_empty() && normal_name(it) != own);
+    names
 }
 
 /// Returns the conflicts of a status, newest first.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_node, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entities::{NamedEntity, marked_entities, normal_name, possible_names, slug_of};
+use crate::model::entities::{NamedEntity, marked_entities, name_key, possible_names, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -29,7 +29,7 @@ pub(super) fn known_entity(
     {
         return Ok(Some(KnowledgeNode::of(file)?));
     }
-    let found = batch.with_facet(NodeType::Entity, "name", &normal_name(&named.name))?;
+    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
     for entity in KnowledgeNode::all(found)? {
         if let Some(entity) = present_one(batch, entity)? {
             return Ok(Some(entity));
@@ -67,7 +67,7 @@ pub(super) fn entity_named(
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), named.kind.into());
     fields.insert("title".to_owned(), named.name.as_str().into());
-    fields.insert("names".to_owned(), json!([normal_name(&named.name)]));
+    fields.insert("names".to_owned(), json!([name_key(&named.name)]));
     let content = named.name.as_str();
     let new = NewKnowledge {
         node_type: NodeType::Entity,
@@ -117,6 +117,7 @@ pub(super) fn mentioned(
         add(entity_named(batch, &named, now)?.id());
     }
     let possible: BTreeSet<String> = possible_names(text);
+    let possible: Vec<String> = possible.iter().map(|it| name_key(it)).collect();
     let possible: Vec<&str> = possible.iter().map(String::as_str).collect();
     let known = batch.with_any_facet(NodeType::Entity, "name", &possible)?;
     for entity in KnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
@@ -147,9 +148,9 @@ pub(super) fn known_topic(
     {
         return Ok(Some(node));
     }
-    let (slug, name) = (slug_of(text), normal_name(text));
-    for (key, value) in [("slug", slug.as_str()), ("name", name.as_str())] {
-        let found = KnowledgeNode::all(batch.with_facet(NodeType::Topic, key, value)?)?;
+    for name in [&slug_of(text), text] {
+        let found = batch.with_facet(NodeType::Topic, "name", &name_key(name))?;
+        let found = KnowledgeNode::all(found)?;
         if let Some(topic) = found.into_iter().find(|it| !it.is_hidden()) {
             return Ok(Some(topic));
         }
@@ -174,8 +175,7 @@ pub(super) fn topic_named(
     let name = text.trim();
     let mut fields = Map::new();
     fields.insert("title".to_owned(), name.into());
-    fields.insert("slug".to_owned(), slug.into());
-    fields.insert("names".to_owned(), json!([normal_name(name)]));
+    fields.insert("names".to_owned(), json!([name_key(name), name_key(&slug)]));
     let content = description.unwrap_or(name);
     let token_count = tokens::count(content);
     let new = NewKnowledge { node_type: NodeType::Topic, content, token_count, fields };

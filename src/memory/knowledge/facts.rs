@@ -13,7 +13,7 @@ use super::nodes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entities::normal_name;
+use crate::model::entities::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::{CONFLICT_STATES, FACT_CLUSTER};
 use crate::model::tree::NodeType;
@@ -165,7 +165,7 @@ pub(super) fn cluster_of(
     topic: Option<&KnowledgeNode>,
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
-    let name = normal_name(subject);
+    let name = name_key(subject);
     let known = KnowledgeNode::all(batch.with_facet(NodeType::Concept, "subject", &name)?)?;
     if let Some(cluster) = known.into_iter().find(|it| !it.is_hidden()) {
         return Ok(cluster);
@@ -184,7 +184,7 @@ pub(super) fn cluster_of(
 
 /// Returns the key of a statement.
 pub(super) fn statement_key(subject: &str, attribute: &str) -> String {
-    format!("{}\u{1f}{}", normal_name(subject), normal_name(attribute))
+    name_key(&format!("{}\u{1f}{}", normal_name(subject), normal_name(attribute)))
 }
 
 /// Returns whether a fact is neither closed nor hidden.

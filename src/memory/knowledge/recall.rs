@@ -19,7 +19,7 @@ use super::given::Parsed;
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
-use crate::model::entities::{NamedEntity, normal_name, slug_of};
+use crate::model::entities::{NamedEntity, name_key, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::query::ViewKind;
@@ -99,8 +99,8 @@ pub(super) fn find_topic(reader: &Reader, text: &str) -> Parsed<Option<Knowledge
     {
         return Ok(Some(row));
     }
-    for (key, value) in [("slug", slug_of(text)), ("name", normal_name(text))] {
-        if let Some(row) = first_with(reader, NodeType::Topic, key, &value)? {
+    for name in [&slug_of(text), text] {
+        if let Some(row) = first_with(reader, NodeType::Topic, "name", &name_key(name))? {
             return Ok(Some(row));
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn find_entity(reader: &Reader, text: &str) -> Parsed<Option<Knowledg
         return Ok(Some(row));
     }
     let Some(named) = NamedEntity::parse(text) else { return Ok(None) };
-    first_with(reader, NodeType::Entity, "name", &normal_name(&named.name))
+    first_with(reader, NodeType::Entity, "name", &name_key(&named.name))
 }
 
 fn first_with(

@@ -18,6 +18,7 @@ use super::recall::{find_topic, nearest_concepts};
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
+use crate::model::entities::slug_of;
 use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -173,12 +174,7 @@ fn consolidation_sheet(
     for conflict in open_conflicts(reader)? {
         sheet.add("conflicts", 0.8, conflict_json(reader, &conflict)?);
     }
-    for title in reader.repeated_titles(TITLES_MAX)? {
-        let of_type = FieldFilter::text("type", "concept");
-        let keys = reader.nodes_with(&[FieldFilter::text("name", &title), of_type])?;
-        let rows = reader.knowledge(&keys)?;
-        let ids: Vec<&str> =
-            rows.iter().filter(|it| !it.is_gone()).map(|it| it.id.as_str()).collect();
+    for (title, ids) in repeated_titles(reader)? {
         sheet.add("collisions", 0.85, json!({"title": title, "ids": ids}));
     }
     for concept in nearest_concepts(reader, &words, CONCEPTS_MAX)? {
@@ -194,6 +190,22 @@ fn consolidation_sheet(
         sheet.add_cut("concepts", 1.0, &concept.content, TEXT_CHARS_MAX / 4, shown);
     }
     Ok(sheet.finish())
+}
+
+/// Returns titles that several concepts have, with these.
+fn repeated_titles(reader: &Reader) -> Parsed<Vec<(String, Vec<String>)>> {
+    let mut titles = Vec::new();
+    for name in reader.repeated_names(TITLES_MAX)? {
+        let of_type = FieldFilter::text("type", NodeType::Concept.as_str());
+        let keys = reader.nodes_with(&[FieldFilter::text("name", &name), of_type])?;
+        let mut rows = reader.knowledge(&keys)?;
+        rows.retain(|it| !it.is_gone());
+        if let Some(first) = rows.first() {
+            let ids = rows.iter().map(|it| it.id.clone()).collect();
+            titles.push((first.title().to_owned(), ids));
+        }
+    }
+    Ok(titles)
 }
 
 /// Adds episodes as long as they fit, and returns the beginning of what they say.
@@ -305,7 +317,7 @@ fn topic_of_first(reader: &Reader) -> Parsed<Option<String>> {
 }
 
 fn topic_json(topic: &KnowledgeRow) -> Value {
-    json!({"id": topic.id, "slug": topic.text("slug"), "name": topic.title()})
+    json!({"id": topic.id, "slug": slug_of(topic.title()), "name": topic.title()})
 }
 
 /// Returns the names of what episodes mention.
@@ -398,8 +410,8 @@ fn health_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> Parsed<V
         }),
         request.budget,
     );
-    for title in reader.repeated_titles(TITLES_MAX)? {
-        sheet.add("repeated_titles", 1.0, title.into());
+    for (title, ids) in repeated_titles(reader)? {
+        sheet.add("repeated_titles", 1.0, json!({"title": title, "ids": ids}));
     }
     for row in reader.knowledge(&concepts)? {
         let is_cluster = row.has("subject");

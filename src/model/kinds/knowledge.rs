@@ -53,6 +53,7 @@ const MERGED_INTO: Key = Key { name: "merged_into", value_type: ValueType::Id };
 const ASSERTED_BY: Key = text("asserted_by", 200);
 const SOURCE_REF: Key = text("source_ref", 500);
 const SUBJECT: Key = text("subject", 200);
+/// Hashes of names, by which a node is found.
 const NAMES: Key =
     Key { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
 
@@ -145,7 +146,7 @@ pub(super) const TOPIC: Kind = Kind {
     node_type: NodeType::Topic,
     bucket: &[TOPICS_ROOT],
     content_chars_max: 2_000,
-    keys: &[TITLE, text("slug", 100), NAMES, CREATED_AT, UPDATED_AT, LABELS, DELETED],
+    keys: &[TITLE, NAMES, CREATED_AT, UPDATED_AT, LABELS, DELETED],
 };
 
 pub(super) const ENTITY: Kind = Kind {

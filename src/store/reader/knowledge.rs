@@ -209,8 +209,8 @@ impl Reader {
         self.conn.find(FIRST, [], |row| row.get(0).map(NodeKey), "list pending episodes")
     }
 
-    /// Returns titles that several concepts have, with how many, at most `n_max`.
-    pub(crate) fn repeated_titles(&self, n_max: usize) -> Result<Vec<String>, StoreError> {
+    /// Returns the hashes of names that several concepts have, at most `n_max`.
+    pub(crate) fn repeated_names(&self, n_max: usize) -> Result<Vec<String>, StoreError> {
         const TITLES: &str = "
             SELECT name.value
               FROM facet AS of_type

@@ -35,7 +35,7 @@ SELECT 'category',
 SELECT DISTINCT field.key, field.atom, node.key
   FROM node, json_each(iif(json_valid(fields), fields, '{}')) AS field
  WHERE fields IS NOT NULL
-   AND (field.key IN ('uuid', 'updated_at', 'importance', 'kind', 'topic', 'slug', 'at')
+   AND (field.key IN ('uuid', 'updated_at', 'importance', 'kind', 'topic', 'at')
         OR field.key = 'created_at' AND node_type IN ('core', 'learning', 'task')
         OR field.key = 'subject' AND node_type = 'concept'
         OR field.key = 'conflict' AND node_type = 'conflict')

@@ -15,7 +15,7 @@ use crate::memory::knowledge::nodes::{
     Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, find_node, set_fields,
 };
 use crate::model::clock::Millis;
-use crate::model::entities::normal_name;
+use crate::model::entities::name_key;
 use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -61,7 +61,7 @@ pub(super) fn concept(
     let confidence = given.share("confidence")?.unwrap_or_else(|| confidence_of(n_episodes));
     let mut fields = details(given)?;
     fields.insert("title".to_owned(), title.as_str().into());
-    fields.insert("names".to_owned(), json!([normal_name(&title)]));
+    fields.insert("names".to_owned(), json!([name_key(&title)]));
     let kind = given.string("kind", 50)?.unwrap_or_else(|| "pattern".to_owned());
     fields.insert("kind".to_owned(), kind.into());
     fields.insert("confidence".to_owned(), confidence.into());
@@ -124,7 +124,7 @@ fn common_topic(batch: &Batch<'_>, sources: &[KnowledgeNode]) -> Parsed<Option<K
 
 /// Returns the ids of the concepts that have a title already.
 fn same_title(batch: &Batch<'_>, title: &str) -> Parsed<Vec<String>> {
-    let found = batch.with_facet(NodeType::Concept, "name", &normal_name(title))?;
+    let found = batch.with_facet(NodeType::Concept, "name", &name_key(title))?;
     let found = KnowledgeNode::all(found)?.into_iter().filter(|it| !it.is_hidden());
     Ok(found.map(|it| it.id().to_string()).collect())
 }

@@ -8,7 +8,7 @@ use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::entities::{entity_named, known_entity, topic_named};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{set_fields, set_node};
-use crate::model::entities::{NamedEntity, normal_name};
+use crate::model::entities::{NamedEntity, name_key};
 use crate::model::kinds::knowledge::ENTITY_KINDS;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -66,7 +66,7 @@ pub(super) fn alias(
     let content = format!("{}\n{}", entity.record.content, alias.name);
     let add = |it: &mut Map<String, Value>| {
         if let Value::Array(names) = it.entry("names").or_insert_with(|| json!([])) {
-            names.push(normal_name(&alias.name).into());
+            names.push(name_key(&alias.name).into());
         }
     };
     set_node(batch, &mut entity, &content, add, changeset.now)?;

@@ -15,7 +15,7 @@ use crate::memory::knowledge::nodes::{
 };
 use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
-use crate::model::entities::normal_name;
+use crate::model::entities::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
@@ -249,7 +249,7 @@ fn add_part(
         fields.insert(key.to_owned(), whole.text(key).into());
     }
     fields.insert("title".to_owned(), part.title.as_str().into());
-    fields.insert("names".to_owned(), json!([normal_name(&part.title)]));
+    fields.insert("names".to_owned(), json!([name_key(&part.title)]));
     fields.insert("confidence".to_owned(), confidence_of(n_sources).into());
     add_edge(&mut fields, edge("derived_from", whole.id(), 1.0, note));
     let new = NewKnowledge {

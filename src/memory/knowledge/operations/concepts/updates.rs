@@ -9,7 +9,7 @@ use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
-use crate::model::entities::normal_name;
+use crate::model::entities::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kinds::Kind;
 use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
@@ -113,7 +113,7 @@ fn change(
 fn new_values(given: &Given<'_>, node: &KnowledgeNode) -> Parsed<Map<String, Value>> {
     let mut fields = details(given)?;
     if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
-        let mut names = vec![Value::from(normal_name(&title))];
+        let mut names = vec![Value::from(name_key(&title))];
         let known = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
         // The former names of a topic or an entity go on being found.
         let is_kept = |it: &&Value| !node.is_a(NodeType::Concept) && **it != names[0];
