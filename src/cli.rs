@@ -137,9 +137,7 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     };
     let outcome = match args::parse_args(args) {
         Ok(command) => dispatch(command, &mut context),
-        Err(usage_error) => {
-            Err(CommandError::Because(format!("{usage_error}; see `remindb help`")))
-        }
+        Err(invalid) => Err(CommandError::Because(invalid.to_string())),
     };
     let outcome = outcome.and_then(|it| written(context.out.flush()).map(|()| it));
     match outcome {

@@ -180,34 +180,70 @@ impl From<lexopt::Error> for UsageError {
     }
 }
 
+/// A mistake in a command line, and the command whose help explains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InvalidCommandLine {
+    mistake: UsageError,
+    command: Option<&'static str>,
+}
+
+impl fmt::Display for InvalidCommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InvalidCommandLine { mistake, command } = self;
+        match command {
+            Some(command) => write!(f, "{mistake}; see `remindb help {command}`"),
+            None => write!(f, "{mistake}; see `remindb help`"),
+        }
+    }
+}
+
 /// Parses the arguments after the program's name.
-pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
+pub(crate) fn parse_args(
+    args: impl IntoIterator<Item = OsString>,
+) -> Result<Command, InvalidCommandLine> {
     let mut parser = lexopt::Parser::from_args(args);
+    let (command, db) = match first_word(&mut parser) {
+        Ok(FirstWord::Command(command, db)) => (command, db),
+        Ok(FirstWord::Done(done)) => return Ok(*done),
+        Err(mistake) => return Err(InvalidCommandLine { mistake, command: None }),
+    };
+    let name = Some(command.name);
+    (command.parse)(&mut parser, db)
+        .map_err(|mistake| InvalidCommandLine { mistake, command: name })
+}
+
+/// The beginning of a command line.
+enum FirstWord {
+    Command(&'static CommandSpec, Option<PathBuf>),
+    Done(Box<Command>),
+}
+
+fn first_word(parser: &mut lexopt::Parser) -> Result<FirstWord, UsageError> {
     let mut db: Option<PathBuf> = None;
     loop {
         match parser.next()? {
-            None | Some(Short('h') | Long("help")) => return Ok(Command::Help(None)),
-            Some(Short('V' | 'v') | Long("version")) => return Ok(Command::Version),
+            None | Some(Short('h') | Long("help")) => {
+                return Ok(FirstWord::Done(Box::new(Command::Help(None))));
+            }
+            Some(Short('V' | 'v') | Long("version")) => {
+                return Ok(FirstWord::Done(Box::new(Command::Version)));
+            }
             Some(Long("db")) => db = Some(parser.value()?.into()),
-            Some(Value(name)) => return command(&name.string()?, &mut parser, db),
+            Some(Value(name)) => {
+                let name = name.string()?;
+                let spec = CommandSpec::named(&name).ok_or_else(|| unknown_command(&name))?;
+                return Ok(FirstWord::Command(spec, db));
+            }
             Some(other) => return Err(other.unexpected().into()),
         }
     }
 }
 
-fn command(
-    name: &str,
-    parser: &mut lexopt::Parser,
-    db: Option<PathBuf>,
-) -> Result<Command, UsageError> {
-    match CommandSpec::named(name) {
-        Some(spec) => (spec.parse)(parser, db),
-        None => {
-            let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
-            let what = format!("no command `{name}`; there are {}", names.join(", "));
-            Err(UsageError(what + &suggestion(name, &names)))
-        }
-    }
+fn unknown_command(name: &str) -> UsageError {
+    let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
+    let near = suggestion(name, &names);
+    let all = if near.is_empty() { format!("; there are {}", names.join(", ")) } else { near };
+    UsageError(format!("no command `{name}`{all}"))
 }
 
 #[cfg(test)]

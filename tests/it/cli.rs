@@ -110,7 +110,7 @@ fn inspect_shows_files_and_tree() {
     assert!(shown.contains("Nodes:                4 ("), "{shown}");
     folder.check_session(expect![[r#"
         $ inspect --depth 3 --db m.db
-        ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
+        ! remindb: `--depth` is for `--tree`; add it; see `remindb help inspect`
         = 2
     "#]]);
 }
@@ -340,31 +340,31 @@ fn usage_errors_are_explained() {
     let folder = Folder::new();
     folder.check_session(expect![[r#"
         $ compile
-        ! remindb: `compile` needs the folder or file to compile; see `remindb help`
+        ! remindb: `compile` needs the folder or file to compile; see `remindb help compile`
         = 2
         $ compile a b
-        ! remindb: `compile` does not take `b`; see `remindb help`
+        ! remindb: `compile` does not take `b`; see `remindb help compile`
         = 2
         $ compil a
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, recall, review, apply, undo, ingest, conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; did you mean `compile`?; see `remindb help`
         = 2
         $ compile a --databse x
-        ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
+        ! remindb: `compile` has no flag `--databse`; see `remindb help compile`
         = 2
         $ compile a --db
-        ! remindb: missing argument for option `--db`; see `remindb help`
+        ! remindb: missing argument for option `--db`; see `remindb help compile`
         = 2
         $ serve notes
-        ! remindb: `serve` does not take `notes`; see `remindb help`
+        ! remindb: `serve` does not take `notes`; see `remindb help serve`
         = 2
         $ search
-        ! remindb: `search` needs words to look for; see `remindb help`
+        ! remindb: `search` needs words to look for; see `remindb help search`
         = 2
         $ search a --budget -3
-        ! remindb: `--budget` needs a whole number, not `-3`; see `remindb help`
+        ! remindb: `--budget` needs a whole number, not `-3`; see `remindb help search`
         = 2
         $ search a --budget=many
-        ! remindb: `--budget` needs a whole number, not `many`; see `remindb help`
+        ! remindb: `--budget` needs a whole number, not `many`; see `remindb help search`
         = 2
         $ search a --detail everything --db x
         ! remindb: no detail `everything`; there are label, snippet and full
@@ -373,16 +373,16 @@ fn usage_errors_are_explained() {
         ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed, core, learning, task, episode, concept, fact, topic, entity, conflict, chunk
         = 2
         $ inspect --depth 3
-        ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
+        ! remindb: `--depth` is for `--tree`; add it; see `remindb help inspect`
         = 2
         $ doctor -x
-        ! remindb: `doctor` has no flag `-x`; see `remindb help`
+        ! remindb: `doctor` has no flag `-x`; see `remindb help doctor`
         = 2
         $ doctor --json=1
-        ! remindb: unexpected argument for option `--json`: "1"; see `remindb help`
+        ! remindb: unexpected argument for option `--json`: "1"; see `remindb help doctor`
         = 2
         $ completion tcsh
-        ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
+        ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help completion`
         = 2
         $ help me
         ! remindb: no help for `me`; there is for compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, recall, review, apply, undo, ingest, conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help

@@ -156,10 +156,10 @@ fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
         = 2
     "#]]);
     folder.check_session(expect![[r#"
-            $ remember --type core
-            ! remindb: `remember` needs the text to remember, or `-` for standard input; see `remindb help`
-            = 2
-        "#]]);
+        $ remember --type core
+        ! remindb: `remember` needs the text to remember, or `-` for standard input; see `remindb help remember`
+        = 2
+    "#]]);
     folder.check_session(expect![[r#"
             $ remember --type rumour tea
             ! remindb: `kind` must be core, learning, task or one of observation, decision, question, meta, preference, outcome, fact
@@ -374,7 +374,7 @@ fn an_import_without_files_makes_no_database() {
     "#]]);
     folder.check_session(expect![[r#"
         $ import --from agent-memory
-        ! remindb: `import` needs the folder to import, behind `--from agent-memory`; see `remindb help`
+        ! remindb: `import` needs the folder to import, behind `--from agent-memory`; see `remindb help import`
         = 2
     "#]]);
     fs::create_dir(folder.path("in/tasks.jsonl")).unwrap();

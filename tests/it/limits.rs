@@ -86,12 +86,12 @@ fn days_replace_the_ages_of_the_settings() {
     assert_eq!(archived("archive --days 0 --dry-run --db m.db"), zero);
     folder.check_session(expect![[r#"
         $ archive --days 36501 --db m.db
-        ! remindb: `--days` must be from 0 to 36500, not 36501; see `remindb help`
+        ! remindb: `--days` must be from 0 to 36500, not 36501; see `remindb help archive`
         = 2
     "#]]);
     folder.check_session(expect![[r#"
         $ archive --days many --db m.db
-        ! remindb: `--days` needs a whole number, not `many`; see `remindb help`
+        ! remindb: `--days` needs a whole number, not `many`; see `remindb help archive`
         = 2
     "#]]);
     folder.check_session(expect![[r#"

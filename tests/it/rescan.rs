@@ -218,7 +218,7 @@ fn the_interval_comes_from_the_flag_then_the_environment() {
         ! remindb: `--rescan-interval` is for a source folder; name one with --source
         = 2
         $ serve --db m.db --source notes --rescan-interval 0
-        ! remindb: `--rescan-interval` must be positive, not `0`; see `remindb help`
+        ! remindb: `--rescan-interval` must be positive, not `0`; see `remindb help serve`
         = 2
     "#]]);
     let with = |value: &str, args: &[&str]| {

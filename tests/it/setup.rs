@@ -760,17 +760,17 @@ fn a_server_that_listens_is_set_up_by_its_address() {
         &world(),
         "codex --token-env T",
         expect![[r#"
-        ! remindb: `--token-env` is for `--http`; add its address; see `remindb help`
-        = 2
-    "#]],
+            ! remindb: `--token-env` is for `--http`; add its address; see `remindb help setup`
+            = 2
+        "#]],
     );
     check_refused(
         &world(),
         "codex --http x --db m.db",
         expect![[r#"
-        ! remindb: `--db` is for `serve` at that address; see `remindb help`
-        = 2
-    "#]],
+            ! remindb: `--db` is for `serve` at that address; see `remindb help setup`
+            = 2
+        "#]],
     );
 }
 

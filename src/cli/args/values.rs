@@ -9,6 +9,7 @@ use super::command::Shell;
 use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSet;
+use crate::text::suggest::suggest;
 use lexopt::prelude::*;
 
 pub(super) fn parse_number<T: std::str::FromStr>(
@@ -105,11 +106,10 @@ pub(super) fn parse_shell(name: &OsString) -> Result<Shell, UsageError> {
     }
 }
 
-/// Returns `; did you mean …?` when one of the names begins like the input (three characters).
+/// Returns `; did you mean …?` when one of the names is like the input.
 pub(super) fn suggestion(typed: &str, names: &[&str]) -> String {
-    let shared = |name: &str| name.chars().zip(typed.chars()).take_while(|(a, b)| a == b).count();
-    match names.iter().max_by_key(|it| shared(it)) {
-        Some(name) if 2 < shared(name) => format!("; did you mean `{name}`?"),
-        _ => String::new(),
+    match suggest(typed, names.iter().copied()) {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => String::new(),
     }
 }
