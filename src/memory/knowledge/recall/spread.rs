@@ -29,6 +29,9 @@ const HOP_SHARE: f64 = 0.5;
 /// Share that an edge into another topic keeps, where a topic is asked for.
 const OTHER_TOPIC_SHARE: f64 = 0.4;
 
+/// What a way passes on at least; less moves no concept above [`SPREAD_FLOOR`].
+const PASSED_MIN: f64 = 0.01;
+
 /// Replacements one after another, at most.
 const REPLACED_MAX: usize = 16;
 
@@ -96,6 +99,8 @@ impl Recall<'_> {
         let mut reached: BTreeMap<NodeKey, (KnowledgeRow, Arrived)> = BTreeMap::new();
         let mut n_pushes = 0;
         for _ in 0..HOPS {
+            // A weaker node passes nothing on that would be shown.
+            front.retain(|_, activation| SPREAD_FLOOR <= *activation);
             let pushes = self.pushes(&front, PUSHES_MAX - n_pushes)?;
             n_pushes += pushes.len();
             let mut arrived: BTreeMap<NodeKey, Arrived> = BTreeMap::new();
@@ -171,6 +176,7 @@ impl Recall<'_> {
                 pushes.push(Push { from, to, passed: passed.clamp(0.0, 1.0), way });
             }
         }
+        pushes.retain(|it| PASSED_MIN <= it.passed);
         pushes.sort_by(|a, b| {
             b.passed.total_cmp(&a.passed).then((a.to, a.from).cmp(&(b.to, b.from)))
         });
