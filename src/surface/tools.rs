@@ -200,8 +200,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryDelta",
-        description: "Returns the net changes since you last looked, newest first; with `detail` \
-                      the new texts: {since_snapshot: 41}",
+        description: "Returns net changes since you last looked, newest first; `detail`: the \
+                      texts: {since_snapshot: 41}",
         args: &[
             Arg::integer("since_snapshot", "Default 0, none").also(&[
                 "since",
@@ -234,8 +234,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryFetch",
-        description: "Returns the text of a node, after as much of what is around it as fits: \
-                      {anchor: 'ID'}",
+        description: "Returns a node's text, after as much around it as fits: {anchor: 'ID'}",
         args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -376,7 +375,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryStats",
-        description: "Returns counts of nodes and snapshots, as a first look: {}",
+        description: "Returns counts of nodes and snapshots: {}",
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,

@@ -16,7 +16,8 @@ use crate::surface::ToolRunner;
 pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryApply",
-        description: "Applies operations as MemoryReview lists them, all or none, in one snapshot.",
+        description: "Applies operations as MemoryReview lists them, all or none, in one snapshot: \
+                      {operations: [{op: 'undo'}]}",
         args: &[Arg::custom_schema(apply_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: Effect::Edits,
@@ -24,7 +25,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryConsolidate",
-        description: "Returns the worksheet of what waits, for you to answer with MemoryApply.",
+        description: "Returns the worksheet of what waits, for you to answer with MemoryApply: {}",
         args: &[Arg::custom_schema(consolidate_schema)],
         output: Some(|| output(&[("task", "string"), ("pending", "object")])),
         effect: Effect::Reads,
@@ -35,7 +36,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryIngest",
         description: "Keeps raw text, such as a conversation, until its episodes are drawn from \
-                      it: MemoryReview with `task` triage.",
+                      it: MemoryReview with `task` triage. {content: 'Ana: hi'}",
         args: &[Arg::custom_schema(ingest_schema)],
         output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
         effect: Effect::Edits,
@@ -44,7 +45,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryRecall",
         description: "Returns what is known of a question, an entity or a topic: concepts with \
-                      their facts, and episodes. Says so if nothing is relevant.",
+                      their facts, and episodes: {query: 'who runs billing'}",
         args: &[Arg::custom_schema(recall_schema)],
         output: Some(|| output(&[("items", "array"), ("pending", "integer")])),
         effect: Effect::Reads,
@@ -53,7 +54,8 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryRemember",
         description: "Keeps what happened, was decided or is a fact, verbatim, once. Two facts of \
-                      one subject and attribute contradict, unless the later has `supersede`.",
+                      one subject and attribute contradict, unless the later has `supersede`: \
+                      {content: 'Ana runs billing'}",
         args: &[Arg::custom_schema(remember_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
         effect: Effect::Edits,
@@ -62,7 +64,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryReview",
         description: "Returns what waits to be consolidated, what contradicts, and the operations \
-                      for MemoryApply.",
+                      for MemoryApply: {}",
         args: &[Arg::custom_schema(review_schema)],
         output: Some(|| output(&[("task", "string"), ("base", "integer")])),
         effect: Effect::Reads,
