@@ -29,7 +29,7 @@ const HOP_SHARE: f64 = 0.5;
 /// Share that an edge into another topic keeps, where a topic is asked for.
 const OTHER_TOPIC_SHARE: f64 = 0.4;
 
-/// Least activation that a path passes on; less moves no concept above [`SPREAD_FLOOR`].
+/// The least activation that a way passes on; less moves no concept above [`SPREAD_FLOOR`].
 const PASSED_MIN: f64 = 0.01;
 
 /// Replacements one after another, at most.
