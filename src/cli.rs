@@ -20,6 +20,7 @@ mod gc;
 mod hook;
 mod import;
 mod inspect;
+mod knowledge;
 mod listen;
 mod logging;
 mod memories;
@@ -161,6 +162,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
         Command::Tool(args) => tool::run(args, context),
+        Command::Knowledge(args) => knowledge::run(args, context),
         Command::Remember(args) => remember::run(args, context),
         Command::Memories(args) => memories::run(args, context),
         Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),

@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod arguments;
+pub mod changeset;
 pub mod config;
 pub mod database;
 pub mod entries;
@@ -46,6 +47,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
     Target { name: "arguments", check: arguments::arguments },
+    Target { name: "changeset", check: changeset::changeset },
     Target { name: "config", check: config::config },
     Target { name: "database", check: database::database },
     Target { name: "entries", check: entries::entries },

@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
+pub(crate) mod knowledge;
 mod read_only;
 mod relate;
 pub(crate) mod second;
@@ -28,7 +29,7 @@ use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::model::kinds::{CONTENT_CHARS_MAX, Kind, check_marked_text};
+use crate::model::kinds::{Kind, check_marked_text};
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
@@ -393,7 +394,7 @@ impl Memory {
 fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
     match Kind::of(node.node_type) {
         None => Ok(()),
-        Some(_) => check_marked_text(text, CONTENT_CHARS_MAX)
+        Some(kind) => check_marked_text(text, kind.content_chars_max)
             .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),
     }
 }

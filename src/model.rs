@@ -2,6 +2,7 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
+pub(crate) mod entities;
 pub(crate) mod fields;
 pub(crate) mod file_stat;
 pub(crate) mod fingerprint;
@@ -12,3 +13,4 @@ pub(crate) mod links;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod tree;
+pub(crate) mod values;

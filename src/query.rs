@@ -58,6 +58,7 @@ pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use search::{Detail, SearchQuery};
 pub(crate) use tree::TreeQuery;
+pub(crate) use words::{Term, TermRole, parse_query};
 
 use search::{NO_ANSWER, NO_RESULTS};
 

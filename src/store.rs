@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
 pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};

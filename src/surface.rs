@@ -182,9 +182,9 @@ impl MemoryHandler {
     }
 }
 
-/// Returns the tool of notes of that name.
+/// Returns the tool of notes or of knowledge of that name.
 pub(crate) fn tool_named(name: &str) -> Option<&'static Tool<ToolRunner>> {
-    tools::TOOLS.iter().find(|it| it.name == name)
+    tools::named(name)
 }
 
 /// Returns the requested budget; none, zero or less means the query's default.

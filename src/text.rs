@@ -159,6 +159,7 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
 }
 
 pub(crate) mod bigrams;
+pub(crate) mod pieces;
 pub(crate) mod suggest;
 pub(crate) mod tokens;
 pub(crate) mod word_families;

@@ -3,6 +3,8 @@
 mod agent_parsers;
 mod client;
 mod command;
+mod knowledge_args;
+mod knowledge_parser;
 mod memory_parsers;
 mod parsers;
 mod tool_parser;
@@ -25,6 +27,7 @@ pub(crate) use command::{
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
+pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use values::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.
@@ -90,6 +93,30 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
         tool_parser::parse("rollback", parser, db)
     }),
     CommandSpec::new("remember", include_str!("help/remember.txt"), parsers::remember),
+    CommandSpec::new("recall", include_str!("help/recall.txt"), |parser, db| {
+        knowledge_parser::parse("recall", parser, db)
+    }),
+    CommandSpec::new("review", include_str!("help/review.txt"), |parser, db| {
+        knowledge_parser::parse("review", parser, db)
+    }),
+    CommandSpec::new("apply", include_str!("help/apply.txt"), |parser, db| {
+        knowledge_parser::parse("apply", parser, db)
+    }),
+    CommandSpec::new("undo", include_str!("help/undo.txt"), |parser, db| {
+        knowledge_parser::parse("undo", parser, db)
+    }),
+    CommandSpec::new("ingest", include_str!("help/ingest.txt"), |parser, db| {
+        knowledge_parser::parse("ingest", parser, db)
+    }),
+    CommandSpec::new("conflicts", include_str!("help/conflicts.txt"), |parser, db| {
+        knowledge_parser::parse("conflicts", parser, db)
+    }),
+    CommandSpec::new("topics", include_str!("help/topics.txt"), |parser, db| {
+        knowledge_parser::parse("topics", parser, db)
+    }),
+    CommandSpec::new("entities", include_str!("help/entities.txt"), |parser, db| {
+        knowledge_parser::parse("entities", parser, db)
+    }),
     CommandSpec::new("memories", include_str!("help/memories.txt"), parsers::memories),
     CommandSpec::new("bench", include_str!("help/bench.txt"), parsers::bench),
     CommandSpec::new("doctor", include_str!("help/doctor.txt"), parsers::doctor),

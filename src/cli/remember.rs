@@ -1,4 +1,4 @@
-//! `remindb remember`: stores a memory as the tool `store_memory` does.
+//! `remindb remember`: stores an episode as `MemoryRemember` does, or a memory as `store_memory`.
 
 use std::io::{Read, stdin};
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::args::RememberArgs;
 use super::memory_place::database_to_make;
-use super::{CommandError, CommandOutcome, Context, typed};
-use crate::memory::typed::{MemoryError, StoreRequest, StoredMemory};
+use super::{CommandError, CommandOutcome, Context, knowledge, typed};
+use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreRequest, StoredMemory};
 use crate::store::IfMissing;
 
 /// Bytes of standard input, at most; no memory has as many.
@@ -24,6 +24,15 @@ pub(super) fn run(
     if args.status.is_some() && args.memory_type != "task" {
         let what = format!("`--status` is for `--type task`, not for `{}`", args.memory_type);
         return Err(CommandError::Because(what));
+    }
+    if !MEMORY_TYPES.iter().any(|it| it.as_str() == args.memory_type) {
+        let arguments = episode(&args, text)?;
+        return knowledge::remember(&arguments, (args.db, args.is_json), context);
+    }
+    if args.topic.is_some() || !args.entities.is_empty() {
+        let what = "`--topic` and `--entity` are for episodes, not for `--type core`, learning or \
+                    task";
+        return Err(CommandError::Because(what.to_owned()));
     }
     // Checked before a new memory is created.
     let request = StoreRequest::parse(&arguments(&args, text)).map_err(explained)?;
@@ -48,6 +57,27 @@ pub(super) fn run(
     let back = back.map(|it| format!(", or MemoryRollback to snapshot {it}")).unwrap_or_default();
     context.say(format_args!("to undo: delete_memory with that id{back}\n"))?;
     Ok(CommandOutcome::Done)
+}
+
+/// Returns the arguments of `MemoryRemember`.
+fn episode(args: &RememberArgs, text: String) -> Result<Map<String, Value>, CommandError> {
+    let others = [
+        ("--tag", !args.tags.is_empty()),
+        ("--category", args.category.is_some()),
+        ("--importance", args.importance.is_some()),
+    ];
+    if let Some((flag, _)) = others.iter().find(|it| it.1) {
+        let what = format!("`{flag}` is for `--type core`, learning or task");
+        return Err(CommandError::Because(what));
+    }
+    let mut arguments = Map::new();
+    arguments.insert("kind".to_owned(), args.memory_type.as_str().into());
+    arguments.insert("content".to_owned(), text.into());
+    arguments.insert("topic".to_owned(), args.topic.clone().into());
+    if !args.entities.is_empty() {
+        arguments.insert("entities".to_owned(), args.entities.clone().into());
+    }
+    Ok(arguments)
 }
 
 /// Returns the arguments of `store_memory`.

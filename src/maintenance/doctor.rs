@@ -114,6 +114,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("content_hashes", texts::examine),
     ("fields", typed::fields),
     ("facets", typed::facets),
+    ("typed_edges", typed::typed_edges),
     ("custom_views", typed::custom_views),
     ("references", references),
 ];

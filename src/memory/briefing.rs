@@ -10,9 +10,10 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::session_note::{LOG_ROOT, is_session_note};
+use super::session_note::is_session_note;
 use super::typed::TypedMemory;
 use crate::model::heat::BIRTH_TEMPERATURE;
+use crate::model::kinds::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::{ArchivedNodes, NodeHead, Reader, SnapshotRange, UsedNode};

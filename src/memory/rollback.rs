@@ -141,6 +141,7 @@ fn apply(
     if !is_same || after == LaterSnapshots::Drop {
         rolled.n_nodes = restore(batch, target)?;
     }
+    batch.forget_receipts_after(target)?;
     let state = batch.fingerprint()?;
     if state.to_string() != snapshot.cursor_hash {
         return Err(Error::Store(StoreError::Corrupt {

@@ -15,14 +15,12 @@ use crate::ingest::conversation::{Conversation, Digest, SecretScrubber};
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::kinds::knowledge::LOG_ROOT;
 use crate::model::tree::{Format, NodeType};
 use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
 use crate::store::{Attributes, Batch, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
-
-/// The label of the root that session notes live under.
-pub(crate) const LOG_ROOT: &str = "@log";
 
 /// The beginning of a note's label.
 const LABEL_START: &str = "Session: ";

@@ -45,6 +45,7 @@ use super::Memory;
 use super::edits::forget_all;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
+use crate::model::identity::NodeId;
 use crate::model::kinds::{Kind, MEMORIES_ROOT};
 use crate::model::tree::{Format, NodeType};
 use crate::query::ViewKind;
@@ -133,32 +134,56 @@ impl Memory {
                 self.change_memory(change, Some(memory_type))?;
             return Ok(StoredMemory { created: false, memory, snapshot });
         }
-        let redactor = &self.workspace().redactor;
-        let content = redactor.scrub(&content).text.into_owned();
-        let token_count = tokens::count(&content);
-        let changes = redacted(changes, &|it| redactor.scrub(&it).text.into_owned());
-        let now = self.clock.now();
-        let stored = self.writer.write("", "", now, |batch| {
-            let equal = batch.typed_with_text(memory_type, &content)?.into_iter();
-            let mut equal = equal.map(|it| Ok((memory_of(batch, &it)?, false)));
-            let kept = equal.find(|it| it.as_ref().map_or(true, |(it, _)| !it.archived));
-            if let Some(kept) = kept {
-                return kept;
+        let memory = self.scrubbed_memory(memory_type, &content, changes);
+        let stored = self.writer.write("", "", self.clock.now(), |batch| {
+            let (memory, _, created) = self.store_in(batch, &memory)?;
+            if created {
+                batch.set_message(format!("store_memory:{}", memory.id));
             }
-            self.check_limit(batch, memory_type)?;
-            let mut fields = Map::new();
-            fields.insert("uuid".to_owned(), batch.random_uuid()?.into());
-            for key in ["created_at", "updated_at"] {
-                fields.insert(key.to_owned(), now.0.into());
-            }
-            changes::apply(&changes, memory_type, &mut fields, now);
-            let node = Draft { memory_type, content: &content, token_count, fields };
-            let (memory, _) = insert(batch, &node, now)?;
-            batch.set_message(format!("store_memory:{}", memory.id));
-            Ok((memory, true))
+            Ok((memory, created))
         });
         let ((memory, created), commit) = stored.map_err(|it| self.with_suggestions(it))?;
         Ok(StoredMemory { created, memory, snapshot: commit.snapshot })
+    }
+
+    /// Returns a memory to be stored, without secrets, its tokens counted.
+    pub(in crate::memory) fn scrubbed_memory(
+        &self,
+        memory_type: NodeType,
+        content: &str,
+        changes: FieldChanges,
+    ) -> NewMemory {
+        let redactor = &self.workspace().redactor;
+        let content = redactor.scrub(content).text.into_owned();
+        let token_count = tokens::count(&content);
+        let changes = redacted(changes, &|it| redactor.scrub(&it).text.into_owned());
+        NewMemory { memory_type, content, token_count, changes }
+    }
+
+    /// Stores a memory in a write, unless an equal one is there; returns whether it is new.
+    pub(in crate::memory) fn store_in(
+        &self,
+        batch: &mut Batch<'_>,
+        new: &NewMemory,
+    ) -> Result<(TypedMemory, NodeId, bool), MemoryError> {
+        let NewMemory { memory_type, content, token_count, changes } = new;
+        let (memory_type, token_count, now) = (*memory_type, *token_count, self.clock.now());
+        for equal in batch.typed_with_text(memory_type, content)? {
+            let kept = memory_of(batch, &equal)?;
+            if !kept.archived {
+                return Ok((kept, equal.id, false));
+            }
+        }
+        self.check_limit(batch, memory_type)?;
+        let mut fields = Map::new();
+        fields.insert("uuid".to_owned(), batch.random_uuid()?.into());
+        for key in ["created_at", "updated_at"] {
+            fields.insert(key.to_owned(), now.0.into());
+        }
+        changes::apply(changes, memory_type, &mut fields, now);
+        let node = Draft { memory_type, content, token_count, fields };
+        let (memory, _, id) = insert(batch, &node, now)?;
+        Ok((memory, id, true))
     }
 
     /// Returns the memories that meet every condition, a page of them; each counts one access.
@@ -258,13 +283,14 @@ impl Memory {
     }
 
     /// Completes the error of a limit; only core memories have one.
-    fn with_suggestions(&self, error: MemoryError) -> MemoryError {
+    fn with_suggestions(&self, mut error: MemoryError) -> MemoryError {
         if error.code != ErrorCode::LimitExceeded {
             return error;
         }
         let suggestions =
             self.read(|reader| query::suggestions(reader, NodeType::Core, SUGGESTIONS_MAX));
-        MemoryError { suggestions: suggestions.unwrap_or_default(), ..error }
+        error.suggestions = suggestions.unwrap_or_default();
+        error
     }
 
     fn count_accesses(&self, nodes: Vec<NodeKey>) {
@@ -276,6 +302,14 @@ impl Memory {
 fn too_many_core(max: u64) -> MemoryError {
     let what = format!("there are {max} core memories, the most there may be; archive one first");
     MemoryError::new(ErrorCode::LimitExceeded, what)
+}
+
+/// A memory to be stored, without secrets.
+pub(in crate::memory) struct NewMemory {
+    memory_type: NodeType,
+    content: String,
+    token_count: u32,
+    changes: FieldChanges,
 }
 
 /// A memory to be added.
@@ -291,9 +325,8 @@ fn insert(
     batch: &mut Batch<'_>,
     new: &Draft<'_>,
     made: Millis,
-) -> Result<(TypedMemory, NodeKey), MemoryError> {
+) -> Result<(TypedMemory, NodeKey, NodeId), MemoryError> {
     let fields = canonical(new.fields.clone())?;
-    let folder = Kind::of(new.memory_type).map_or("", |it| it.folder);
     let label = text::label_of_text(new.content);
     let memory = TypedMemory::new(new.memory_type, new.content, &fields, Default::default());
     let data = NodeData {
@@ -304,8 +337,11 @@ fn insert(
         token_count: new.token_count,
         attributes: Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_string()))),
     };
-    let (key, _) = batch.insert_typed_node(&data, &[MEMORIES_ROOT, folder, &made.month()])?;
-    Ok((memory, key))
+    let bucket = Kind::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
+    let month = made.month();
+    let bucket: Vec<&str> = bucket.iter().copied().chain([month.as_str()]).collect();
+    let (key, id) = batch.insert_typed_node(&data, &bucket)?;
+    Ok((memory, key, id))
 }
 
 fn canonical(fields: Map<String, Value>) -> Result<Fields, MemoryError> {
@@ -327,7 +363,7 @@ fn memory_of(batch: &Batch<'_>, node: &NodeRecord) -> Result<TypedMemory, Memory
 }
 
 /// Gives a memory new values; returns it as it is then, and the names of what differs.
-fn rewrite(
+pub(in crate::memory) fn rewrite(
     batch: &mut Batch<'_>,
     node: &NodeRecord,
     content: Option<&str>,

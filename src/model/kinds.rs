@@ -3,20 +3,25 @@
 //! To add a kind is one row of [`NODE_KINDS`]; a key is one row of its list. Validation, facets and
 //! documentation follow from the table.
 
+pub(crate) mod knowledge;
+
 use std::fmt;
 
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
+use super::identity::NodeId;
 use super::tree::NodeType;
 
 /// A type of node that has fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) node_type: NodeType,
-    /// The folder of its nodes below the root [`MEMORIES_ROOT`].
-    pub(crate) folder: &'static str,
+    /// The headings above its nodes, outermost first; they belong to no file.
+    pub(crate) bucket: &'static [&'static str],
     pub(crate) keys: &'static [Key],
+    /// Characters of its text, at most.
+    pub(crate) content_chars_max: usize,
 }
 
 /// A key of the fields.
@@ -43,6 +48,16 @@ pub(crate) enum ValueType {
     Flag,
     /// An object of these keys.
     Object(&'static [Key]),
+    /// A number between 0 and 1.
+    Share,
+    /// A whole number.
+    Whole,
+    /// The id of a node.
+    Id,
+    /// Edges to other nodes: objects of `type`, `to`, `strength` and `context`.
+    Links { n_max: usize },
+    /// An object of any members.
+    Free { bytes_max: usize },
 }
 
 /// The label of the root that typed memories live under, which belongs to no file.
@@ -82,10 +97,25 @@ const MEMORY: &[Key] = TASK.split_at(TASK.len() - 1).0;
 
 /// Every kind.
 pub(crate) const NODE_KINDS: &[Kind] = &[
-    Kind { node_type: NodeType::Core, folder: "core", keys: MEMORY },
-    Kind { node_type: NodeType::Learning, folder: "learnings", keys: MEMORY },
-    Kind { node_type: NodeType::Task, folder: "tasks", keys: TASK },
+    memory(NodeType::Core, &[MEMORIES_ROOT, "core"], MEMORY),
+    memory(NodeType::Learning, &[MEMORIES_ROOT, "learnings"], MEMORY),
+    memory(NodeType::Task, &[MEMORIES_ROOT, "tasks"], TASK),
+    knowledge::EPISODE,
+    knowledge::CONCEPT,
+    knowledge::FACT,
+    knowledge::TOPIC,
+    knowledge::ENTITY,
+    knowledge::CONFLICT,
+    knowledge::CHUNK,
 ];
+
+const fn memory(
+    node_type: NodeType,
+    bucket: &'static [&'static str],
+    keys: &'static [Key],
+) -> Kind {
+    Kind { node_type, bucket, keys, content_chars_max: CONTENT_CHARS_MAX }
+}
 
 /// The reason why fields are refused: the key, the limit and the size of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,6 +201,43 @@ impl ValueType {
             (ValueType::Flag, Value::Bool(true)) => Ok(()),
             (ValueType::Flag, _) => Err("must be `true` or absent".to_owned()),
             (ValueType::Object(_), _) => Err("must be an object".to_owned()),
+            (other, value) => other.check_of_knowledge(value),
+        }
+    }
+}
+
+impl ValueType {
+    fn check_of_knowledge(self, value: &Value) -> Result<(), String> {
+        let is_share = |it: &Value| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
+        let is_id = |it: &Value| it.as_str().and_then(NodeId::parse).is_some();
+        let is_link = |it: &Value| {
+            is_id(&it["to"])
+                && it["type"].as_str().is_some_and(|it| !it.trim().is_empty())
+                && (it["strength"].is_null() || is_share(&it["strength"]))
+        };
+        let ok = |is_ok: bool, what: &str| match is_ok {
+            true => Ok(()),
+            false => Err(format!("must be {what}")),
+        };
+        match (self, value) {
+            (ValueType::Share, it) => ok(is_share(it), "a number from 0 to 1"),
+            (ValueType::Whole, it) => ok(it.is_i64(), "a whole number"),
+            (ValueType::Id, it) => ok(is_id(it), "the id of a node"),
+            (ValueType::Links { n_max }, Value::Array(items)) if n_max < items.len() => {
+                Err(format!("has {} items; at most {n_max} fit", items.len()))
+            }
+            (ValueType::Links { .. }, Value::Array(items)) => {
+                ok(items.iter().all(is_link), "a list of edges, each with `type` and `to`")
+            }
+            (ValueType::Links { .. }, _) => Err("must be a list".to_owned()),
+            (ValueType::Free { bytes_max }, it @ Value::Object(_)) => {
+                let n_bytes = it.to_string().len();
+                match n_bytes <= bytes_max {
+                    true => Ok(()),
+                    false => Err(format!("has {n_bytes} bytes; at most {bytes_max} fit")),
+                }
+            }
+            _ => Err("must be an object".to_owned()),
         }
     }
 }

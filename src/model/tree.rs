@@ -34,11 +34,25 @@ pub enum NodeType {
     Learning,
     /// A memory of a piece of work.
     Task,
+    /// Something that happened or was said, verbatim.
+    Episode,
+    /// A generalization of episodes, or a cluster of facts.
+    Concept,
+    /// A statement that holds for a time.
+    Fact,
+    /// A subject area of episodes and concepts.
+    Topic,
+    /// A person, a tool, a file or another thing that texts mention.
+    Entity,
+    /// Statements that contradict each other.
+    Conflict,
+    /// A text that waits to be divided into episodes.
+    Chunk,
 }
 
 impl NodeType {
     /// All types, in the order of the schema and the documentation.
-    pub const ALL: [NodeType; 11] = [
+    pub const ALL: [NodeType; 18] = [
         NodeType::Heading,
         NodeType::List,
         NodeType::Kv,
@@ -50,6 +64,13 @@ impl NodeType {
         NodeType::Core,
         NodeType::Learning,
         NodeType::Task,
+        NodeType::Episode,
+        NodeType::Concept,
+        NodeType::Fact,
+        NodeType::Topic,
+        NodeType::Entity,
+        NodeType::Conflict,
+        NodeType::Chunk,
     ];
 
     /// The names of all types, in the order of [`NodeType::ALL`].
@@ -62,6 +83,9 @@ impl NodeType {
         }
         names
     };
+
+    /// The names of the types that a search can be narrowed to, in the same order.
+    pub const SEARCHED: &'static [&'static str] = NodeType::NAMES.split_at(16).0;
 
     /// Returns the name in the schema and the protocol.
     pub const fn as_str(self) -> &'static str {
@@ -77,6 +101,13 @@ impl NodeType {
             NodeType::Core => "core",
             NodeType::Learning => "learning",
             NodeType::Task => "task",
+            NodeType::Episode => "episode",
+            NodeType::Concept => "concept",
+            NodeType::Fact => "fact",
+            NodeType::Topic => "topic",
+            NodeType::Entity => "entity",
+            NodeType::Conflict => "conflict",
+            NodeType::Chunk => "chunk",
         }
     }
 

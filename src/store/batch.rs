@@ -11,6 +11,7 @@ mod files;
 mod fts;
 mod heat;
 mod inserts;
+mod knowledge;
 mod links;
 mod nodes;
 mod tombstones;
@@ -22,6 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
 use inserts::UnrecordedInserts;
+pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
@@ -307,19 +309,30 @@ impl<'a> Batch<'a> {
 
     /// Returns the snapshot, made at the first change, and the number of the next change.
     fn next_diff(&mut self) -> Result<(i64, i64), StoreError> {
+        let snapshot = self.own_snapshot()?;
+        self.next_seq += 1;
+        Ok((snapshot, self.next_seq))
+    }
+
+    /// Returns the snapshot of this write, if something was changed.
+    pub(crate) fn changed_snapshot(&self) -> Option<i64> {
+        self.snapshot
+    }
+
+    /// Returns the snapshot of this write, and makes it where nothing was changed yet. Something
+    /// must be changed then.
+    pub(crate) fn own_snapshot(&mut self) -> Result<i64, StoreError> {
         const BEGIN: &str = "
             INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
             VALUES ((SELECT snapshot FROM cursor WHERE name = 'HEAD'), '', '', ?1, ?2)";
-        let snapshot = match self.snapshot {
-            Some(snapshot) => snapshot,
+        match self.snapshot {
+            Some(snapshot) => Ok(snapshot),
             None => {
                 let made = params![self.compile_root, self.now.0];
                 self.tx.execute(BEGIN, made).doing("begin a snapshot")?;
-                *self.snapshot.insert(self.tx.last_insert_rowid())
+                Ok(*self.snapshot.insert(self.tx.last_insert_rowid()))
             }
-        };
-        self.next_seq += 1;
-        Ok((snapshot, self.next_seq))
+        }
     }
 
     /// Resolves references, updates the fingerprint and moves HEAD; returns `None` if nothing

@@ -30,6 +30,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0010_fields.sql"),
     include_str!("sql/0011_views.sql"),
     include_str!("sql/0012_facet_programs.sql"),
+    include_str!("sql/0013_knowledge.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
@@ -53,6 +54,18 @@ const SUPPLIED: &[(i64, &str, &str)] = &[
         11,
         "CREATE TEMP VIEW custom_view (name, query) AS SELECT NULL, NULL WHERE false;",
         "DROP VIEW temp.custom_view;",
+    ),
+    (
+        13,
+        "CREATE TEMP VIEW typed_edge (source, type, target, strength) AS
+             SELECT NULL, NULL, NULL, NULL WHERE false;
+         CREATE TEMP VIEW typed_edge_made (source, type, target, strength) AS
+             SELECT NULL, NULL, NULL, NULL WHERE false;
+         CREATE TEMP VIEW receipt (name, request, snapshot, answer) AS
+             SELECT NULL, NULL, NULL, NULL WHERE false;",
+        "DROP VIEW temp.typed_edge;
+         DROP VIEW temp.typed_edge_made;
+         DROP VIEW temp.receipt;",
     ),
 ];
 

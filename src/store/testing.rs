@@ -34,13 +34,16 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
-        "DROP TABLE custom_view;
-         ALTER TABLE pulse DROP COLUMN views;
-         DROP TRIGGER facet_node_added;
+        "DROP TRIGGER facet_node_added;
          DROP TRIGGER facet_node_changed;
          DROP TRIGGER facet_node_removed;
          DROP VIEW facet_made;
          DROP TABLE facet;
+         DROP TABLE receipt;
+         DROP VIEW typed_edge_made;
+         DROP TABLE typed_edge;
+         DROP TABLE custom_view;
+         ALTER TABLE pulse DROP COLUMN views;
          DROP INDEX node_with_fields;
          ALTER TABLE node DROP COLUMN fields;
          ALTER TABLE diff DROP COLUMN old_fields;

@@ -89,6 +89,7 @@ fn shipped_migrations_never_change() {
             "1cb4a9a83679e07c",
             "f24515a6e7b61426",
             "20aa6e7ea261c714",
+            "f617ea04475daa0b",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -181,6 +182,7 @@ fn doctor_names_what_is_wrong() {
         fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa`
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
+        pass typed_edges: 0 typed edges follow the fields
         pass custom_views: 0 custom views are sound
         fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));

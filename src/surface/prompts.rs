@@ -10,7 +10,7 @@ pub(crate) type PromptFn = fn(&Args) -> Result<String, HandlerError>;
 const TOPIC_CHARS_MAX: usize = 200;
 
 /// Every prompt, in the order of their use.
-pub(super) const PROMPTS: &[Prompt<PromptFn>] = &[ORIENT, RESYNC, TIDY];
+pub(super) const PROMPTS: &[Prompt<PromptFn>] = &[ORIENT, RESYNC, TIDY, CONSOLIDATE, TRIAGE];
 
 /// The prompts that need only the core tools.
 pub(super) const READING: &[Prompt<PromptFn>] = &[ORIENT, RESYNC];
@@ -37,6 +37,22 @@ const TIDY: Prompt<PromptFn> = Prompt {
     description: "Has the agent find what is double, outdated or long, and ask before it acts.",
     args: &[Arg::text("topic", "What to tidy up; default everything")],
     get: tidy,
+};
+
+const CONSOLIDATE: Prompt<PromptFn> = Prompt {
+    name: "consolidate",
+    title: "Consolidate what was learned",
+    description: "Has the agent make concepts of the episodes that wait, and end conflicts.",
+    args: &[Arg::text("topic", "Which topic; default the one that waits longest")],
+    get: consolidate,
+};
+
+const TRIAGE: Prompt<PromptFn> = Prompt {
+    name: "triage",
+    title: "Draw episodes from texts",
+    description: "Has the agent divide the texts that MemoryIngest kept into episodes.",
+    args: &[],
+    get: triage,
 };
 
 /// Returns the messages of a prompt: one, by the person.
@@ -106,6 +122,35 @@ fn tidy(args: &Args) -> Result<String, HandlerError> {
          4. At the end say what you changed and the snapshot from before, to which MemoryRollback \
          goes back."
     ))
+}
+
+fn consolidate(args: &Args) -> Result<String, HandlerError> {
+    let of_topic = topic(args).map(|it| format!(" with `topic` `{it}`")).unwrap_or_default();
+    Ok(format!(
+        "Consolidate what your memory has learned:\n\
+         1. MemoryReview{of_topic}.\n\
+         2. Read its episodes. Where several say the same kind of thing, write a concept: specific \
+         and such that it could be wrong, `from` the episodes that show it. Prefer `update` or \
+         `evidence` where one of the concepts shown says it already. What fits nothing is only \
+         `processed`.\n\
+         3. Link concepts that imply, cause or contradict each other. For an open conflict say \
+         which statement holds (`resolve`), or that both do (`dismiss`); ask me if you cannot \
+         know.\n\
+         4. MemoryApply with all operations, the worksheet's `base`, and `dry_run` first; then \
+         without.\n\
+         5. Again from 1 while `pending` is left. At the end tell me in a few sentences what you \
+         made, with ids, and the snapshot from before, to which MemoryRollback goes back."
+    ))
+}
+
+fn triage(_: &Args) -> Result<String, HandlerError> {
+    Ok("Draw episodes from the texts that your memory keeps:\n\
+        1. MemoryIngest with `flush`, so that nothing waits in the buffer.\n\
+        2. MemoryReview with `task` triage. Follow its instructions.\n\
+        3. MemoryApply with a `remember` or `fact` for each thing worth keeping, and `ingested` \
+        for the chunk as the last operation, with its `density`: the share worth keeping.\n\
+        4. Again from 2 until `chunk` is null. At the end tell me what you kept."
+        .to_owned())
 }
 
 /// Returns the topic as one line that ends no quotation.

@@ -3,6 +3,7 @@
 //! Clients depend on the names, the keys and their order. A read shows one state of the memory and
 //! warms nothing.
 
+mod knowledge;
 mod memories;
 mod process;
 
@@ -207,6 +208,17 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     memories::COMPLETED_TASKS,
     memories::COMPLETED_TASKS_NARROWED,
     memories::CUSTOM,
+    knowledge::REVIEW,
+    knowledge::TOPICS,
+    knowledge::CONCEPTS,
+    knowledge::CONCEPTS_NARROWED,
+    knowledge::CONCEPT,
+    knowledge::EPISODES,
+    knowledge::EPISODES_NARROWED,
+    knowledge::ENTITIES,
+    knowledge::ENTITY,
+    knowledge::CONFLICTS,
+    knowledge::CONFLICTS_NARROWED,
 ];
 
 /// Reads the resource of that URI into `out`.

@@ -2,6 +2,7 @@
 //! every session pays for them.
 
 pub(crate) mod compile;
+mod knowledge;
 mod memories;
 pub(crate) mod read;
 pub(crate) mod relate;
@@ -25,6 +26,17 @@ const INSTRUCTIONS: &str = "Long-term memory: the user's notes as a tree of node
                             (tokens): replies never exceed it and say what they left out. What you \
                             read gets warmer and ranks higher. MemoryWrite remembers what you \
                             learn, at the node it belongs to.";
+
+/// Told where tools of knowledge are offered beside those of notes.
+const INSTRUCTIONS_WITH_KNOWLEDGE: &str = concat!(
+    "Long-term memory: the user's notes as a tree of nodes, each with a stable 11-character id, ",
+    "and what agents learned. Look here before reading files. MemorySearch finds nodes; ",
+    "MemoryTree shows the outline; MemoryFetch reads a node and what is around it; ",
+    "MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it and say what ",
+    "they left out. What you read gets warmer and ranks higher. MemoryRecall says what is known ",
+    "of a question, a thing or a topic. MemoryRemember keeps what you learn; MemoryWrite is for ",
+    "the notes themselves.",
+);
 
 /// The names of a node's id in any tool; each takes them all.
 const NODE_NAMES: &[&str] = &["anchor", "id", "node", "node_id", "root", "source_id"];
@@ -64,8 +76,8 @@ const CORE: &[&str] = &[
 struct NamedSet {
     /// The name that `--tools` takes.
     name: &'static str,
-    table: &'static [Tool<ToolRunner>],
-    /// The names of its tools; `None` for the whole table.
+    tables: &'static [&'static [Tool<ToolRunner>]],
+    /// The names of its tools; `None` for the whole tables.
     only: Option<&'static [&'static str]>,
     /// The prompts whose tools it has.
     prompts: &'static [Prompt<prompts::PromptFn>],
@@ -76,21 +88,21 @@ struct NamedSet {
 const SETS: [NamedSet; 3] = [
     NamedSet {
         name: "all",
-        table: TOOLS,
+        tables: &[TOOLS, knowledge::TOOLS],
         only: None,
         prompts: prompts::PROMPTS,
-        instructions: INSTRUCTIONS,
+        instructions: INSTRUCTIONS_WITH_KNOWLEDGE,
     },
     NamedSet {
         name: "core",
-        table: TOOLS,
+        tables: &[TOOLS],
         only: Some(CORE),
         prompts: prompts::READING,
         instructions: INSTRUCTIONS,
     },
     NamedSet {
         name: "memory",
-        table: memories::TOOLS,
+        tables: &[memories::TOOLS],
         only: None,
         prompts: &[],
         instructions: memories::INSTRUCTIONS,
@@ -153,12 +165,17 @@ impl ToolSet {
         let mut tools: Vec<Tool<ToolRunner>> = Vec::new();
         for set in self.sets() {
             let is_in = |it: &&Tool<ToolRunner>| set.only.is_none_or(|of| of.contains(&it.name));
-            tools.extend(set.table.iter().filter(is_in).map(row));
+            tools.extend(set.tables.iter().copied().flatten().filter(is_in).map(row));
         }
         tools.sort_unstable_by_key(|it| it.name);
         tools.dedup_by_key(|it| it.name);
         tools
     }
+}
+
+/// Returns the tool of that name of the default set.
+pub(super) fn named(name: &str) -> Option<&'static Tool<ToolRunner>> {
+    SETS[0].tables.iter().copied().flatten().find(|it| it.name == name)
 }
 
 impl fmt::Display for ToolSet {
@@ -183,8 +200,8 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryDelta",
-        description: "Returns the net changes since you last looked, newest first; with `detail` \
-                      the new texts: {since_snapshot: 41}",
+        description: "Returns net changes since you last looked, newest first; `detail`: the \
+                      texts: {since_snapshot: 41}",
         args: &[
             Arg::integer("since_snapshot", "Default 0, none").also(&[
                 "since",
@@ -217,8 +234,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryFetch",
-        description: "Returns the text of a node, after as much of what is around it as fits: \
-                      {anchor: 'ID'}",
+        description: "Returns a node's text, after as much around it as fits: {anchor: 'ID'}",
         args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -344,7 +360,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::text("query", "Or an FTS5 expression").required().also(&["q", "text", "words"]),
             BUDGET,
             Arg::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
-            Arg::choice("type", "", &NodeType::NAMES).also(&["node_type"]),
+            Arg::choice("type", "", NodeType::SEARCHED).also(&["node_type"]),
             Arg::texts("tags", "All of them", 0, usize::MAX),
             Arg::choice("status", "", STATUSES),
             Arg::choice("importance", "", IMPORTANCES),
@@ -359,7 +375,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryStats",
-        description: "Returns counts of nodes and snapshots, as a first look: {}",
+        description: "Returns counts of nodes and snapshots: {}",
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,

@@ -127,7 +127,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       12/12 migrations applied
+        ✓ schema_version       13/13 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -139,6 +139,7 @@ fn doctor_reports_every_check() {
         ✓ content_hashes       4 texts match their hashes
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
+        ✓ typed_edges          0 typed edges follow the fields
         ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
         = 0
@@ -153,7 +154,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       12/12 migrations applied
+        ✓ schema_version       13/13 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -165,6 +166,7 @@ fn doctor_reports_every_check() {
         ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` of store.md
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
+        ✓ typed_edges          0 typed edges follow the fields
         ✓ custom_views         0 custom views are sound
         ✓ references           0 references point where they should
         = 1
@@ -291,7 +293,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
             $ compile notes --db newer.db
             $ serve --db newer.db
             $ search a --db newer.db
-            ! remindb: `newer.db` has schema 99, newer than 12, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 13, the newest this build knows; update the program
             = 2
             $ inspect --db folder.db
             $ compile notes --db folder.db
@@ -368,7 +370,7 @@ fn usage_errors_are_explained() {
         ! remindb: no detail `everything`; there are label, snippet and full
         = 2
         $ search a --type prose --db x
-        ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed, core, learning, task
+        ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed, core, learning, task, episode, concept, fact, topic, entity, conflict, chunk
         = 2
         $ inspect --depth 3
         ! remindb: `--depth` is for `--tree`; add it; see `remindb help inspect`
@@ -383,7 +385,7 @@ fn usage_errors_are_explained() {
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help completion`
         = 2
         $ help me
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, recall, review, apply, undo, ingest, conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
         = 2
         $ --nonsense
         ! remindb: invalid option `--nonsense`; see `remindb help`

@@ -146,8 +146,13 @@ fn what_is_remembered_is_shown_with_the_way_back() {
 fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
     let folder = Folder::new();
     folder.check_session(expect![[r#"
-        $ remember tea
-        ! remindb: `remember` needs `--type core` for what always holds, `--type learning` for what was found out, or `--type task` for what is to be done; see `remindb help remember`
+        $ remember --tag drinks tea
+        ! remindb: `--tag` is for `--type core`, learning or task
+        = 2
+    "#]]);
+    folder.check_session(expect![[r#"
+        $ remember --type core --topic drinks tea
+        ! remindb: `--topic` and `--entity` are for episodes, not for `--type core`, learning or task
         = 2
     "#]]);
     folder.check_session(expect![[r#"
@@ -156,8 +161,8 @@ fn what_cannot_be_remembered_is_explained_and_makes_nothing() {
         = 2
     "#]]);
     folder.check_session(expect![[r#"
-            $ remember --type fact tea
-            ! remindb: `type` must be one of core, learning, task
+            $ remember --type rumour tea
+            ! remindb: `kind` must be core, learning, task or one of observation, decision, question, meta, preference, outcome, fact
             = 2
         "#]]);
     folder.check_session(expect![[r#"

@@ -227,7 +227,7 @@ fn an_empty_folder_is_an_empty_memory() {
         $ inspect --tree --files --json --db m.db --depth 0
         {
           "database": "m.db",
-          "size_bytes": 180224,
+          "size_bytes": 204800,
           "nodes": 0,
           "tokens": 0,
           "by_type": {},

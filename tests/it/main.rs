@@ -28,6 +28,8 @@ mod heat;
 /// Odd folders and killed processes.
 mod hooks;
 mod hostile;
+/// Knowledge: on the command line, over MCP, by several processes.
+mod knowledge;
 /// Arguments by other names and in other forms.
 mod lenient;
 /// Limits, archiving, and the settings and backups around them.

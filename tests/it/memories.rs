@@ -445,7 +445,7 @@ fn sets_of_tools_are_offered_alone_and_together() {
     let five =
         ["delete_memory", "get_memory_stats", "query_memories", "store_memory", "update_memory"];
     for (names, n_tools) in
-        [("all", 18), ("core", 7), ("memory", 5), ("core,memory", 12), ("memory,all,core", 23)]
+        [("all", 24), ("core", 7), ("memory", 5), ("core,memory", 12), ("memory,all,core", 29)]
     {
         let mut client = Client::modern(&folder, &["--db", "m.db", "--tools", names]);
         let list = client.ask("tools/list", json!({}))["result"]["tools"].clone();

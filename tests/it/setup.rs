@@ -131,7 +131,7 @@ fn a_project_gets_a_server_and_two_skills() {
         made DIR/project/.claude/skills/remindb-read/SKILL.md
         made DIR/project/.claude/skills/remindb-write/SKILL.md
         memory: DIR/project/.remindb/memory.db (the server makes it)
-        allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+        allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
         to be asked each time: remindb setup claude-code --ask
         added hooks: the agent is told what the memory holds, and a note of each session is kept
         to leave them out: remindb setup claude-code --no-hooks
@@ -174,16 +174,22 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
             {
               "permissions": {
                 "allow": [
+                  "mcp__remindb__MemoryApply",
                   "mcp__remindb__MemoryCompile",
+                  "mcp__remindb__MemoryConsolidate",
                   "mcp__remindb__MemoryDelta",
                   "mcp__remindb__MemoryDiff",
                   "mcp__remindb__MemoryFetch",
                   "mcp__remindb__MemoryFetchBatch",
                   "mcp__remindb__MemoryForget",
                   "mcp__remindb__MemoryHistory",
+                  "mcp__remindb__MemoryIngest",
                   "mcp__remindb__MemoryPin",
+                  "mcp__remindb__MemoryRecall",
                   "mcp__remindb__MemoryRelate",
                   "mcp__remindb__MemoryRelated",
+                  "mcp__remindb__MemoryRemember",
+                  "mcp__remindb__MemoryReview",
                   "mcp__remindb__MemorySearch",
                   "mcp__remindb__MemoryStats",
                   "mcp__remindb__MemorySummarize",
@@ -194,7 +200,7 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
                 ]
               }
             }
-            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
             to be asked each time: remindb setup claude-code --ask
         "#]],
     );
@@ -234,7 +240,7 @@ fn codex_asks_for_what_cannot_be_undone() {
 
             [mcp_servers.remindb.tools.MemoryRollback]
             approval_mode = "prompt"
-            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
             to be asked each time: remindb setup codex --ask
         "#]],
     );
@@ -270,7 +276,7 @@ fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
                 "confirmationRequired": ["mcp_remindb_MemoryRollback"]
               }
             }
-            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
             to be asked each time: remindb setup gemini-cli --ask
         "#]],
     );
@@ -294,7 +300,7 @@ fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
                 "ask": ["mcp__remindb-user__MemoryRollback"]
               }
             }
-            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
             to be asked each time: remindb setup qwen-code --scope user --ask
         "#]],
     );
@@ -317,7 +323,7 @@ fn opencode_asks_for_what_cannot_be_undone() {
                 "remindb_MemoryRollback": "ask"
               }
             }
-            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            allowed 23 tools to read and write the memory without asking; it asks before MemoryRollback
             to be asked each time: remindb setup opencode --ask
         "#]],
     );

@@ -50,8 +50,12 @@ const RESERVED: &[(&str, &[&str])] = &[
 /// Files that serve resources, from the rows of the table down to the connections.
 const PASSIVE: &[&str] = &[
     "surface/resources.rs",
+    "surface/resources/knowledge.rs",
     "surface/resources/memories.rs",
     "surface/resources/process.rs",
+    "memory/knowledge/documents.rs",
+    "memory/knowledge/documents/details.rs",
+    "memory/knowledge/recall/lexical.rs",
     "memory/typed/collections.rs",
     "memory/typed/custom_views.rs",
     "memory/typed/query.rs",
@@ -66,6 +70,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/views.rs",
     "store/reader/edges.rs",
     "store/reader/hits.rs",
+    "store/reader/knowledge.rs",
     "store/reader/history.rs",
     "store/reader/change_counters.rs",
     "store/reader/summary.rs",

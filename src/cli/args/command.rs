@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::client::{Client, Scope};
+use super::knowledge_args::KnowledgeArgs;
 use crate::cli::backups::BackupWish;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     ViewQuery(ViewQueryArgs),
     Setup(SetupArgs),
     Tool(ToolArgs),
+    Knowledge(KnowledgeArgs),
     Hook(HookArgs),
     Completion(Shell),
     Help(Option<String>),
@@ -141,6 +143,10 @@ pub(crate) struct RememberArgs {
     pub(crate) category: Option<String>,
     pub(crate) importance: Option<String>,
     pub(crate) status: Option<String>,
+    /// Of an episode.
+    pub(crate) topic: Option<String>,
+    /// Of an episode.
+    pub(crate) entities: Vec<String>,
     pub(crate) is_json: bool,
 }
 

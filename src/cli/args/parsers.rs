@@ -18,6 +18,7 @@ use super::values::{
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
 use crate::model::clock::Millis;
+use crate::model::kinds::knowledge::EPISODE_KINDS;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
@@ -142,18 +143,15 @@ pub(super) fn remember(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("category") => args.category = Some(parser.value()?.string()?),
             Long("importance") => args.importance = Some(parser.value()?.string()?),
             Long("status") => args.status = Some(parser.value()?.string()?),
+            Long("topic") => args.topic = Some(parser.value()?.string()?),
+            Short('e') | Long("entity") => args.entities.push(parser.value()?.string()?),
             Long("json") => args.is_json = true,
             // Words need no quotes: `remindb remember --type core likes tea`.
             Value(word) => words.push(word.string()?),
             other => return otherwise("remember", other),
         }
     }
-    let needs_type = || {
-        let what = "`remember` needs `--type core` for what always holds, `--type learning` for \
-                    what was found out, or `--type task` for what is to be done";
-        UsageError(what.to_owned())
-    };
-    args.memory_type = memory_type.ok_or_else(needs_type)?;
+    args.memory_type = memory_type.unwrap_or_else(|| EPISODE_KINDS[0].to_owned());
     args.text = match words.join(" ") {
         text if text == "-" => None,
         text if words.is_empty() || text.trim().is_empty() => {

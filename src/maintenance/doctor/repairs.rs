@@ -50,6 +50,7 @@ const FIXES: &[(&str, Fix)] = &[
     ("references", |conn, _| quiet(links::read_again(conn))),
     ("fields", |conn, _| quiet(typed::rewrite_fields(conn))),
     ("facets", |conn, _| quiet(typed::rebuild_facets(conn))),
+    ("typed_edges", |conn, _| quiet(typed::rebuild_typed_edges(conn))),
     ("fingerprint", adopt_state),
 ];
 

@@ -89,6 +89,36 @@ pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
     conn.execute_batch(REBUILD).doing("rebuild the facets")
 }
 
+/// Compares the index of typed edges with what the fields say.
+pub(super) fn typed_edges(
+    conn: &Connection,
+    _: &Path,
+) -> Result<(CheckStatus, String), StoreError> {
+    const SURPLUS: &str = "
+        SELECT count(*)
+          FROM (SELECT source, type, target, strength FROM typed_edge
+                EXCEPT
+                SELECT source, type, target, strength FROM typed_edge_made)";
+    const MISSING: &str = "
+        SELECT count(*)
+          FROM (SELECT source, type, target, strength FROM typed_edge_made
+                EXCEPT
+                SELECT source, type, target, strength FROM typed_edge)";
+    let (n_surplus, n_missing) = (count(conn, SURPLUS)?, count(conn, MISSING)?);
+    let n = count(conn, "SELECT count(*) FROM typed_edge")?;
+    let bad = format!("{n_missing} typed edges are missing, {n_surplus} are of no field");
+    Ok(verdict(n_surplus + n_missing == 0, format!("{n} typed edges follow the fields"), bad))
+}
+
+/// Makes the index of typed edges anew.
+pub(super) fn rebuild_typed_edges(conn: &Connection) -> Result<(), StoreError> {
+    const REBUILD: &str = "
+        DELETE FROM typed_edge;
+        INSERT INTO typed_edge (source, type, target, strength)
+        SELECT source, type, target, strength FROM typed_edge_made;";
+    conn.execute_batch(REBUILD).doing("rebuild the typed edges")
+}
+
 /// Returns the names of the custom views whose name or conditions are invalid, and how many views
 /// there are in all.
 fn broken_views(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {

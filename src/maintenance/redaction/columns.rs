@@ -61,6 +61,11 @@ const OTHERS: &[TextColumn] = &[
     column("facet", "value", ColumnContent::Bound),
     column("custom_view", "name", ColumnContent::Names),
     column("custom_view", "query", ColumnContent::Json),
+    column("typed_edge", "type", ColumnContent::Bound),
+    column("typed_edge", "target", ColumnContent::Names),
+    column("receipt", "name", ColumnContent::Names),
+    column("receipt", "request", ColumnContent::Names),
+    column("receipt", "answer", ColumnContent::Names),
 ];
 
 #[cfg(test)]

@@ -27,7 +27,16 @@ pub(super) const TRANSFERRED_TABLES: &[&str] = &[
 
 /// Tables that are not: their rows follow from others, or mean nothing elsewhere.
 #[cfg(test)]
-pub(super) const DERIVED_TABLES: &[&str] = &["node_fts", "lease", "pulse", "facet", "facet_made"];
+pub(super) const DERIVED_TABLES: &[&str] = &[
+    "node_fts",
+    "lease",
+    "pulse",
+    "facet",
+    "facet_made",
+    "typed_edge",
+    "typed_edge_made",
+    "receipt",
+];
 
 /// A table's schema in one database.
 pub(super) struct TableSchema {

@@ -519,6 +519,7 @@ impl Simulation {
         self.check_search(&seen);
         self.check_sums();
         self.check_typed(&seen);
+        self.check_typed_edges();
         past::check(self);
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::store::StoreError;
 
@@ -51,12 +51,53 @@ pub(crate) struct MemoryError {
     pub(crate) message: String,
     /// UUIDs of memories to archive instead; only with `LIMIT_EXCEEDED`.
     pub(crate) suggestions: Vec<String>,
+    /// Of an operation on knowledge.
+    details: Option<Box<ErrorDetails>>,
+}
+
+/// Facts of an error beside its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ErrorDetails {
+    /// Further members of the body.
+    members: Map<String, Value>,
+    /// The id of the node that it is about.
+    about: Option<String>,
+    /// The present text of that node.
+    current: Option<String>,
 }
 
 impl MemoryError {
     /// Returns an error without suggestions.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> MemoryError {
-        MemoryError { code, message: message.into(), suggestions: Vec::new() }
+        MemoryError { code, message: message.into(), suggestions: Vec::new(), details: None }
+    }
+
+    /// Returns the error with further members of its body.
+    pub(crate) fn with_members(mut self, members: Map<String, Value>) -> MemoryError {
+        self.details.get_or_insert_default().members = members;
+        self
+    }
+
+    /// Returns the error with the id of the node that it is about.
+    pub(crate) fn about(mut self, id: &str) -> MemoryError {
+        self.details.get_or_insert_default().about = Some(id.to_owned());
+        self
+    }
+
+    /// Returns the error with the present text of the node that it is about.
+    pub(crate) fn with_current(mut self, text: &str) -> MemoryError {
+        self.details.get_or_insert_default().current = Some(text.to_owned());
+        self
+    }
+
+    /// Returns the id of the node that it is about.
+    pub(crate) fn about_node(&self) -> Option<&str> {
+        self.details.as_ref()?.about.as_deref()
+    }
+
+    /// Returns the present text of the node that it is about.
+    pub(crate) fn current(&self) -> Option<&str> {
+        self.details.as_ref()?.current.as_deref()
     }
 
     /// Returns the error of an argument that is refused.
@@ -75,7 +116,11 @@ impl MemoryError {
         if self.code == ErrorCode::LimitExceeded {
             error["suggestions"] = json!(self.suggestions);
         }
-        json!({"error": error})
+        let mut body = json!({"error": error});
+        for (name, value) in self.details.iter().flat_map(|it| &it.members) {
+            body[name] = value.clone();
+        }
+        body
     }
 }
 

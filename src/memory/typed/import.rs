@@ -192,7 +192,7 @@ impl Merging {
             token_count: tokens::count(content),
             fields: fields.into_object(),
         };
-        let (_, key) = insert(batch, &draft, created_at)?;
+        let (_, key, _) = insert(batch, &draft, created_at)?;
         let access = line.access(created_at);
         if access != AccessCounts::default() {
             batch.set_access_counts(key, access)?;

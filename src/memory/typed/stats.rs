@@ -33,14 +33,14 @@ pub(crate) struct MemoryStats {
 }
 
 pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
-    let types = reader.facet_counts("type")?;
-    let importances = reader.facet_counts("importance")?;
+    let types = reader.facet_counts("type", &MEMORY_TYPES)?;
+    let importances = reader.facet_counts("importance", &MEMORY_TYPES)?;
     let of = |counts: &[(FilterValue, u64)], word: &str| {
         let is_it = |(it, _): &&(FilterValue, u64)| *it == FilterValue::Text(word.to_owned());
         counts.iter().find(is_it).map_or(0, |(_, n)| *n)
     };
     let by_type = MEMORY_TYPES.map(|it| (it.as_str(), of(&types, it.as_str())));
-    let archived = reader.facet_counts("archived")?.into_iter();
+    let archived = reader.facet_counts("archived", &MEMORY_TYPES)?.into_iter();
     let created = reader.facet_values("created_at")?;
     let time = |it: Option<&(_, FilterValue)>| match it {
         Some((_, FilterValue::Integer(at))) => Some(Millis(*at)),
@@ -59,7 +59,7 @@ pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
         None => None,
     };
     let mut tags: Vec<(String, u64)> = Vec::new();
-    for (tag, n) in reader.facet_counts("tag")? {
+    for (tag, n) in reader.facet_counts("tag", &MEMORY_TYPES)? {
         if let FilterValue::Text(tag) = tag {
             tags.push((tag, n));
         }
@@ -71,7 +71,7 @@ pub(super) fn stats(reader: &Reader) -> Result<MemoryStats, StoreError> {
         by_type: by_type.to_vec(),
         by_importance: IMPORTANCES.iter().map(|it| (*it, of(&importances, it))).collect(),
         n_archived: archived.filter(|(it, _)| *it == FilterValue::Integer(1)).map(|(_, n)| n).sum(),
-        n_bytes: reader.typed_bytes()?,
+        n_bytes: reader.typed_bytes(&MEMORY_TYPES)?,
         oldest: time(created.first()),
         newest: time(created.last()),
         most_accessed,

@@ -43,6 +43,12 @@ impl Millis {
         let [year, month, ..] = self.parts();
         format!("{year:04}-{month:02}")
     }
+
+    /// Returns the day: `2026-01-01`.
+    pub(crate) fn day(self) -> String {
+        let [year, month, day, ..] = self.parts();
+        format!("{year:04}-{month:02}-{day:02}")
+    }
 }
 
 /// Reads numbers of so many digits each, with a sign between them.

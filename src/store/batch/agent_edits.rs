@@ -141,7 +141,9 @@ impl Batch<'_> {
         }
         self.record(Op::Mod, old, Some(hash), Conflict::No)?;
         self.counts.modified += 1;
-        self.set_text(old, new, hash)?;
+        if hash != old.content_hash || new.label != old.label {
+            self.set_text(old, new, hash)?;
+        }
         let format = new.format.as_str();
         let own: [&dyn ToSql; 2] = [&old.key.0, &format];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(new.attributes.params()).collect();

@@ -27,6 +27,12 @@ impl Batch<'_> {
         data: &NodeData<'_>,
         bucket: &[&str],
     ) -> Result<(NodeKey, NodeId), StoreError> {
+        let parent = self.bucket(bucket)?;
+        self.insert_agent_node(data, self.last_place(None, parent)?)
+    }
+
+    /// Returns the innermost heading of a bucket, which is made where it is missing.
+    pub(crate) fn bucket(&mut self, bucket: &[&str]) -> Result<Option<NodeKey>, StoreError> {
         let mut parent = None;
         for (label, level) in bucket.iter().zip(1..=LEVEL_MAX) {
             parent = Some(match self.find_bucket(label, parent)? {
@@ -46,7 +52,7 @@ impl Batch<'_> {
                 }
             });
         }
-        self.insert_agent_node(data, self.last_place(None, parent)?)
+        Ok(parent)
     }
 
     /// Returns the nodes in a bucket, in order; none where there is no such bucket.

@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 use super::{Reader, limit, list};
 use crate::model::fields::{Fields, FieldsError};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -301,13 +301,15 @@ impl Reader {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Returns the bytes of the texts and fields of all typed nodes.
-    pub(crate) fn typed_bytes(&self) -> Result<u64, StoreError> {
+    /// Returns the bytes of the texts and fields of the nodes of those types.
+    pub(crate) fn typed_bytes(&self, types: &[NodeType]) -> Result<u64, StoreError> {
         const BYTES: &str = "
             SELECT ifnull(sum(octet_length(content) + octet_length(fields)), 0)
               FROM node
-             WHERE fields IS NOT NULL";
-        let n_bytes: i64 = one(&self.conn, BYTES).doing("measure typed nodes")?;
+             WHERE fields IS NOT NULL
+               AND node_type IN (SELECT value FROM json_each(?1))";
+        let n_bytes: i64 =
+            self.conn.row(BYTES, [names(types)], |row| row.get(0), "measure typed nodes")?;
         Ok(n_bytes.unsigned_abs())
     }
 
@@ -337,15 +339,26 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
-    /// Returns how many nodes have each value of a key.
+    /// Returns how many nodes of those types have each value of a key.
     pub(crate) fn facet_counts(
         &self,
         key: &'static str,
+        types: &[NodeType],
     ) -> Result<Vec<(FilterValue, u64)>, StoreError> {
         const COUNTS: &str = "
-            SELECT value, count(*) FROM facet WHERE key = ?1 GROUP BY value ORDER BY value";
+            SELECT facet.value, count(*)
+              FROM facet
+             WHERE facet.key = ?1
+               AND EXISTS (
+                   SELECT 1
+                     FROM facet AS of_type
+                    WHERE of_type.node = facet.node
+                      AND of_type.key = 'type'
+                      AND of_type.value IN (SELECT value FROM json_each(?2)))
+             GROUP BY facet.value
+             ORDER BY facet.value";
         let read = |row: &Row<'_>| Ok((read_value(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));
-        self.all(COUNTS, [key], read).doing("count facets")
+        self.all(COUNTS, params![key, names(types)], read).doing("count facets")
     }
 
     /// Returns what is noted of the reads of those nodes.
@@ -362,6 +375,12 @@ impl Reader {
         let rows = self.all(ACCESS, [list(nodes)], read).doing("read access counts")?;
         Ok(rows.into_iter().collect())
     }
+}
+
+/// Returns the names of types as a list in JSON.
+fn names(types: &[NodeType]) -> String {
+    let names: Vec<&str> = types.iter().map(|it| it.as_str()).collect();
+    serde_json::Value::from(names).to_string()
 }
 
 /// Returns what is in both lists, which are sorted.

@@ -60,6 +60,7 @@ impl Reader {
                AND root.label = ?2
                AND root.parent IS NULL
                AND root.file IS NULL
+               AND n.fields IS NULL
              ORDER BY bucket.label DESC, n.position DESC
              LIMIT ?3"
         );

@@ -118,6 +118,17 @@ fn the_table_has_the_names_that_clients_know() {
         memory://tasks/completed completed-tasks true
         memory://tasks/completed{?tags} completed-tasks-narrowed false
         memory://custom/{name} custom-view true
+        remindb://review review false
+        remindb://topics topics false
+        remindb://concepts concepts false
+        remindb://concepts{?topic,limit} concepts-narrowed false
+        remindb://concepts/{id} concept false
+        remindb://episodes episodes false
+        remindb://episodes{?kind,pending,limit} episodes-narrowed false
+        remindb://entities entities false
+        remindb://entities/{id} entity false
+        remindb://conflicts conflicts false
+        remindb://conflicts{?status} conflicts-narrowed false
     "#]]
     .assert_eq(&table);
 }

@@ -75,7 +75,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
 ];
 
-fn schema(properties: Value, required: &[&str]) -> Value {
+pub(super) fn schema(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
         schema["required"] = required.into();
@@ -84,15 +84,15 @@ fn schema(properties: Value, required: &[&str]) -> Value {
     schema
 }
 
-fn text(about: &str) -> Value {
+pub(super) fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
-fn choice(words: &[&str]) -> Value {
+pub(super) fn choice(words: &[&str]) -> Value {
     json!({"type": "string", "enum": words})
 }
 
-fn with_default(mut schema: Value, default: impl Into<Value>) -> Value {
+pub(super) fn with_default(mut schema: Value, default: impl Into<Value>) -> Value {
     schema["default"] = default.into();
     schema
 }
@@ -101,7 +101,7 @@ fn types() -> Value {
     choice(&MEMORY_TYPES.map(|it| it.as_str()))
 }
 
-fn tags(about: &str) -> Value {
+pub(super) fn tags(about: &str) -> Value {
     json!({"type": "array", "items": {"type": "string"}, "description": about})
 }
 
@@ -171,7 +171,7 @@ fn query_schema() -> Value {
 }
 
 /// An object of these members, by name and type, all of them required.
-fn output(members: &[(&str, &str)]) -> Value {
+pub(super) fn output(members: &[(&str, &str)]) -> Value {
     let properties: Map<String, Value> =
         members.iter().map(|(name, of)| ((*name).to_owned(), json!({"type": of}))).collect();
     let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();

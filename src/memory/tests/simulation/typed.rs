@@ -9,7 +9,7 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportLines, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{MEMORIES_ROOT, NODE_KINDS};
+use crate::model::kinds::NODE_KINDS;
 use crate::model::tree::Format;
 use crate::store::reader::FieldFilter;
 use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
@@ -51,7 +51,22 @@ impl Simulation {
             fields["tags"] = tags.into();
         }
         if self.dice.one_in(4) {
-            fields["archived"] = true.into();
+            let reason = ["archived", "deleted", "superseded_by", "merged_into"];
+            let reason = reason[self.dice.below(4)];
+            fields[reason] = if reason.ends_with('d') { true.into() } else { "00000000000".into() };
+        }
+        let ids: Vec<String> = self.model.state.nodes.keys().cloned().collect();
+        let n_links = self.dice.below(3);
+        let links: Vec<Value> = (0..n_links)
+            .filter_map(|nth| {
+                let to = self.dice.pick(&ids)?;
+                let strength = self.dice.below(3) as f64 / 2.0;
+                let of = ["mentions", "implies"][nth];
+                Some(json!({"type": of, "to": to, "strength": strength}))
+            })
+            .collect();
+        if !links.is_empty() {
+            fields["links"] = links.into();
         }
         let Value::Object(object) = fields else { panic!("an object") };
         Fields::new(object).unwrap().to_string()
@@ -69,7 +84,7 @@ impl Simulation {
         let nth = self.log.len();
         let fields = self.fields(&format!("00000000-0000-4000-8000-{nth:012x}"));
         let month = format!("2026-0{}", 1 + self.dice.below(2));
-        let bucket = [MEMORIES_ROOT, kind.folder, &month];
+        let bucket: Vec<&str> = kind.bucket.iter().copied().chain([month.as_str()]).collect();
         let entry = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
         self.log_last(entry.clone());
         let label = text::label_of_text(&content);
@@ -173,12 +188,37 @@ impl Simulation {
             let has_it = |node: &Node| {
                 let fields: Value = serde_json::from_str(node.fields.as_ref().unwrap()).unwrap();
                 let tags = fields["tags"].as_array().is_some_and(|it| it.contains(&json!(tag)));
-                tags && fields["archived"].is_null()
+                tags && !is_archived(node) && fields.is_object()
             };
             let wanted: Vec<&String> =
                 typed().filter(|(_, it)| has_it(it)).map(|(id, _)| id).collect();
             assert_eq!(found, wanted, "who has the tag {tag}");
         }
+    }
+
+    /// Typed edges are what the fields say.
+    #[track_caller]
+    pub(super) fn check_typed_edges(&self) {
+        const EDGES: &str = "
+            SELECT node.id || ' ' || type || ' ' || target || ' ' || strength
+              FROM typed_edge
+              JOIN node ON node.key = typed_edge.source
+             ORDER BY 1";
+        let conn = rusqlite::Connection::open(self.db()).unwrap();
+        let mut query = conn.prepare(EDGES).unwrap();
+        let found: Vec<String> =
+            query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let mut wanted = Vec::new();
+        for (id, node) in self.model.state.nodes.iter() {
+            let fields: Value =
+                serde_json::from_str(node.fields.as_deref().unwrap_or("{}")).unwrap();
+            for link in fields["links"].as_array().into_iter().flatten() {
+                let (of, to) = (link["type"].as_str().unwrap(), link["to"].as_str().unwrap());
+                wanted.push(format!("{id} {of} {to} {}", link["strength"]));
+            }
+        }
+        wanted.sort();
+        assert_eq!(found, wanted);
     }
 
     /// Exports everything and goes on with what an import makes of it.
@@ -229,7 +269,8 @@ fn plain(seat: Seat, label: &str, content: &str) -> Node {
 
 /// Returns whether a node is a memory that is archived.
 pub(super) fn is_archived(node: &Node) -> bool {
-    node.fields.as_ref().is_some_and(|it| it.contains(r#""archived":true"#))
+    let reasons = [r#""archived":"#, r#""deleted":"#, r#""superseded_by":"#, r#""merged_into":"#];
+    node.fields.as_ref().is_some_and(|it| reasons.iter().any(|reason| it.contains(reason)))
 }
 
 fn uuid_of(node: &Node) -> String {

@@ -43,7 +43,7 @@ fn the_overview_is_what_the_statistics_say() {
     check(
         "remindb://overview",
         expect![[
-            r#"{"db_path":"/w/memory.db","db_bytes":180224,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+            r#"{"db_path":"/w/memory.db","db_bytes":204800,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
         ]],
     );
 }
@@ -133,7 +133,7 @@ fn nothing_is_left_out_where_there_is_nothing() {
         table += &format!("{} {}\n", row.name, fixture.shown(row.uri));
     }
     expect![[r#"
-        overview {"db_path":"/w/memory.db","db_bytes":180224,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
+        overview {"db_path":"/w/memory.db","db_bytes":204800,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
         files {"roots":[]}
         tree {"roots":[]}
         graph {"nodes":[],"edges":[],"pending":[]}
@@ -149,6 +149,12 @@ fn nothing_is_left_out_where_there_is_nothing() {
         learnings {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
         active-tasks {"memories":[],"count":0,"by_status":{"completed":0,"in-progress":0,"blocked":0},"generated_at":"2025-01-17T00:00:00Z"}
         completed-tasks {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
+        review {"task":"consolidate","base":0,"topic":null,"pending":{"total":0,"shown":0},"episodes":[],"concepts":[],"collisions":[],"conflicts":[],"operations":["remember(content kind? topic? entities?)","fact(text subject? attribute? entities? valid_from? valid_to? source? supersede? topic? asserted_by? confidence? at? as?)","concept(title summary from? kind? confidence? topic? tags? conditions? exceptions? as?)","update(id title? summary? content? confidence? kind? topic? tags? conditions? exceptions? entities? category? importance? archived? task_metadata? as?)","topic(name description? as?)","link(from to type strength? context?)","unlink(from to type)","evidence(concept episode type strength? note?)","supersede(old new note?)","conflict(a b severity? note? as?)","resolve(id winner note?)","dismiss(id note?)","entity(name type? as?)","alias(id name)","relate(from to type strength? context?)","label(id key value)","unlabel(id key value)","merge(from into note?)","split(id into assign note?)","reshape(id kind note?)","processed(ids)","ingested(chunk density?)","pin(id)","unpin(id)","delete(id)","restore(id)"],"example":[{"op":"concept","as":"backoff","title":"Retries need backoff","summary":"Retrying at once made outages longer; pauses that grow ended them.","from":["EPISODE","EPISODE"]},{"op":"link","from":"$backoff","to":"CONCEPT","type":"implies","strength":0.7},{"op":"processed","ids":["EPISODE"]}]}
+        topics {"topics":[]}
+        concepts {"concepts":[],"total":0}
+        episodes {"episodes":[],"total":0}
+        entities {"entities":[]}
+        conflicts {"conflicts":[]}
     "#]].assert_eq(&table);
 }
 

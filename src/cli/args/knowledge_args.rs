@@ -1,0 +1,37 @@
+//! The arguments of the commands about knowledge.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value as Json};
+
+/// A command about knowledge, with the arguments of its request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnowledgeArgs {
+    pub(crate) task: KnowledgeTask,
+    pub(crate) arguments: Map<String, Json>,
+    pub(crate) input: KnowledgeInput,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_json: bool,
+}
+
+/// The request of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnowledgeTask {
+    Recall,
+    Review,
+    Apply,
+    Undo,
+    Ingest,
+    Conflicts,
+    Topics,
+    Entities,
+}
+
+/// The place where the text of a command comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KnowledgeInput {
+    #[default]
+    None,
+    Stdin,
+    File(PathBuf),
+}

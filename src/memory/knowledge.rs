@@ -1,0 +1,35 @@
+//! Knowledge: episodes that are remembered, recalled and consolidated to concepts and facts.
+//!
+//! Everything is a node of the tree with fields, and every change of it is one snapshot. Edges of
+//! types are fields of the node that they begin at, so that undoing a change undoes its edges.
+
+mod apply;
+mod changeset;
+mod documents;
+mod entities;
+mod facts;
+mod given;
+mod ingest;
+mod lines;
+mod nodes;
+mod operations;
+mod recall;
+mod remember;
+mod request;
+mod review;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use apply::ApplyRequest;
+pub(crate) use documents::{
+    LIST_DEFAULT, LIST_MAX, concept_document, concepts_document, conflicts_document,
+    entities_document, entity_document, episodes_document, topics_document,
+};
+pub(crate) use ingest::IngestRequest;
+#[cfg(any(test, fuzzing))]
+pub(crate) use lines::print_changeset;
+pub(crate) use lines::{NumberedOperation, parse_changeset};
+pub(crate) use recall::{RecallRequest, recall};
+pub(crate) use request::RememberRequest;
+pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

@@ -1,0 +1,244 @@
+//! Operations of a changeset: a table of names, arguments and functions.
+//!
+//! Each function checks its arguments and changes nodes in the write that all of them share. To add
+//! an operation is one row of [`OPERATIONS`].
+
+mod concepts;
+mod disputes;
+mod edges;
+mod lifecycle;
+mod things;
+
+use serde_json::{Map, Value, json};
+
+use super::changeset::Changeset;
+use super::given::{Given, Parsed};
+use super::remember::Remembered;
+use super::request::{ITEM_KEYS, NewItem};
+use crate::memory::typed::MemoryError;
+use crate::model::identity::NodeId;
+use crate::store::Batch;
+
+/// Runs an operation.
+type RunFn = fn(&Changeset<'_>, &mut Batch<'_>, &Given<'_>) -> Parsed<OperationOutcome>;
+
+/// An operation: a row of [`OPERATIONS`].
+pub(super) struct Operation {
+    pub(super) name: &'static str,
+    /// Arguments that it needs.
+    required: &'static [&'static str],
+    /// Arguments that it may have.
+    optional: &'static [&'static str],
+    run: RunFn,
+}
+
+const fn operation(
+    name: &'static str,
+    required: &'static [&'static str],
+    optional: &'static [&'static str],
+    run: RunFn,
+) -> Operation {
+    Operation { name, required, optional, run }
+}
+
+/// Arguments of `update`.
+const UPDATED: &[&str] = &[
+    "title",
+    "summary",
+    "content",
+    "confidence",
+    "kind",
+    "topic",
+    "tags",
+    "conditions",
+    "exceptions",
+    "entities",
+    "category",
+    "importance",
+    "archived",
+    "task_metadata",
+    "as",
+];
+
+/// Arguments of `fact` beside its text.
+const OF_FACT: &[&str] = &[
+    "subject",
+    "attribute",
+    "entities",
+    "valid_from",
+    "valid_to",
+    "source",
+    "supersede",
+    "topic",
+    "asserted_by",
+    "confidence",
+    "at",
+    "as",
+];
+
+/// Every operation.
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    operation("remember", &["content"], ITEM_KEYS, remember),
+    operation("fact", &["text"], OF_FACT, fact),
+    operation("concept", &["title", "summary"],
+        &["from", "kind", "confidence", "topic", "tags", "conditions", "exceptions", "as"],
+        concepts::concept),
+    operation("update", &["id"], UPDATED, concepts::update),
+    operation("topic", &["name"], &["description", "as"], things::topic),
+    operation("link", &["from", "to", "type"], &["strength", "context"], edges::link),
+    operation("unlink", &["from", "to", "type"], &[], edges::unlink),
+    operation("evidence", &["concept", "episode", "type"], &["strength", "note"], edges::evidence),
+    operation("supersede", &["old", "new"], &["note"], disputes::supersede),
+    operation("conflict", &["a", "b"], &["severity", "note", "as"], disputes::conflict),
+    operation("resolve", &["id", "winner"], &["note"], disputes::resolve),
+    operation("dismiss", &["id"], &["note"], disputes::dismiss),
+    operation("entity", &["name"], &["type", "as"], things::entity),
+    operation("alias", &["id", "name"], &[], things::alias),
+    operation("relate", &["from", "to", "type"], &["strength", "context"], edges::relate),
+    operation("label", &["id", "key", "value"], &[], things::label),
+    operation("unlabel", &["id", "key", "value"], &[], things::unlabel),
+    operation("merge", &["from", "into"], &["note"], concepts::merge),
+    operation("split", &["id", "into", "assign"], &["note"], concepts::split),
+    operation("reshape", &["id", "kind"], &["note"], concepts::reshape),
+    operation("processed", &["ids"], &[], lifecycle::processed),
+    operation("ingested", &["chunk"], &["density"], lifecycle::ingested),
+    operation("pin", &["id"], &[], lifecycle::pin),
+    operation("unpin", &["id"], &[], lifecycle::unpin),
+    operation("delete", &["id"], &[], lifecycle::delete),
+    operation("restore", &["id"], &[], lifecycle::restore),
+];
+
+/// The effect of an operation, by ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct OperationOutcome {
+    pub(super) id: Option<String>,
+    pub(super) fact: Option<String>,
+    pub(super) conflict: Option<String>,
+    pub(super) collisions: Vec<String>,
+    /// Names that it declares for several nodes.
+    pub(super) named: Vec<(String, NodeId)>,
+    /// A line for the message of the snapshot.
+    pub(super) note: Option<String>,
+}
+
+impl OperationOutcome {
+    pub(super) fn of(id: NodeId) -> OperationOutcome {
+        OperationOutcome { id: Some(id.to_string()), ..OperationOutcome::default() }
+    }
+
+    /// Returns it as a receipt keeps it.
+    pub(super) fn to_receipt(&self) -> Value {
+        json!([self.id, self.fact, self.conflict, self.collisions])
+    }
+
+    pub(super) fn of_receipt(value: &Value) -> OperationOutcome {
+        let text = |it: &Value| it.as_str().map(str::to_owned);
+        OperationOutcome {
+            id: text(&value[0]),
+            fact: text(&value[1]),
+            conflict: text(&value[2]),
+            collisions: value[3].as_array().into_iter().flatten().filter_map(text).collect(),
+            ..OperationOutcome::default()
+        }
+    }
+}
+
+impl From<Remembered> for OperationOutcome {
+    fn from(it: Remembered) -> OperationOutcome {
+        let Remembered { id, fact, conflict, collisions, .. } = it;
+        OperationOutcome { id: Some(id), fact, conflict, collisions, ..OperationOutcome::default() }
+    }
+}
+
+/// Returns the operation of that name.
+fn operation_of(members: &Map<String, Value>) -> Parsed<&'static Operation> {
+    let names = || OPERATIONS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+    let Some(name) = members.get("op").and_then(Value::as_str) else {
+        return Err(MemoryError::invalid(format!("`op` is missing; it is one of {}", names())));
+    };
+    OPERATIONS.iter().find(|it| it.name == name).ok_or_else(|| {
+        MemoryError::invalid(format!("`op` is no operation: `{name}`; known are {}", names()))
+    })
+}
+
+/// Checks the name of an operation and the names of its arguments.
+pub(super) fn check_form(members: &Map<String, Value>) -> Parsed<()> {
+    let operation = operation_of(members)?;
+    let given = operation.given(members)?;
+    match operation.required.iter().find(|it| given.value(it).is_none()) {
+        None => Ok(()),
+        Some(name) => Err(given.refuse(name, format!("is missing of `{}`", operation.name))),
+    }
+}
+
+/// Runs an operation whose form was checked.
+pub(super) fn run(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    members: &Map<String, Value>,
+) -> Parsed<OperationOutcome> {
+    let operation = operation_of(members)?;
+    (operation.run)(changeset, batch, &operation.given(members)?)
+}
+
+impl Operation {
+    /// Returns its name with its arguments, those that it need not have with a question mark.
+    pub(super) fn form(&self) -> String {
+        let own = match self.name {
+            "remember" => vec!["content", "kind?", "topic?", "entities?"],
+            _ => Vec::new(),
+        };
+        let required = self.required.iter().map(|it| (*it).to_owned());
+        let optional = self.optional.iter().map(|it| format!("{it}?"));
+        let arguments: Vec<String> = match own.is_empty() {
+            true => required.chain(optional).collect(),
+            false => own.into_iter().map(str::to_owned).collect(),
+        };
+        format!("{}({})", self.name, arguments.join(" "))
+    }
+
+    fn given<'a>(&self, members: &'a Map<String, Value>) -> Parsed<Given<'a>> {
+        let mut known = vec!["op"];
+        known.extend(self.required);
+        known.extend(self.optional.iter().filter(|it| !self.required.contains(it)));
+        if self.name == "remember" {
+            known.push("as");
+        }
+        Given::new(members, "", &known)
+    }
+}
+
+fn remember(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let item = NewItem::parse(given.members(), "", &["op", "as"])?;
+    let item = changeset.memory.ready_item(item);
+    Ok(changeset.memory.remember_in(batch, &item, changeset.now)?.into())
+}
+
+fn fact(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let mut members = Map::new();
+    members.insert("kind".to_owned(), "fact".into());
+    for (name, value) in given.members() {
+        let name = match name.as_str() {
+            "op" | "as" => continue,
+            "text" => "content",
+            "source" => "source_ref",
+            other => other,
+        };
+        members.insert(name.to_owned(), value.clone());
+    }
+    let item = changeset.memory.ready_item(NewItem::parse(&members, "", &[])?);
+    let done = changeset.memory.remember_in(batch, &item, changeset.now)?;
+    let mut outcome = OperationOutcome::from(done);
+    // Later operations name the statement, not the episode that states it.
+    outcome.id = outcome.fact.clone().or(outcome.id);
+    Ok(outcome)
+}

@@ -1,0 +1,148 @@
+//! Operations on the state of a node: processed, pinned, deleted, restored.
+
+use serde_json::{Map, Value};
+
+use super::OperationOutcome;
+use crate::memory::knowledge::changeset::Changeset;
+use crate::memory::knowledge::given::{Given, Parsed};
+use crate::memory::knowledge::nodes::{KnowledgeNode, set_fields};
+use crate::model::clock::Millis;
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Ids of one operation, at most.
+const IDS_MAX: usize = 1_000;
+
+/// Characters of an id, at most: a UUID or a declared name.
+pub(super) const ID_CHARS_MAX: usize = 100;
+
+pub(super) fn processed(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let ids = given.texts("ids", IDS_MAX, ID_CHARS_MAX)?.unwrap_or_default();
+    for id in &ids {
+        let mut episode = changeset.node_to_change(batch, given, "ids", id)?;
+        if !episode.is_a(NodeType::Episode) {
+            let why = format!("names `{id}`, which is a {}", episode.record.node_type);
+            return Err(given.refuse("ids", why));
+        }
+        mark_processed(batch, &mut episode, changeset.now)?;
+    }
+    Ok(OperationOutcome::default())
+}
+
+/// Marks an episode as processed by this write, unless it is already.
+pub(super) fn mark_processed(
+    batch: &mut Batch<'_>,
+    episode: &mut KnowledgeNode,
+    now: Millis,
+) -> Parsed<()> {
+    if episode.has("processed_in") {
+        return Ok(());
+    }
+    let snapshot = batch.own_snapshot()?;
+    let mark = |it: &mut Map<String, Value>| {
+        it.insert("processed_in".to_owned(), snapshot.into());
+    };
+    set_fields(batch, episode, mark, now).map(drop)
+}
+
+pub(super) fn ingested(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let id = given.required("chunk", given.text("chunk", ID_CHARS_MAX)?)?;
+    let density = given.share("density")?;
+    let chunk = changeset.node(batch, given, "chunk", id)?;
+    if !chunk.is_a(NodeType::Chunk) {
+        let why = format!("names a {}, not a chunk", chunk.record.node_type);
+        return Err(given.refuse("chunk", why));
+    }
+    batch.forget(&chunk.record)?;
+    let density = density.map(|it| format!(" density={it}")).unwrap_or_default();
+    let note = Some(format!("ingested:{}{density}", chunk.id()));
+    Ok(OperationOutcome { note, ..OperationOutcome::of(chunk.id()) })
+}
+
+fn id<'a>(given: &Given<'a>) -> Parsed<&'a str> {
+    given.required("id", given.text("id", ID_CHARS_MAX)?)
+}
+
+pub(super) fn pin(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let node = changeset.node(batch, given, "id", id(given)?)?;
+    batch.pin(node.record.key, None)?;
+    Ok(OperationOutcome::of(node.id()))
+}
+
+pub(super) fn unpin(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let node = changeset.node(batch, given, "id", id(given)?)?;
+    batch.unpin(node.record.key)?;
+    Ok(OperationOutcome::of(node.id()))
+}
+
+/// Returns the field that hides a node which somebody deletes.
+fn hidden_by(node: &KnowledgeNode, given: &Given<'_>) -> Parsed<&'static str> {
+    match node.record.node_type {
+        NodeType::Core | NodeType::Learning | NodeType::Task => Ok("archived"),
+        NodeType::Episode
+        | NodeType::Concept
+        | NodeType::Fact
+        | NodeType::Topic
+        | NodeType::Entity => Ok("deleted"),
+        other => Err(given.refuse("id", format!("names a {other}; MemoryForget removes those"))),
+    }
+}
+
+pub(super) fn delete(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
+    let field = hidden_by(&node, given)?;
+    if node.is_a(NodeType::Topic) {
+        let below = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
+        let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
+        let episodes = batch.with_facet(NodeType::Episode, "topic", &node.id().to_string())?;
+        let episodes = KnowledgeNode::all(episodes)?;
+        let n_episodes = episodes.iter().filter(|it| !it.is_hidden()).count();
+        if 0 < n_concepts + n_episodes {
+            let why = format!(
+                "names a topic with {n_concepts} concepts and {n_episodes} episodes; move them \
+                 with `update` first"
+            );
+            return Err(given.refuse("id", why));
+        }
+    }
+    let hide = |it: &mut Map<String, Value>| {
+        it.insert(field.to_owned(), true.into());
+    };
+    set_fields(batch, &mut node, hide, changeset.now)?;
+    Ok(OperationOutcome::of(node.id()))
+}
+
+pub(super) fn restore(
+    changeset: &Changeset<'_>,
+    batch: &mut Batch<'_>,
+    given: &Given<'_>,
+) -> Parsed<OperationOutcome> {
+    let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
+    let field = hidden_by(&node, given)?;
+    if !node.has(field) {
+        return Err(given.refuse("id", format!("names `{}`, which is not {field}", node.id())));
+    }
+    let show = |it: &mut Map<String, Value>| drop(it.shift_remove(field));
+    set_fields(batch, &mut node, show, changeset.now)?;
+    Ok(OperationOutcome::of(node.id()))
+}

@@ -1,0 +1,245 @@
+//! Recall: the concepts, facts and episodes that answer a question, best first, within a budget.
+//!
+//! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity,
+//! and K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the
+//! activation `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation
+//! spreads along typed edges, and what it reaches competes for a third of the places.
+
+mod items;
+mod lexical;
+mod request;
+mod seeds;
+mod spread;
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::given::Parsed;
+use crate::memory::Memory;
+use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::model::clock::Millis;
+use crate::model::entities::{NamedEntity, name_key, slug_of};
+use crate::model::identity::NodeId;
+use crate::model::tree::NodeType;
+use crate::query::ViewKind;
+use crate::store::NodeKey;
+use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
+use items::Item;
+pub(crate) use request::RecallRequest;
+use seeds::Found;
+
+/// The least fused relevance of a seed.
+const FLOOR: f64 = 0.25;
+
+/// The least activation of what spreading reaches.
+const SPREAD_FLOOR: f64 = 0.05;
+
+/// One question, on one state of the memory.
+struct Recall<'a> {
+    reader: &'a Reader,
+    request: &'a RecallRequest,
+    topic: Option<KnowledgeRow>,
+    entity: Option<KnowledgeRow>,
+    /// The reading of the memory clock.
+    attended: i64,
+    /// The time that the answer is of.
+    at: Millis,
+}
+
+impl Memory {
+    /// Returns the knowledge that answers a question, and warms it.
+    pub(crate) fn recall(&self, request: &RecallRequest) -> Result<Value, MemoryError> {
+        let now = self.clock.now();
+        let (answer, shown) = self.read::<_, MemoryError>(|reader| {
+            reader.at_one_state(|reader| recall(reader, request, now))
+        })?;
+        let shown: Vec<_> = shown.into_iter().map(|it| (it, ViewKind::Read)).collect();
+        self.warm(&shown);
+        Ok(answer)
+    }
+}
+
+/// Returns the knowledge that answers a question, and the nodes that are shown; it warms nothing.
+pub(crate) fn recall(
+    reader: &Reader,
+    request: &RecallRequest,
+    now: Millis,
+) -> Parsed<(Value, Vec<NodeKey>)> {
+    let topic = match &request.topic {
+        Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
+        None => None,
+    };
+    let entity = match &request.entity {
+        Some(text) => Some(find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?),
+        None => None,
+    };
+    let attended = reader.attended()?;
+    let at = request.as_of.unwrap_or(now);
+    let recall = Recall { reader, request, topic, entity, attended, at };
+    let found = match &request.query {
+        Some(query) => recall.of_words(query)?,
+        None => recall.of_place()?,
+    };
+    let items = recall.items(found)?;
+    let n_pending = reader.pending_episodes(None)?;
+    Ok(items::packed(items, request, n_pending))
+}
+
+fn unknown(what: &str, text: &str) -> MemoryError {
+    let message = format!("no {what} `{text}` is known");
+    MemoryError::new(ErrorCode::NotFound, message)
+}
+
+/// Returns the topic of an id, a short name or a name.
+pub(super) fn find_topic(reader: &Reader, text: &str) -> Parsed<Option<KnowledgeRow>> {
+    if NodeId::parse(text).is_some()
+        && let Some(row) = reader.knowledge_by_id(text)?
+        && row.node_type == NodeType::Topic
+    {
+        return Ok(Some(row));
+    }
+    for name in [&slug_of(text), text] {
+        if let Some(row) = first_with(reader, NodeType::Topic, "name", &name_key(name))? {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the entity of an id, `kind:name` or a name.
+pub(super) fn find_entity(reader: &Reader, text: &str) -> Parsed<Option<KnowledgeRow>> {
+    if NodeId::parse(text).is_some()
+        && let Some(row) = reader.knowledge_by_id(text)?
+    {
+        return Ok(Some(row));
+    }
+    let Some(named) = NamedEntity::parse(text) else { return Ok(None) };
+    first_with(reader, NodeType::Entity, "name", &name_key(&named.name))
+}
+
+fn first_with(
+    reader: &Reader,
+    node_type: NodeType,
+    key: &'static str,
+    value: &str,
+) -> Parsed<Option<KnowledgeRow>> {
+    let of_type = FieldFilter::text("type", node_type.as_str());
+    let keys = reader.nodes_with(&[FieldFilter::text(key, value), of_type])?;
+    Ok(reader.knowledge(&keys)?.into_iter().find(|it| !it.is_gone()))
+}
+
+impl Recall<'_> {
+    /// Returns whether a node belongs into the answer, apart from its relevance.
+    fn is_shown(&self, row: &KnowledgeRow) -> bool {
+        let include = &self.request.include;
+        let is_later = row.node_type == NodeType::Episode
+            && self.request.as_of.is_some()
+            && row.time("at").is_some_and(|it| self.at < it);
+        let is_hidden = row.has("merged_into")
+            || row.has("deleted") && !include.deleted
+            || row.has("archived") && !include.archived
+            || self.is_superseded(row) && !include.superseded;
+        !is_later && !is_hidden && self.is_of_kind(row)
+    }
+
+    fn is_of_kind(&self, row: &KnowledgeRow) -> bool {
+        let kinds = &self.request.kinds;
+        let is_one = |word: &str| kinds.iter().any(|it| it == word);
+        kinds.is_empty() || is_one(row.node_type.as_str()) || row.text("kind").is_some_and(is_one)
+    }
+
+    /// Returns whether another node had taken the place of a node at the time of the answer.
+    fn is_superseded(&self, row: &KnowledgeRow) -> bool {
+        let is_then = row.time("superseded_at").is_none_or(|it| it <= self.at);
+        row.has("superseded_by") && (self.request.as_of.is_none() || is_then)
+    }
+
+    /// Returns the part of the activation that does not depend on the question.
+    fn quality(&self, row: &KnowledgeRow, evidence: f64) -> f64 {
+        let default = if row.node_type == NodeType::Concept { 0.5 } else { 1.0 };
+        let confidence = row.number("confidence").unwrap_or(default);
+        let warmth = row.heat.now(self.attended);
+        (0.5 + 0.5 * confidence) * evidence * (0.6 + 0.4 * warmth)
+    }
+
+    /// Returns the weight of the evidence for each of some concepts.
+    fn evidence(&self, keys: &[NodeKey]) -> Parsed<HashMap<NodeKey, f64>> {
+        let mut net: HashMap<NodeKey, f64> = HashMap::new();
+        for edge in self.reader.typed_edges_to(keys, spread::EDGES_MAX)? {
+            let sign = match edge.link_type.as_str() {
+                "supports" => 1.0,
+                "contradicts" => -1.0,
+                "exemplifies" => 0.5,
+                "qualifies" => 0.3,
+                _ => continue,
+            };
+            *net.entry(edge.target).or_insert(0.0) += sign * edge.strength;
+        }
+        let weight = |it: f64| (1.0 + 0.15 * it).clamp(0.7, 1.2);
+        Ok(net.into_iter().map(|(key, it)| (key, weight(it))).collect())
+    }
+
+    /// Chooses what is shown, and reads the facts of clusters.
+    fn items(&self, found: Found) -> Parsed<Vec<Item>> {
+        let Found { mut seeds, mut reached, episodes, fact_scores } = found;
+        let by_score = |a: &Item, b: &Item| b.score.total_cmp(&a.score);
+        seeds.sort_by(by_score);
+        reached.sort_by(by_score);
+        let n_places = self.request.k.div_ceil(3).min(reached.len());
+        seeds.truncate(self.request.k.saturating_sub(n_places).max(1).min(self.request.k));
+        let n_free = self.request.k.saturating_sub(seeds.len());
+        reached.truncate(n_free.min(self.request.k.div_ceil(3)));
+        let mut items: Vec<Item> = seeds.into_iter().chain(reached).collect();
+        self.add_facts(&mut items, &fact_scores)?;
+        let shown_facts: Vec<NodeKey> =
+            items.iter().flat_map(|it| it.facts.iter().map(|fact| fact.key)).collect();
+        let mut episodes = self.without_stated(episodes, &shown_facts)?;
+        episodes.sort_by(by_score);
+        episodes.truncate(self.request.n_episodes);
+        items.extend(episodes);
+        items.sort_by(by_score);
+        Ok(items)
+    }
+
+    /// Leaves out episodes whose fact is shown, or is closed and hidden.
+    fn without_stated(&self, episodes: Vec<Item>, shown: &[NodeKey]) -> Parsed<Vec<Item>> {
+        let keys: Vec<NodeKey> = episodes.iter().map(|it| it.row.key).collect();
+        let mut edges = self.reader.typed_edges_from(&keys, spread::EDGES_MAX)?;
+        edges.retain(|it| it.link_type == "supports");
+        let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+        let facts = self.reader.knowledge(&targets)?;
+        let is_left_out = |key: NodeKey| {
+            edges.iter().filter(|it| it.source == key).any(|edge| {
+                let fact = facts.iter().find(|it| it.key == edge.target);
+                let is_fact = fact.is_some_and(|it| it.node_type == NodeType::Fact);
+                let is_hidden = fact.is_some_and(|it| items::status(self, it).is_none());
+                is_fact && (is_hidden || shown.contains(&edge.target))
+            })
+        };
+        Ok(episodes.into_iter().filter(|it| !is_left_out(it.row.key)).collect())
+    }
+}
+
+/// Returns the concepts that have most of a text's words, best first.
+pub(super) fn nearest_concepts(
+    reader: &Reader,
+    text: &str,
+    n_max: usize,
+) -> Parsed<Vec<KnowledgeRow>> {
+    let (_, matches) = lexical::Question::ask(reader, text)?;
+    let concepts = reader.nodes_with(&[FieldFilter::text("type", NodeType::Concept.as_str())])?;
+    let mut found: Vec<(NodeKey, f64)> =
+        concepts.into_iter().filter_map(|it| Some((it, matches.get(&it)?.0))).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let keys: Vec<NodeKey> = found.into_iter().map(|it| it.0).take(2 * n_max).collect();
+    let mut rows = reader.knowledge(&keys)?;
+    rows.retain(|it| !it.is_gone() && !it.has("superseded_by"));
+    rows.truncate(n_max);
+    Ok(rows)
+}
+
+/// Returns the answer that nothing is relevant.
+fn nothing() -> Value {
+    json!("nothing relevant is remembered; other words, MemorySearch, or no filter may find more")
+}

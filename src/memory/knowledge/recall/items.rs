@@ -1,0 +1,223 @@
+//! Items of an answer: their facts, their JSON, and as many of them as the budget allows.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Recall, RecallRequest, nothing};
+use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::remember::add_pending;
+use crate::model::clock::Millis;
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::KnowledgeRow;
+use crate::text;
+use crate::text::tokens;
+
+/// Facts of all clusters that are read, at most.
+const FACTS_READ_MAX: usize = 2_000;
+
+/// Facts that one cluster shows, at most.
+const FACTS_SHOWN_MAX: usize = 12;
+
+/// Tokens between two items of a list.
+const SEPARATOR_TOKENS: u32 = 1;
+
+/// The parts of a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ItemScore {
+    pub(super) sim: f64,
+    pub(super) fused: f64,
+    pub(super) quality: f64,
+}
+
+/// The reason why an item is in an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Why(String);
+
+impl Why {
+    pub(super) fn of(text: String) -> Why {
+        Why(text)
+    }
+
+    pub(super) fn words(words: &[&str]) -> Why {
+        Why(format!("words: {}", words.join(", ")))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A concept, an episode or a memory of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) row: KnowledgeRow,
+    pub(super) score: f64,
+    pub(super) parts: ItemScore,
+    pub(super) why: Why,
+    pub(super) facts: Vec<FactLine>,
+    /// Facts that are not shown.
+    n_more_facts: usize,
+    pub(super) superseded_by: Option<String>,
+}
+
+/// A fact of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct FactLine {
+    pub(super) key: NodeKey,
+    shown: Value,
+}
+
+impl Item {
+    pub(super) fn new(row: KnowledgeRow, parts: ItemScore, why: Why) -> Item {
+        let score = (parts.fused * parts.quality).clamp(0.0, 1.0);
+        let (facts, n_more_facts, superseded_by) = (Vec::new(), 0, None);
+        Item { row, score, parts, why, facts, n_more_facts, superseded_by }
+    }
+
+    pub(super) fn set_score(&mut self, score: f64) {
+        self.score = score;
+    }
+
+    fn to_json(&self, request: &RecallRequest) -> Value {
+        let row = &self.row;
+        let kind = row.text("kind").unwrap_or(row.node_type.as_str());
+        let text = match &self.superseded_by {
+            Some(_) => text::label_of_text(&row.content),
+            None => row.content.clone(),
+        };
+        let mut shown = json!({
+            "id": row.id,
+            "type": row.node_type.as_str(),
+            "kind": kind,
+            "title": row.title(),
+            "text": text,
+            "score": rounded(self.score),
+            "why": self.why.text(),
+        });
+        if let Some(at) = row.time("at") {
+            shown["at"] = at.to_second().into();
+        }
+        if !self.facts.is_empty() {
+            shown["facts"] = self.facts.iter().map(|it| it.shown.clone()).collect();
+        }
+        if 0 < self.n_more_facts {
+            shown["more_facts"] = self.n_more_facts.into();
+        }
+        if let Some(id) = &self.superseded_by {
+            shown["superseded_by"] = id.as_str().into();
+        }
+        if request.explains {
+            shown["explain"] = json!({
+                "relevance": rounded(self.parts.sim),
+                "fused": rounded(self.parts.fused),
+                "quality": rounded(self.parts.quality),
+            });
+        }
+        shown
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+/// Returns the state of a fact at the time of an answer; `None` where it is not shown then.
+pub(super) fn status(recall: &Recall<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
+    let (at, include) = (recall.at, recall.request.include);
+    if fact.has("merged_into") || fact.has("deleted") {
+        return (include.deleted && fact.has("deleted")).then_some("deleted");
+    }
+    let is_begun = fact.time("valid_from").is_none_or(|it| it <= at);
+    let is_ended = fact.time("valid_to").is_some_and(|it| it <= at);
+    // A fact that was replaced when it had just begun held for no time.
+    let is_replaced = recall.request.as_of.is_none() && fact.has("superseded_by");
+    match () {
+        () if is_ended || is_replaced => include.superseded.then_some("superseded"),
+        () if !is_begun => recall.request.as_of.is_none().then_some("future"),
+        () if fact.has("contested") => Some("contested"),
+        () => Some("current"),
+    }
+}
+
+impl Recall<'_> {
+    /// Reads the facts below clusters: those that the question asks for first, then the newest.
+    pub(super) fn add_facts(
+        &self,
+        items: &mut [Item],
+        scores: &HashMap<NodeKey, f64>,
+    ) -> Parsed<()> {
+        let clusters: Vec<NodeKey> = items
+            .iter()
+            .filter(|it| it.row.node_type == NodeType::Concept && it.superseded_by.is_none())
+            .map(|it| it.row.key)
+            .collect();
+        if clusters.is_empty() {
+            return Ok(());
+        }
+        let mut by_cluster: HashMap<NodeKey, Vec<(f64, FactLine)>> = HashMap::new();
+        for fact in self.reader.facts_below(&clusters, FACTS_READ_MAX)? {
+            let (Some(cluster), Some(status)) = (fact.parent, status(self, &fact)) else {
+                continue;
+            };
+            let time = |key: &str| fact.time(key).map(Millis::to_second);
+            let shown = json!({
+                "id": fact.id,
+                "text": fact.content,
+                "status": status,
+                "valid_from": time("valid_from"),
+                "valid_to": time("valid_to"),
+            });
+            let score = scores.get(&fact.key).copied().unwrap_or(0.0);
+            let line = FactLine { key: fact.key, shown };
+            by_cluster.entry(cluster).or_default().push((score, line));
+        }
+        for item in items {
+            let Some(mut facts) = by_cluster.remove(&item.row.key) else { continue };
+            facts.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.key.cmp(&a.1.key)));
+            item.n_more_facts = facts.len().saturating_sub(FACTS_SHOWN_MAX);
+            item.facts = facts.into_iter().take(FACTS_SHOWN_MAX).map(|it| it.1).collect();
+        }
+        Ok(())
+    }
+}
+
+/// Returns the answer with as many whole items as the budget allows, and the nodes that it shows.
+pub(super) fn packed(
+    items: Vec<Item>,
+    request: &RecallRequest,
+    n_pending: u64,
+) -> (Value, Vec<NodeKey>) {
+    let answer = |shown: Vec<Value>, n_left_out: usize| {
+        let mut answer = json!({"items": shown});
+        if items.is_empty() {
+            answer["note"] = nothing();
+        }
+        add_pending(&mut answer, n_pending);
+        answer["left_out"] = n_left_out.into();
+        answer
+    };
+    let frame = tokens::count(&answer(Vec::new(), items.len()).to_string());
+    let mut room = request.budget.saturating_sub(frame);
+    let (mut shown, mut keys) = (Vec::new(), Vec::new());
+    for item in &items {
+        let json = item.to_json(request);
+        let n_tokens = tokens::count(&json.to_string()) + SEPARATOR_TOKENS;
+        if room < n_tokens {
+            continue;
+        }
+        room -= n_tokens;
+        let nodes = std::iter::once(item.row.key).chain(item.facts.iter().map(|it| it.key));
+        shown.push((json, nodes.collect::<Vec<NodeKey>>()));
+    }
+    loop {
+        let n_left_out = items.len() - shown.len();
+        let all = answer(shown.iter().map(|it| it.0.clone()).collect(), n_left_out);
+        if shown.is_empty() || tokens::fits(&all.to_string(), request.budget) {
+            keys.extend(shown.into_iter().flat_map(|it| it.1));
+            return (all, keys);
+        }
+        shown.pop();
+    }
+}

@@ -1,0 +1,146 @@
+//! Lexical relevance: the share of a question's words that a node has, weighed by their rarity.
+//!
+//! It is absolute: a node with every word has 1, so that an answer can say that nothing is
+//! relevant. Words in [`COMMON`] or more nodes are looked up among the nodes with rarer words;
+//! where these are few, also among concepts, labels and the newest nodes.
+
+use std::collections::HashMap;
+
+use crate::model::tree::NodeType;
+use crate::query::{Term, TermRole, parse_query};
+use crate::store::reader::{ArchivedNodes, MatchOrder, NodeFilter, Reader};
+use crate::store::{NodeKey, StoreError};
+
+/// A word in this many nodes is common.
+const COMMON: usize = 2_000;
+
+/// Nodes from rare words that make looking up common ones needless.
+const ENOUGH: usize = 20;
+
+/// Nodes that a common word yields, at most.
+const COMMON_MAX: usize = 200;
+
+/// A question's words, with their weights.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    terms: Vec<Term>,
+    /// The words in lower case, to find them again in a text.
+    marks: Vec<String>,
+    /// Share of the question that each term is; they add up to 1.
+    shares: Vec<f64>,
+}
+
+/// Nodes that have words of a question: the sum of the shares, and the set of the terms.
+pub(super) type Matches = HashMap<NodeKey, (f64, u64)>;
+
+impl Question {
+    /// Reads a question and finds the nodes that have words of it.
+    pub(super) fn ask(reader: &Reader, text: &str) -> Result<(Question, Matches), StoreError> {
+        let parsed = parse_query(text);
+        let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
+        let is_only = parsed.terms.iter().all(is_phrase);
+        let is_own = |it: &Term| !matches!(it.role, TermRole::Related { .. });
+        let is_asked = |it: &Term| is_own(it) && (is_only || !is_phrase(it));
+        let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
+        let mut question = Question { terms, marks: parsed.marks, shares: Vec::new() };
+        let sets = question.sets(reader)?;
+        let shares = &question.shares;
+        let sum = |set: u64| -> f64 {
+            (0..shares.len()).filter(|nth| set & (1 << nth) != 0).map(|nth| shares[nth]).sum()
+        };
+        let matches = sets.into_iter().map(|(key, set)| (key, (sum(set), set))).collect();
+        Ok((question, matches))
+    }
+
+    /// Finds the terms of each node, and sets the shares.
+    fn sets(&mut self, reader: &Reader) -> Result<HashMap<NodeKey, u64>, StoreError> {
+        let n_nodes = reader.n_ever_created()? as f64;
+        let (mut sets, mut rare, mut common) = (HashMap::new(), 0_u64, Vec::new());
+        let mut rarities = Vec::with_capacity(self.terms.len());
+        for (nth, term) in self.terms.iter().enumerate() {
+            let keys = matching(reader, &term.text, None, MatchOrder::EldestFirst, COMMON)?;
+            let n_having = match keys.last() {
+                Some(last) if COMMON <= keys.len() => keys.len() as f64 * n_nodes / last.0 as f64,
+                _ => keys.len() as f64,
+            };
+            rarities.push((1.0 + (n_nodes - n_having).max(0.0) / (n_having + 0.5)).ln());
+            if COMMON <= keys.len() {
+                common.push(nth);
+            } else if !keys.is_empty() {
+                rare |= 1 << nth;
+                add(&mut sets, keys, nth);
+            }
+        }
+        for &nth in common.iter().filter(|_| rare != 0) {
+            let both = format!("({}) AND ({})", self.terms[nth].text, self.any(rare));
+            add(&mut sets, matching(reader, &both, None, MatchOrder::EldestFirst, COMMON)?, nth);
+        }
+        if sets.len() < ENOUGH {
+            self.add_common(reader, &common, &mut sets)?;
+        }
+        let total: f64 = rarities.iter().sum();
+        self.shares = rarities.iter().map(|it| it / total.max(f64::MIN_POSITIVE)).collect();
+        Ok(sets)
+    }
+
+    /// Adds concepts, labels and the newest nodes with common words.
+    fn add_common(
+        &self,
+        reader: &Reader,
+        common: &[usize],
+        sets: &mut HashMap<NodeKey, u64>,
+    ) -> Result<(), StoreError> {
+        let newest = MatchOrder::NewestFirst;
+        let all: Vec<&str> = common.iter().map(|&nth| self.terms[nth].text.as_str()).collect();
+        if 1 < all.len() {
+            let keys = matching(reader, &all.join(" AND "), None, newest, COMMON_MAX)?;
+            common.iter().for_each(|&nth| add(sets, keys.clone(), nth));
+        }
+        for &nth in common {
+            let text = &self.terms[nth].text;
+            let concepts = matching(reader, text, Some(NodeType::Concept), newest, COMMON_MAX)?;
+            add(sets, concepts, nth);
+            let in_label = format!("label : ({text})");
+            add(sets, matching(reader, &in_label, None, newest, COMMON_MAX)?, nth);
+            add(sets, matching(reader, text, None, newest, COMMON_MAX)?, nth);
+        }
+        Ok(())
+    }
+
+    fn any(&self, set: u64) -> String {
+        let terms = self.terms.iter().enumerate().filter(|(nth, _)| set & (1 << nth) != 0);
+        terms.map(|(_, it)| it.text.as_str()).collect::<Vec<_>>().join(" OR ")
+    }
+
+    /// Returns the share of the question's words that occur within a text, even inside of words.
+    pub(super) fn share_in(&self, text: &str) -> f64 {
+        if self.marks.is_empty() {
+            return 0.0;
+        }
+        let text = text.to_lowercase();
+        let n = self.marks.iter().filter(|it| text.contains(it.as_str())).count();
+        n as f64 / self.marks.len() as f64
+    }
+
+    /// Returns the words of a set of terms, as the question has them.
+    pub(super) fn words_of(&self, set: u64) -> Vec<&str> {
+        let terms = self.terms.iter().enumerate().filter(|(nth, _)| set & (1 << nth) != 0);
+        terms.map(|(_, it)| it.words.first().unwrap_or(&it.text).as_str()).collect()
+    }
+}
+
+fn add(sets: &mut HashMap<NodeKey, u64>, keys: Vec<NodeKey>, nth: usize) {
+    keys.into_iter().for_each(|key| *sets.entry(key).or_insert(0) |= 1 << nth);
+}
+
+fn matching(
+    reader: &Reader,
+    expression: &str,
+    node_type: Option<NodeType>,
+    order: MatchOrder,
+    n_max: usize,
+) -> Result<Vec<NodeKey>, StoreError> {
+    let archived = ArchivedNodes::Shown;
+    let filter = NodeFilter { node_type, archived, ..NodeFilter::default() };
+    Ok(reader.matching(expression, &filter, order, n_max)?.unwrap_or_default())
+}

@@ -1,0 +1,265 @@
+//! Seeds: the nodes that a question finds by its own words, by an entity or by a topic.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+use super::items::{Item, ItemScore, Why};
+use super::lexical::{Matches, Question};
+use super::{FLOOR, Recall};
+use crate::memory::knowledge::given::Parsed;
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::{FieldFilter, FilterValue, KnowledgeRow};
+
+/// Nodes beside concepts and facts whose types are looked up, at most.
+const OTHERS_MAX: usize = 400;
+
+/// Facts that may raise their clusters, at most.
+const FACTS_MAX: usize = 60;
+
+/// Entities that a question names, at most.
+const ENTITIES_MAX: usize = 8;
+
+/// Nodes beyond those asked for that are read to be scored.
+const SPARE: usize = 30;
+
+/// Nodes of an entity or a topic that are looked at, at most.
+const PLACE_MAX: usize = 200;
+
+/// The nodes that a question found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) seeds: Vec<Item>,
+    /// By spreading.
+    pub(super) reached: Vec<Item>,
+    pub(super) episodes: Vec<Item>,
+    /// The relevance of facts.
+    pub(super) fact_scores: HashMap<NodeKey, f64>,
+}
+
+/// Matches by type, best first.
+#[derive(Default)]
+struct ByType {
+    concepts: Vec<NodeKey>,
+    facts: Vec<NodeKey>,
+    episodes: Vec<NodeKey>,
+    entities: Vec<NodeKey>,
+}
+
+impl Recall<'_> {
+    /// Finds nodes by words.
+    pub(super) fn of_words(&self, query: &str) -> Parsed<Found> {
+        let (question, matches) = Question::ask(self.reader, query)?;
+        let by_type = self.by_type(&matches)?;
+        let allowed = self.mentioning()?;
+        let (mut seeds, fact_scores) = self.concept_seeds(&question, &matches, &by_type)?;
+        let rows = self.reader.knowledge(&by_type.episodes)?;
+        let mut episodes = Vec::new();
+        for row in rows {
+            let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
+            let fused = 0.7 * sim + 0.3 * question.share_in(&of_both(&row));
+            let words = question.words_of(set);
+            let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
+            let is_here = self.is_of_topic(&row, TopicRule::Only);
+            if FLOOR <= fused && is_here && self.is_shown(&row) {
+                episodes.push(Item::new(row, score, Why::words(&words)));
+            }
+        }
+        let entities: Vec<(KnowledgeRow, f64)> = self
+            .reader
+            .knowledge(&by_type.entities)?
+            .into_iter()
+            .filter(|it| !it.is_gone())
+            .filter_map(|row| {
+                let sim = matches.get(&row.key)?.0;
+                (FLOOR <= sim).then_some((row, sim))
+            })
+            .collect();
+        let reached = self.spread(&mut seeds, &episodes, &entities)?;
+        let mut found = Found { seeds, reached, episodes, fact_scores };
+        if let Some(allowed) = &allowed {
+            let is_allowed = |it: &Item| allowed.contains(&it.row.key);
+            found.seeds.retain(is_allowed);
+            found.reached.retain(is_allowed);
+            found.episodes.retain(is_allowed);
+        }
+        Ok(found)
+    }
+
+    /// Divides matches by type, and keeps the best of each.
+    fn by_type(&self, matches: &Matches) -> Parsed<ByType> {
+        let of_type =
+            |it: NodeType| self.reader.nodes_with(&[FieldFilter::text("type", it.as_str())]);
+        let (concepts, facts) = (of_type(NodeType::Concept)?, of_type(NodeType::Fact)?);
+        let mut by_type = ByType::default();
+        let mut others = Vec::new();
+        for key in matches.keys().copied() {
+            if concepts.binary_search(&key).is_ok() {
+                by_type.concepts.push(key);
+            } else if facts.binary_search(&key).is_ok() {
+                by_type.facts.push(key);
+            } else {
+                others.push(key);
+            }
+        }
+        let sim = |key: &NodeKey| matches.get(key).map_or(0.0, |it| it.0);
+        let keep_best = |keys: &mut Vec<NodeKey>, n_max: usize| {
+            keys.sort_unstable_by(|a, b| sim(b).total_cmp(&sim(a)).then(b.cmp(a)));
+            keys.truncate(n_max);
+        };
+        keep_best(&mut by_type.concepts, 3 * self.request.k + SPARE);
+        keep_best(&mut by_type.facts, FACTS_MAX);
+        keep_best(&mut others, OTHERS_MAX);
+        let types = self.reader.facet_values_of("type", &others)?;
+        for key in others {
+            let Some(FilterValue::Text(name)) = types.get(&key) else { continue };
+            match NodeType::parse(name) {
+                Some(NodeType::Entity) => by_type.entities.push(key),
+                Some(NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task) => {
+                    by_type.episodes.push(key)
+                }
+                _ => (),
+            }
+        }
+        by_type.entities.truncate(ENTITIES_MAX);
+        by_type.episodes.truncate(3 * self.request.n_episodes + SPARE);
+        Ok(by_type)
+    }
+
+    /// Returns the concepts that have the words themselves or by their facts, and the relevance of
+    /// the facts.
+    fn concept_seeds(
+        &self,
+        question: &Question,
+        matches: &Matches,
+        by_type: &ByType,
+    ) -> Parsed<(Vec<Item>, HashMap<NodeKey, f64>)> {
+        let facts = self.reader.knowledge(&by_type.facts)?;
+        let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
+        let mut fact_scores = HashMap::new();
+        for fact in facts.iter().filter(|it| super::items::status(self, it).is_some()) {
+            let Some(cluster) = fact.parent else { continue };
+            let (sim, set) = matches.get(&fact.key).copied().unwrap_or_default();
+            fact_scores.insert(fact.key, sim);
+            let best = by_cluster.entry(cluster).or_default();
+            if best.0 < sim {
+                *best = (sim, set, fact.content.clone());
+            }
+        }
+        let keys: BTreeSet<NodeKey> =
+            by_type.concepts.iter().chain(by_cluster.keys()).copied().collect();
+        let keys: Vec<NodeKey> = keys.into_iter().collect();
+        let evidence = self.evidence(&keys)?;
+        let mut seeds = Vec::new();
+        for row in self.reader.knowledge(&keys)? {
+            let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
+            let none = (0.0, 0, String::new());
+            let (fact_sim, fact_set, fact) = by_cluster.get(&row.key).unwrap_or(&none);
+            let text = format!("{}\n{fact}", of_both(&row));
+            let (sim, set) = (sim.max(*fact_sim), set | fact_set);
+            let fused = 0.7 * sim + 0.3 * question.share_in(&text);
+            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+            let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
+            let is_kept = row.node_type == NodeType::Concept
+                && FLOOR <= fused
+                && self.is_of_topic(&row, TopicRule::OrNone);
+            if is_kept && (!row.is_gone() || self.is_shown(&row)) {
+                seeds.push(Item::new(row, score, Why::words(&question.words_of(set))));
+            }
+        }
+        Ok((seeds, fact_scores))
+    }
+
+    /// Finds the nodes of an entity or a topic, without words.
+    pub(super) fn of_place(&self) -> Parsed<Found> {
+        let mut found = Found::default();
+        let mut scores: HashMap<NodeKey, (f64, Why)> = HashMap::new();
+        let mut episodes: Vec<NodeKey> = Vec::new();
+        if let Some(entity) = &self.entity {
+            let why = Why::of(format!("mentions {}", entity.title()));
+            let mentioning: Vec<NodeKey> =
+                self.mentioning()?.unwrap_or_default().into_iter().collect();
+            for row in self.reader.knowledge(&mentioning)? {
+                match row.node_type {
+                    NodeType::Episode => episodes.push(row.key),
+                    NodeType::Concept => drop(scores.insert(row.key, (1.0, why.clone()))),
+                    _ => (),
+                }
+            }
+        }
+        if let Some(topic) = &self.topic {
+            let why = Why::of(format!("topic {}", topic.title()));
+            let of = |it| self.reader.newest_with(it, ("topic", &topic.id), PLACE_MAX);
+            let concepts = of(NodeType::Concept)?;
+            let of_topic = of(NodeType::Episode)?;
+            if self.entity.is_some() {
+                scores.retain(|key, _| concepts.contains(key));
+                episodes.retain(|key| of_topic.contains(key));
+            } else {
+                scores = concepts.into_iter().map(|key| (key, (1.0, why.clone()))).collect();
+                episodes = of_topic;
+            }
+        }
+        let mut keys: Vec<NodeKey> = scores.keys().copied().collect();
+        keys.sort_unstable();
+        let evidence = self.evidence(&keys)?;
+        for row in self.reader.knowledge(&keys)? {
+            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+            let score = ItemScore { sim: 1.0, fused: 1.0, quality: self.quality(&row, weight) };
+            let why = scores.get(&row.key).map(|it| it.1.clone()).unwrap_or_default();
+            if self.is_shown(&row) {
+                found.seeds.push(Item::new(row, score, why));
+            }
+        }
+        let mut rows = self.reader.knowledge(&episodes)?;
+        rows.retain(|it| self.is_shown(it));
+        rows.sort_by_key(|it| (Reverse(it.time("at")), Reverse(it.key)));
+        for (nth, row) in rows.into_iter().enumerate() {
+            let fused = 1.0 / (1.0 + 0.1 * nth as f64);
+            let score = ItemScore { sim: 1.0, fused, quality: self.quality(&row, 1.0) };
+            found.episodes.push(Item::new(row, score, Why::of("newest".to_owned())));
+        }
+        Ok(found)
+    }
+
+    /// Returns the nodes that mention the asked entity: episodes, and the concepts that they
+    /// support or whose facts mention it.
+    fn mentioning(&self) -> Parsed<Option<BTreeSet<NodeKey>>> {
+        let Some(entity) = &self.entity else { return Ok(None) };
+        let mut all = BTreeSet::new();
+        let direct = self.reader.typed_edges_to(&[entity.key], PLACE_MAX * 10)?;
+        let direct: Vec<NodeKey> = direct.into_iter().map(|it| it.source).collect();
+        let mut facts = Vec::new();
+        for row in self.reader.knowledge(&direct)? {
+            match row.node_type {
+                NodeType::Fact => facts.extend(row.parent),
+                _ => drop(all.insert(row.key)),
+            }
+        }
+        all.extend(facts);
+        let episodes: Vec<NodeKey> = all.iter().copied().collect();
+        let edges = self.reader.typed_edges_from(&episodes, super::spread::EDGES_MAX)?;
+        all.extend(edges.into_iter().filter(|it| it.link_type != "mentions").map(|it| it.target));
+        Ok(Some(all))
+    }
+
+    /// Returns whether a node is of the asked topic.
+    fn is_of_topic(&self, row: &KnowledgeRow, rule: TopicRule) -> bool {
+        match (&self.topic, row.text("topic")) {
+            (None, _) => true,
+            (Some(_), None) => rule == TopicRule::OrNone,
+            (Some(topic), Some(id)) => topic.id == id,
+        }
+    }
+}
+
+/// Whether nodes without a topic belong to the asked one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TopicRule {
+    Only,
+    OrNone,
+}
+
+fn of_both(row: &KnowledgeRow) -> String {
+    format!("{}\n{}", row.title(), row.content)
+}

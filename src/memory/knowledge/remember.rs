@@ -1,0 +1,347 @@
+//! Remembering: episodes become nodes of the log with what they mention, and facts are kept.
+
+use serde_json::{Map, Value, json};
+
+use super::entities::{known_topic, mentioned, shown_entity, topic_field, topic_named};
+use super::facts::{Stated, Statement, is_current_fact, state_fact};
+use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, find_node};
+use super::request::{NewEpisode, NewItem, RememberRequest, other_request};
+use crate::memory::Memory;
+use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
+use crate::model::clock::Millis;
+use crate::model::entities::normal_name;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
+use crate::store::{Batch, RequestReceipt};
+use crate::text::tokens;
+
+/// Pending episodes from which on answers say how to consolidate.
+pub(super) const HINT_FROM: u64 = 5;
+
+/// An item without secrets, its tokens counted.
+pub(super) enum ReadyItem {
+    Episode(Box<NewEpisode>, u32),
+    Memory(Box<NewMemory>),
+}
+
+/// The effect of remembering one thing, by ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Remembered {
+    pub(super) id: String,
+    pub(super) created: bool,
+    pub(super) fact: Option<String>,
+    pub(super) conflict: Option<String>,
+    pub(super) collisions: Vec<String>,
+}
+
+impl Remembered {
+    /// Returns it as a receipt keeps it.
+    fn to_receipt(&self) -> Value {
+        let Remembered { id, created, fact, conflict, collisions } = self;
+        json!([id, created, fact, conflict, collisions])
+    }
+
+    fn of_receipt(value: &Value) -> Remembered {
+        let text = |it: &Value| it.as_str().map(str::to_owned);
+        Remembered {
+            id: text(&value[0]).unwrap_or_default(),
+            created: value[1] == true,
+            fact: text(&value[2]),
+            conflict: text(&value[3]),
+            collisions: value[4].as_array().into_iter().flatten().filter_map(text).collect(),
+        }
+    }
+
+    /// Returns it as answers show it, with what its nodes say now.
+    pub(super) fn shown(&self, batch: &Batch<'_>) -> Result<Value, MemoryError> {
+        let mut entities = Vec::new();
+        if let Some(episode) = find_node(batch, &self.id)? {
+            for id in episode.linked("mentions") {
+                entities.extend(find_node(batch, id)?.map(|it| shown_entity(&it)));
+            }
+        }
+        let mut collisions = Vec::new();
+        for id in &self.collisions {
+            let node = find_node(batch, id)?;
+            collisions.extend(node.map(|it| json!({"id": id, "text": it.record.content})));
+        }
+        let mut shown = json!({"id": self.id, "created": self.created});
+        for (name, id) in [("fact", &self.fact), ("conflict", &self.conflict)] {
+            if let Some(id) = id {
+                shown[name] = id.as_str().into();
+            }
+        }
+        shown["entities"] = entities.into();
+        shown["collisions"] = collisions.into();
+        Ok(shown)
+    }
+}
+
+impl Memory {
+    /// Remembers things in one snapshot; equal ones are there already.
+    pub(crate) fn remember(&self, request: RememberRequest) -> Result<Value, MemoryError> {
+        let RememberRequest { items, key, text } = request;
+        let items: Vec<ReadyItem> = items.into_iter().map(|it| self.ready_item(it)).collect();
+        let now = self.clock.now();
+        let (answer, commit) = self.writer.write("", "", now, |batch| {
+            let receipt = key.as_deref().map(|it| receipt_of(batch, it, &text)).transpose()?;
+            if let Some(Some((snapshot, kept))) = receipt {
+                let kept = kept.as_array().into_iter().flatten().map(Remembered::of_receipt);
+                let results: Result<Vec<Value>, MemoryError> =
+                    kept.map(|it| it.shown(batch)).collect();
+                return Ok((results?, batch.n_pending()?, Some(snapshot)));
+            }
+            let mut done = Vec::with_capacity(items.len());
+            for item in &items {
+                done.push(self.remember_in(batch, item, now)?);
+            }
+            match &done[..] {
+                [one] => batch.set_message(format!("remember:{}", one.id)),
+                _ => batch.set_message(format!("remember: {} items", done.len())),
+            }
+            if let Some(key) = &key {
+                let kept: Vec<Value> = done.iter().map(Remembered::to_receipt).collect();
+                keep_receipt(batch, key, &text, Value::from(kept))?;
+            }
+            let results: Result<Vec<Value>, MemoryError> =
+                done.iter().map(|it| it.shown(batch)).collect();
+            Ok::<_, MemoryError>((results?, batch.n_pending()?, None))
+        })?;
+        let (results, n_pending, replayed) = answer;
+        let snapshot = replayed.unwrap_or(commit.snapshot);
+        let mut answer = json!({"snapshot": snapshot, "results": results});
+        add_pending(&mut answer, n_pending);
+        Ok(answer)
+    }
+
+    /// Returns an item without secrets, its tokens counted before the write begins.
+    pub(super) fn ready_item(&self, item: NewItem) -> ReadyItem {
+        let redactor = &self.workspace().redactor;
+        match item {
+            NewItem::Episode(mut episode) => {
+                episode.scrub(&|it| redactor.scrub(it).text.into_owned());
+                let token_count = tokens::count(&episode.content);
+                ReadyItem::Episode(episode, token_count)
+            }
+            NewItem::Memory(request) => {
+                let StoreRequest { memory_type, content, changes, .. } = *request;
+                ReadyItem::Memory(Box::new(self.scrubbed_memory(memory_type, &content, changes)))
+            }
+        }
+    }
+
+    /// Remembers one thing in a write.
+    pub(super) fn remember_in(
+        &self,
+        batch: &mut Batch<'_>,
+        item: &ReadyItem,
+        now: Millis,
+    ) -> Result<Remembered, MemoryError> {
+        match item {
+            ReadyItem::Episode(episode, token_count) => {
+                remember_episode(batch, episode, *token_count, now)
+            }
+            ReadyItem::Memory(memory) => {
+                let (_, id, created) = self.store_in(batch, memory)?;
+                Ok(Remembered { id: id.to_string(), created, ..Remembered::default() })
+            }
+        }
+    }
+}
+
+/// Adds the number of pending episodes to an answer, and from some on how to consolidate them.
+pub(super) fn add_pending(answer: &mut Value, n_pending: u64) {
+    answer["pending"] = n_pending.into();
+    if HINT_FROM <= n_pending {
+        answer["hint"] = format!(
+            "{n_pending} episodes wait to be consolidated: MemoryReview hands out a worksheet, \
+             MemoryApply takes the answer"
+        )
+        .into();
+    }
+}
+
+/// Returns the snapshot and the answer of the receipt of a key, if this request was made before.
+pub(super) fn receipt_of(
+    batch: &Batch<'_>,
+    key: &str,
+    request: &str,
+) -> Result<Option<(Option<i64>, Value)>, MemoryError> {
+    match batch.receipt(&ContentHash::of(key).to_string())? {
+        None => Ok(None),
+        Some(kept) if kept.request != ContentHash::of(request).to_string() => {
+            Err(other_request(key))
+        }
+        Some(kept) => {
+            Ok(Some((kept.snapshot, serde_json::from_str(&kept.answer).unwrap_or_default())))
+        }
+    }
+}
+
+/// Keeps the answer to a request under its key.
+pub(super) fn keep_receipt(
+    batch: &mut Batch<'_>,
+    key: &str,
+    request: &str,
+    answer: Value,
+) -> Result<(), MemoryError> {
+    let snapshot = batch.changed_snapshot();
+    let answer = answer.to_string();
+    let request = ContentHash::of(request).to_string();
+    let receipt = RequestReceipt { request, snapshot, answer };
+    Ok(batch.keep_receipt(&ContentHash::of(key).to_string(), &receipt)?)
+}
+
+fn remember_episode(
+    batch: &mut Batch<'_>,
+    new: &NewEpisode,
+    token_count: u32,
+    now: Millis,
+) -> Result<Remembered, MemoryError> {
+    if let Some(known) = equal_episode(batch, new)? {
+        return Ok(known);
+    }
+    let topic = match &new.topic {
+        Some(name) => Some(topic_named(batch, name, None, now)?),
+        None => None,
+    };
+    let mut given = new.entities.clone();
+    given.extend(new.fact.subject.clone());
+    let mentions = mentioned(batch, &new.content, &given, now)?;
+    let mut stated = None;
+    if new.kind == "fact"
+        && let Some(subject) = subject_of(batch, new, &mentions)?
+    {
+        let at = new.at.unwrap_or(now);
+        let statement = Statement {
+            text: &new.content,
+            token_count,
+            subject: &subject,
+            attribute: new.fact.attribute.as_deref(),
+            valid_from: new.fact.valid_from.unwrap_or(at),
+            valid_to: new.fact.valid_to,
+            supersedes: new.fact.supersedes,
+            mentions: &mentions,
+            topic: topic.as_ref(),
+            asserted_by: new.asserted_by.as_deref(),
+            source_ref: new.source_ref.as_deref(),
+        };
+        stated = Some(state_fact(batch, &statement, now)?);
+    }
+    let mut fields = episode_fields(new, now);
+    fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
+    mentions.iter().for_each(|it| add_edge(&mut fields, edge("mentions", *it, 1.0, None)));
+    if let Some(Stated { fact, .. }) = &stated {
+        add_edge(&mut fields, edge("supports", fact.id(), 1.0, None));
+        fields.insert("processed_in".to_owned(), batch.own_snapshot()?.into());
+    }
+    let added =
+        NewKnowledge { node_type: NodeType::Episode, content: &new.content, token_count, fields };
+    let day = new.at.unwrap_or(now).day();
+    let episode = add_node(batch, added, Below::Bucket(&[&day]), now)?;
+    let stated = stated.as_ref();
+    Ok(Remembered {
+        id: episode.id().to_string(),
+        created: true,
+        fact: stated.map(|it| it.fact.id().to_string()),
+        conflict: stated.and_then(|it| it.conflict).map(|it| it.to_string()),
+        collisions: stated
+            .map_or(Vec::new(), |it| it.collisions.iter().map(NodeId::to_string).collect()),
+    })
+}
+
+fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let texts = [
+        ("title", &new.title),
+        ("source_type", &new.source_type),
+        ("asserted_by", &new.asserted_by),
+        ("source_ref", &new.source_ref),
+    ];
+    for (name, value) in texts {
+        fields.insert(name.to_owned(), value.clone().into());
+    }
+    fields.insert("kind".to_owned(), new.kind.as_str().into());
+    fields.insert("at".to_owned(), new.at.unwrap_or(now).0.into());
+    if new.confidence < 1.0 {
+        fields.insert("confidence".to_owned(), new.confidence.into());
+    }
+    if let Some(metadata) = &new.metadata {
+        fields.insert("metadata".to_owned(), metadata.clone().into());
+    }
+    fields
+}
+
+/// Returns the episode that says the same already. One whose fact is closed does not count: what it
+/// said may hold again.
+fn equal_episode(batch: &Batch<'_>, new: &NewEpisode) -> Result<Option<Remembered>, MemoryError> {
+    let mut topic = None;
+    if let Some(name) = &new.topic {
+        match known_topic(batch, name)? {
+            Some(known) => topic = Some(known.id().to_string()),
+            None => return Ok(None),
+        }
+    }
+    let equal = batch.typed_with_text(NodeType::Episode, &new.content)?;
+    for episode in KnowledgeNode::all(equal)? {
+        let is_elsewhere = topic.as_deref().is_some_and(|it| episode.text("topic") != Some(it));
+        let is_other = new.at.is_some_and(|it| episode.time("at") != Some(it));
+        if episode.is_hidden()
+            || is_elsewhere
+            || is_other
+            || episode.text("kind") != Some(&new.kind)
+        {
+            continue;
+        }
+        let fact = fact_of(batch, &episode)?;
+        if let Some(fact) = &fact
+            && !(is_current_fact(fact) && has_terms(fact, new))
+        {
+            continue;
+        }
+        return Ok(Some(Remembered {
+            id: episode.id().to_string(),
+            fact: fact.map(|it| it.id().to_string()),
+            ..Remembered::default()
+        }));
+    }
+    Ok(None)
+}
+
+/// Returns the fact that an episode states.
+fn fact_of(
+    batch: &Batch<'_>,
+    episode: &KnowledgeNode,
+) -> Result<Option<KnowledgeNode>, MemoryError> {
+    for id in episode.linked("supports") {
+        if let Some(node) = find_node(batch, id)?.filter(|it| it.is_a(NodeType::Fact)) {
+            return Ok(Some(node));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether a fact has the terms that are given.
+fn has_terms(fact: &KnowledgeNode, new: &NewEpisode) -> bool {
+    let is_same = |key: &str, given: &Option<String>| {
+        given.as_deref().is_none_or(|it| fact.text(key).map(normal_name) == Some(normal_name(it)))
+    };
+    is_same("subject", &new.fact.subject) && is_same("attribute", &new.fact.attribute)
+}
+
+/// Returns the subject of a fact: as given, else the name of the first thing that it mentions.
+fn subject_of(
+    batch: &Batch<'_>,
+    new: &NewEpisode,
+    mentions: &[NodeId],
+) -> Result<Option<String>, MemoryError> {
+    if let Some(subject) = &new.fact.subject {
+        return Ok(Some(subject.clone()));
+    }
+    for id in mentions {
+        if let Some(entity) = find_node(batch, &id.to_string())? {
+            return Ok(Some(entity.title().to_owned()));
+        }
+    }
+    Ok(None)
+}

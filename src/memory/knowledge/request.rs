@@ -1,0 +1,252 @@
+//! Requests about knowledge, read from JSON arguments: episodes to remember.
+
+use serde_json::{Map, Value};
+
+use super::given::{Given, Parsed};
+use crate::memory::typed::{MemoryError, StoreRequest};
+use crate::model::clock::Millis;
+use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
+use crate::model::tree::NodeType;
+
+/// Items of one call, at most.
+const ITEMS_MAX: usize = 100;
+
+/// Entities that a caller names for one episode, at most.
+const ENTITIES_MAX: usize = 50;
+
+/// Characters of a key of a request, at most.
+pub(super) const REQUEST_KEY_CHARS_MAX: usize = 200;
+
+/// Bytes of the metadata of an episode, at most.
+const METADATA_BYTES_MAX: usize = 8_192;
+
+/// The arguments of one item, as errors and help name them.
+pub(super) const ITEM_KEYS: &[&str] = &[
+    "content",
+    "kind",
+    "title",
+    "topic",
+    "entities",
+    "confidence",
+    "metadata",
+    "source_type",
+    "asserted_by",
+    "source_ref",
+    "at",
+    "subject",
+    "attribute",
+    "valid_from",
+    "valid_to",
+    "supersede",
+    "category",
+    "tags",
+    "importance",
+    "task_metadata",
+];
+
+/// The keys of which only facts have values.
+const OF_FACTS: &[&str] = &["subject", "attribute", "valid_from", "valid_to", "supersede"];
+
+/// The keys of which only core, learning and task memories have values.
+const OF_MEMORIES: &[&str] = &["category", "tags", "importance", "task_metadata"];
+
+/// Asks to remember one or several things.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RememberRequest {
+    pub(super) items: Vec<NewItem>,
+    /// Under which the answer is kept, so that a repeated request changes nothing.
+    pub(super) key: Option<String>,
+    /// The request as it came, to tell a repeated one from another.
+    pub(super) text: String,
+}
+
+/// One thing to remember.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum NewItem {
+    Episode(Box<NewEpisode>),
+    Memory(Box<StoreRequest>),
+}
+
+/// An episode to be remembered, as its caller says it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct NewEpisode {
+    pub(super) kind: String,
+    pub(super) content: String,
+    pub(super) title: Option<String>,
+    /// Id or name.
+    pub(super) topic: Option<String>,
+    pub(super) entities: Vec<String>,
+    pub(super) confidence: f64,
+    pub(super) metadata: Option<Map<String, Value>>,
+    pub(super) source_type: Option<String>,
+    pub(super) asserted_by: Option<String>,
+    pub(super) source_ref: Option<String>,
+    pub(super) at: Option<Millis>,
+    pub(super) fact: FactTerms,
+}
+
+/// The terms of a statement that an episode makes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FactTerms {
+    pub(super) subject: Option<String>,
+    pub(super) attribute: Option<String>,
+    pub(super) valid_from: Option<Millis>,
+    pub(super) valid_to: Option<Millis>,
+    pub(super) supersedes: bool,
+}
+
+impl RememberRequest {
+    /// Reads the arguments of `MemoryRemember`.
+    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<RememberRequest> {
+        let mut known = vec!["items", "key"];
+        known.extend(ITEM_KEYS);
+        let given = Given::new(args, "", &known)?;
+        let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
+        let items = match given.value("items") {
+            None => vec![NewItem::parse(args, "", &["key", "items"])?],
+            Some(Value::Array(items)) => {
+                let single = ITEM_KEYS.iter().find(|it| given.value(it).is_some());
+                if let Some(name) = single {
+                    let why = format!("belongs into `items`; give `{name}` or `items`, not both");
+                    return Err(given.refuse(name, why));
+                }
+                if items.is_empty() || ITEMS_MAX < items.len() {
+                    let why = format!("has {} items; 1 to {ITEMS_MAX} fit", items.len());
+                    return Err(given.refuse("items", why));
+                }
+                let read = |(nth, item): (usize, &Value)| match item {
+                    Value::Object(it) => NewItem::parse(it, &format!("items[{nth}]."), &[]),
+                    _ => Err(given.refuse("items", "must be a list of objects")),
+                };
+                items.iter().enumerate().map(read).collect::<Parsed<Vec<NewItem>>>()?
+            }
+            Some(_) => return Err(given.refuse("items", "must be a list of objects")),
+        };
+        Ok(RememberRequest { items, key, text: Value::Object(args.clone()).to_string() })
+    }
+}
+
+impl NewItem {
+    /// Reads one item; further keys are left to the caller.
+    pub(super) fn parse(
+        members: &Map<String, Value>,
+        path: &str,
+        beside: &[&str],
+    ) -> Parsed<NewItem> {
+        let mut known = ITEM_KEYS.to_vec();
+        known.extend(beside);
+        let given = Given::new(members, path, &known)?;
+        let kind = given.string("kind", 50)?.unwrap_or_else(|| EPISODE_KINDS[0].to_owned());
+        let of_type = NodeType::parse(&kind)
+            .filter(|it| matches!(it, NodeType::Core | NodeType::Learning | NodeType::Task));
+        if of_type.is_some() {
+            return NewItem::memory(&given, &kind, members);
+        }
+        if !EPISODE_KINDS.contains(&kind.as_str()) {
+            let why =
+                format!("must be core, learning, task or one of {}", EPISODE_KINDS.join(", "));
+            return Err(given.refuse("kind", why));
+        }
+        refuse_any(&given, OF_MEMORIES, "core, learning and task", &kind)?;
+        if kind != "fact" {
+            refuse_any(&given, OF_FACTS, "fact", &kind)?;
+        }
+        NewEpisode::parse(&given, kind).map(|it| NewItem::Episode(Box::new(it)))
+    }
+
+    fn memory(given: &Given<'_>, kind: &str, members: &Map<String, Value>) -> Parsed<NewItem> {
+        let mut arguments = Map::new();
+        arguments.insert("type".to_owned(), kind.into());
+        for (name, value) in members.iter().filter(|(_, it)| !it.is_null()) {
+            match name.as_str() {
+                "kind" | "key" | "items" => (),
+                "content" => drop(arguments.insert(name.clone(), value.clone())),
+                it if OF_MEMORIES.contains(&it) => {
+                    arguments.insert(name.clone(), value.clone());
+                }
+                it => {
+                    let why = format!("belongs to episodes, and the kind is {kind}");
+                    return Err(given.refuse(it, why));
+                }
+            }
+        }
+        StoreRequest::parse(&arguments).map(|it| NewItem::Memory(Box::new(it)))
+    }
+}
+
+fn refuse_any(given: &Given<'_>, keys: &[&str], whose: &str, kind: &str) -> Parsed<()> {
+    match keys.iter().find(|it| given.value(it).is_some()) {
+        None => Ok(()),
+        Some(name) => {
+            let why = format!("belongs to the kinds {whose}, and the kind is {kind}");
+            Err(given.refuse(name, why))
+        }
+    }
+}
+
+impl NewEpisode {
+    fn parse(given: &Given<'_>, kind: String) -> Parsed<NewEpisode> {
+        let content = given.text("content", EPISODE_CHARS_MAX)?.map(str::to_owned);
+        let metadata = given.object("metadata")?;
+        let n_bytes = metadata.map_or(0, |it| Value::Object(it.clone()).to_string().len());
+        if METADATA_BYTES_MAX < n_bytes {
+            let why = format!("has {n_bytes} bytes; at most {METADATA_BYTES_MAX} fit");
+            return Err(given.refuse("metadata", why));
+        }
+        let fact = FactTerms {
+            subject: given.string("subject", 200)?,
+            attribute: given.string("attribute", 200)?,
+            valid_from: given.time("valid_from", Millis::parse_rfc3339)?,
+            valid_to: given.time("valid_to", Millis::parse_rfc3339)?,
+            supersedes: given.flag("supersede")?.unwrap_or(false),
+        };
+        if fact.attribute.is_some() && fact.subject.is_none() {
+            return Err(given.refuse("attribute", "needs a `subject`"));
+        }
+        if let (Some(from), Some(to)) = (fact.valid_from, fact.valid_to)
+            && to <= from
+        {
+            return Err(given.refuse("valid_to", "must be after `valid_from`"));
+        }
+        Ok(NewEpisode {
+            kind,
+            content: given.required("content", content)?,
+            title: given.string("title", TITLE_CHARS_MAX)?,
+            topic: given.string("topic", 100)?,
+            entities: given.texts("entities", ENTITIES_MAX, 200)?.unwrap_or_default(),
+            confidence: given.share("confidence")?.unwrap_or(1.0),
+            metadata: metadata.filter(|it| !it.is_empty()).cloned(),
+            source_type: given.string("source_type", 50)?.map(|it| it.to_lowercase()),
+            asserted_by: given.string("asserted_by", 200)?,
+            source_ref: given.string("source_ref", 500)?,
+            at: given.time("at", Millis::parse_rfc3339)?,
+            fact,
+        })
+    }
+
+    /// Replaces every text by what `scrub` makes of it.
+    pub(super) fn scrub(&mut self, scrub: &impl Fn(&str) -> String) {
+        let NewEpisode { content, title, topic, source_type, asserted_by, source_ref, .. } = self;
+        *content = scrub(content);
+        let FactTerms { subject, attribute, .. } = &mut self.fact;
+        let optional = [title, topic, source_type, asserted_by, source_ref, subject, attribute];
+        for text in optional.into_iter().flatten().chain(&mut self.entities) {
+            *text = scrub(text);
+        }
+        if let Some(metadata) = &mut self.metadata {
+            let scrubbed = crate::model::fields::map_text(
+                &Value::Object(metadata.clone()).to_string(),
+                &mut |it| scrub(it),
+            );
+            if let Some(Ok(Value::Object(it))) = scrubbed.map(|it| serde_json::from_str(&it)) {
+                *metadata = it;
+            }
+        }
+    }
+}
+
+/// Returns the error of a request whose key was used for another one.
+pub(super) fn other_request(key: &str) -> MemoryError {
+    let what = format!("`key` {key:?} was used for another request; take a new one");
+    MemoryError::invalid(what)
+}

@@ -1,0 +1,83 @@
+use super::*;
+
+impl Case {
+    #[track_caller]
+    fn ingest(&self, args: Value) -> Value {
+        let Value::Object(args) = args else { panic!("an object") };
+        self.memory.ingest(&IngestRequest::parse(&args).unwrap()).unwrap()
+    }
+
+    #[track_caller]
+    fn triage(&self) -> Value {
+        let args = json!({"task": "triage"});
+        self.memory.review(&ReviewRequest::parse(args.as_object().unwrap()).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn a_text_waits_until_there_is_enough_of_it() {
+    let case = Case::new();
+    let line = "The `gateway` timed out twice today. ";
+    let answer = case.ingest(json!({"content": line, "source": "chat"}));
+    assert_eq!(answer, json!({"buffered": line.chars().count(), "chunks": 0}));
+    assert_eq!(case.triage()["chunk"], Value::Null);
+    assert_eq!(case.ingest(json!({"content": "Elsewhere."}))["buffered"], line.len() + 10);
+    let answer = case.ingest(json!({"content": line.repeat(120), "source": "chat"}));
+    assert_eq!((&answer["buffered"], &answer["chunks"]), (&json!(10), &json!(2)));
+    assert!(answer["hint"].as_str().unwrap().contains("triage"));
+    assert_eq!(case.ingest(json!({"flush": true}))["chunks"], 3);
+    let found = case.memory.search("gateway", None).unwrap().text;
+    assert!(!found.contains("timed out"), "what waits is not found: {found}");
+}
+
+#[test]
+fn chunks_overlap_and_have_their_instructions() {
+    let case = Case::new();
+    let text: String = (0..900).map(|nth| format!("Sentence number {nth}. ")).collect();
+    case.ingest(json!({"content": text, "topic": "Numbers", "instructions": "Keep odd ones."}));
+    let sheet = case.triage();
+    assert_eq!(sheet["pending"], json!({"total": 5, "shown": 1}));
+    assert_eq!(sheet["chunk"]["topic"]["name"], "Numbers");
+    assert!(sheet["instructions"].as_str().unwrap().starts_with("Keep odd ones.\n"));
+    let first = sheet["chunk"]["text"].as_str().unwrap().to_owned();
+    assert!(first.chars().count() <= 4_000);
+    case.apply(json!([
+        {"op": "remember", "content": "There are many numbers.", "topic": "Numbers"},
+        {"op": "ingested", "chunk": sheet["chunk"]["id"], "density": 0.1},
+    ]));
+    let second = case.triage();
+    assert_eq!(second["pending"], json!({"total": 4, "shown": 1}));
+    let text = second["chunk"]["text"].as_str().unwrap();
+    assert!(text.chars().count() <= 4_200);
+    let end: String = first.chars().skip(first.chars().count() - 200).collect();
+    assert!(text.starts_with(&end), "{text}");
+}
+
+#[test]
+fn a_chunk_that_was_ingested_comes_back_with_a_rollback() {
+    let case = Case::new();
+    case.ingest(json!({"content": "One thing.", "flush": true}));
+    let chunk = case.triage()["chunk"].clone();
+    assert_eq!(chunk["text"], "One thing.");
+    let ingested = json!([{"op": "ingested", "chunk": chunk["id"], "density": 1}]);
+    case.apply(ingested.clone());
+    assert_eq!(case.triage()["chunk"], Value::Null);
+    case.memory.rollback(1, false).unwrap();
+    assert_eq!(case.triage()["chunk"], chunk);
+    case.apply(ingested);
+}
+
+#[test]
+fn consolidation_hands_out_a_worksheet_without_a_model() {
+    let case = Case::new();
+    let consolidate = |args: Value| {
+        let args = ConsolidateRequest::parse(args.as_object().unwrap()).unwrap();
+        case.memory.consolidate(&args).unwrap()
+    };
+    case.remember(json!({"items": [{"content": "One."}, {"content": "Two."}]}));
+    let few = consolidate(json!({}));
+    assert_eq!(few["note"], "fewer than 3 episodes wait; `force` hands them out");
+    assert_eq!(consolidate(json!({"force": true}))["episodes"].as_array().unwrap().len(), 2);
+    case.remember(json!({"content": "Three."}));
+    assert_eq!(consolidate(json!({}))["episodes"].as_array().unwrap().len(), 3);
+}

@@ -1,0 +1,162 @@
+//! Nodes of knowledge in a write: found by facets and edges, and receipts of requests.
+
+use rusqlite::{Row, params};
+
+use super::Batch;
+use crate::model::identity::NodeId;
+use crate::model::tree::NodeType;
+use crate::store::columns::Sql;
+use crate::store::links::file_head;
+use crate::store::{NodeKey, NodeRecord, Prepared, StoreError};
+
+/// Nodes that one look-up returns, at most.
+const FOUND_MAX: i64 = 10_000;
+
+/// The answer to an earlier request with a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestReceipt {
+    /// Hash of the request.
+    pub(crate) request: String,
+    pub(crate) snapshot: Option<i64>,
+    /// JSON of ids and numbers.
+    pub(crate) answer: String,
+}
+
+impl Batch<'_> {
+    /// Returns the nodes of a type that have a value under a key, eldest first.
+    pub(crate) fn with_facet(
+        &self,
+        node_type: NodeType,
+        key: &str,
+        value: &str,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        self.with_any_facet(node_type, key, &[value])
+    }
+
+    /// Returns the nodes of a type that have one of some values under a key, eldest first.
+    pub(crate) fn with_any_facet(
+        &self,
+        node_type: NodeType,
+        key: &str,
+        values: &[&str],
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT facet.node AS found
+                      FROM json_each(?3) AS wanted
+                     CROSS JOIN facet ON facet.key = ?2 AND facet.value = wanted.value
+                     CROSS JOIN facet AS of_type ON of_type.key = 'type'
+                                                AND of_type.value = ?1
+                                                AND of_type.node = facet.node
+                     LIMIT ?4)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        let values = serde_json::Value::from(values).to_string();
+        let params = params![node_type.as_str(), key, values, FOUND_MAX];
+        self.records(&FIND, params, "look up nodes of knowledge")
+    }
+
+    /// Returns the nodes with an edge of one of those types to a node.
+    pub(crate) fn with_edge_to(
+        &self,
+        target: NodeId,
+        types: &[&str],
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found
+                      FROM typed_edge
+                     WHERE target = ?1
+                       AND type IN (SELECT value FROM json_each(?2))
+                     LIMIT ?3)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        let types = serde_json::Value::from(types).to_string();
+        let params = params![target.to_string(), types, FOUND_MAX];
+        self.records(&FIND, params, "look up typed edges")
+    }
+
+    /// Returns the nodes with an edge to a node.
+    pub(crate) fn with_any_edge_to(&self, target: NodeId) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found FROM typed_edge WHERE target = ?1 LIMIT ?2)
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
+    }
+
+    /// Returns the node that represents the compiled file of that path, relative to its root.
+    pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRecord>, StoreError> {
+        const HEAD: &str = concat!(
+            "SELECT ",
+            file_head!(),
+            " FROM root CROSS JOIN file ON file.root = root.id AND file.path = ?1
+              WHERE file.gone = 0 ORDER BY root.id LIMIT 1"
+        );
+        let read = |row: &Row<'_>| row.get::<_, Option<i64>>(0);
+        match self.tx.find(HEAD, [path], read, "find a file's first node")?.flatten() {
+            Some(key) => self.at(NodeKey(key)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns how many episodes are not processed.
+    pub(crate) fn n_pending(&self) -> Result<u64, StoreError> {
+        const COUNT: &str = "SELECT count(*) FROM facet WHERE key = 'pending' AND value = 1";
+        let read = |row: &Row<'_>| row.get::<_, i64>(0);
+        self.tx.row(COUNT, [], read, "count pending episodes").map(i64::unsigned_abs)
+    }
+
+    /// Returns the newest snapshot; 0 before the first one.
+    pub(crate) fn newest_snapshot(&self) -> Result<i64, StoreError> {
+        const HEAD: &str = "
+            SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0)";
+        self.tx.row(HEAD, [], |row| row.get(0), "read HEAD")
+    }
+
+    /// Returns the last snapshot before this write that changed a node; 0 where none is known.
+    pub(crate) fn last_change_before_this(&self, id: NodeId) -> Result<i64, StoreError> {
+        const LAST: &str = "
+            SELECT ifnull(max(snapshot), 0)
+              FROM diff
+             WHERE node_id = ?1
+               AND op <> 'rank'
+               AND snapshot < ifnull(?2, 9223372036854775807)";
+        let params = params![id.to_string(), self.snapshot];
+        self.tx.row(LAST, params, |row| row.get(0), "look for the last change")
+    }
+
+    /// Returns the receipt of a key, by its hash.
+    pub(crate) fn receipt(&self, name: &str) -> Result<Option<RequestReceipt>, StoreError> {
+        const FIND: &str = "SELECT request, snapshot, answer FROM receipt WHERE name = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(RequestReceipt { request: row.get(0)?, snapshot: row.get(1)?, answer: row.get(2)? })
+        };
+        self.tx.find(FIND, [name], read, "look for a receipt")
+    }
+
+    /// Keeps the receipt of a key.
+    pub(crate) fn keep_receipt(
+        &self,
+        name: &str,
+        receipt: &RequestReceipt,
+    ) -> Result<(), StoreError> {
+        const KEEP: &str = "
+            INSERT INTO receipt (name, request, snapshot, answer) VALUES (?1, ?2, ?3, ?4)";
+        let RequestReceipt { request, snapshot, answer } = receipt;
+        self.tx.run(KEEP, params![name, request, snapshot, answer], "keep a receipt").map(drop)
+    }
+
+    /// Removes the receipts of what came after a snapshot, which a rollback undoes.
+    pub(crate) fn forget_receipts_after(&self, snapshot: i64) -> Result<(), StoreError> {
+        const FORGET: &str = "DELETE FROM receipt WHERE snapshot > ?1";
+        self.tx.run(FORGET, [snapshot], "forget receipts").map(drop)
+    }
+}

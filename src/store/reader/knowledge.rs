@@ -1,0 +1,280 @@
+//! Nodes of knowledge for readers: their texts, fields and heat, the edges between them, and the
+//! facts of clusters.
+
+use rusqlite::{Row, params};
+use serde_json::Value;
+
+use super::typed::unreadable;
+use super::{Reader, limit, list};
+use crate::model::clock::Millis;
+use crate::model::fields::Fields;
+use crate::model::heat::Heat;
+use crate::model::tree::NodeType;
+use crate::store::heat_rows::{self, heat_columns};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+
+/// A node of knowledge.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct KnowledgeRow {
+    pub(crate) key: NodeKey,
+    pub(crate) id: String,
+    pub(crate) parent: Option<NodeKey>,
+    pub(crate) node_type: NodeType,
+    pub(crate) label: String,
+    pub(crate) content: String,
+    /// None of a node that a file says.
+    pub(crate) fields: Option<Fields>,
+    pub(crate) heat: Heat,
+}
+
+/// An edge between two nodes that are there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TypedEdge {
+    pub(crate) source: NodeKey,
+    pub(crate) target: NodeKey,
+    pub(crate) link_type: String,
+    pub(crate) strength: f64,
+}
+
+impl KnowledgeRow {
+    fn field(&self, key: &str) -> Option<&Value> {
+        self.fields.as_ref()?.get(key)
+    }
+
+    /// Returns the text of a field.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        self.field(key)?.as_str()
+    }
+
+    /// Returns the number of a field.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.field(key)?.as_f64()
+    }
+
+    /// Returns the time of a field.
+    pub(crate) fn time(&self, key: &str) -> Option<Millis> {
+        self.field(key)?.as_i64().map(Millis)
+    }
+
+    /// Returns whether a field has a value.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.field(key).is_some()
+    }
+
+    /// Returns its title, or the line that stands for its text.
+    pub(crate) fn title(&self) -> &str {
+        self.text("title").unwrap_or(&self.label)
+    }
+
+    /// Returns whether it is deleted, archived or merged into another node.
+    pub(crate) fn is_gone(&self) -> bool {
+        ["deleted", "merged_into", "archived"].iter().any(|it| self.has(it))
+    }
+}
+
+/// A query of rows of knowledge; `n` is the node, `h` its heat.
+macro_rules! knowledge {
+    ($from:expr) => {
+        concat!(
+            "SELECT n.key, n.id, n.parent, n.node_type, n.label, n.content, n.fields, ",
+            heat_columns!(),
+            $from
+        )
+    };
+}
+
+impl Reader {
+    /// Returns the nodes of keys, in that order; keys without a node are passed over.
+    pub(crate) fn knowledge(&self, keys: &[NodeKey]) -> Result<Vec<KnowledgeRow>, StoreError> {
+        const ROWS: &str = knowledge!(
+            "
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node AS n ON n.key = wanted.value
+              LEFT JOIN heat AS h ON h.node = n.key
+             ORDER BY wanted.key"
+        );
+        let rows = self.all(ROWS, [list(keys)], read_row).doing("read knowledge")?;
+        rows.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the node of an id, if it has fields.
+    pub(crate) fn knowledge_by_id(&self, id: &str) -> Result<Option<KnowledgeRow>, StoreError> {
+        const ROW: &str = knowledge!(
+            "
+              FROM node AS n
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.id = ?1"
+        );
+        let rows = self.all(ROW, [id], read_row).doing("read knowledge")?;
+        rows.into_iter().filter_map(Result::transpose).next().transpose()
+    }
+
+    /// Returns the facts below clusters, eldest first, at most `n_max`.
+    pub(crate) fn facts_below(
+        &self,
+        clusters: &[NodeKey],
+        n_max: usize,
+    ) -> Result<Vec<KnowledgeRow>, StoreError> {
+        const ROWS: &str = knowledge!(
+            "
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node AS n ON n.parent = wanted.value
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.node_type = 'fact'
+             ORDER BY wanted.key, n.position
+             LIMIT ?2"
+        );
+        let params = params![list(clusters), limit(n_max)];
+        let rows = self.all(ROWS, params, read_row).doing("read facts")?;
+        rows.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the typed edges that begin at those nodes, at most `n_max`.
+    pub(crate) fn typed_edges_from(
+        &self,
+        keys: &[NodeKey],
+        n_max: usize,
+    ) -> Result<Vec<TypedEdge>, StoreError> {
+        const EDGES: &str = "
+            SELECT edge.source, target.key, edge.type, edge.strength
+              FROM json_each(?1) AS wanted
+             CROSS JOIN typed_edge AS edge ON edge.source = wanted.value
+             CROSS JOIN node AS target ON target.id = edge.target
+             LIMIT ?2";
+        self.all(EDGES, params![list(keys), limit(n_max)], read_edge).doing("read typed edges")
+    }
+
+    /// Returns the typed edges that lead to those nodes, at most `n_max`.
+    pub(crate) fn typed_edges_to(
+        &self,
+        keys: &[NodeKey],
+        n_max: usize,
+    ) -> Result<Vec<TypedEdge>, StoreError> {
+        const EDGES: &str = "
+            SELECT edge.source, target.key, edge.type, edge.strength
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node AS target ON target.key = wanted.value
+             CROSS JOIN typed_edge AS edge ON edge.target = target.id
+             LIMIT ?2";
+        self.all(EDGES, params![list(keys), limit(n_max)], read_edge).doing("read typed edges")
+    }
+
+    /// Returns the newest nodes of a type that have a value under a key, at most `n_max`.
+    pub(crate) fn newest_with(
+        &self,
+        node_type: NodeType,
+        (key, value): (&str, &str),
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const NODES: &str = "
+            SELECT facet.node
+              FROM facet
+             WHERE facet.key = ?2
+               AND facet.value = ?3
+               AND EXISTS (
+                   SELECT 1
+                     FROM facet AS of_type
+                    WHERE of_type.key = 'type' AND of_type.value = ?1 AND of_type.node = facet.node)
+             ORDER BY facet.node DESC
+             LIMIT ?4";
+        let params = params![node_type.as_str(), key, value, limit(n_max)];
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(NODES, params, read).doing("look up knowledge")
+    }
+
+    /// Returns the eldest episodes that are not processed, of a topic or of none, at most `n_max`.
+    pub(crate) fn eldest_pending(
+        &self,
+        topic: Option<&str>,
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const PENDING: &str = "
+            SELECT pending.node
+              FROM facet AS pending
+             WHERE pending.key = 'pending'
+               AND pending.value = 1
+               AND (SELECT topic.value
+                      FROM facet AS topic
+                     WHERE topic.node = pending.node AND topic.key = 'topic') IS ?1
+             ORDER BY pending.node
+             LIMIT ?2";
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.all(PENDING, params![topic, limit(n_max)], read).doing("list pending episodes")
+    }
+
+    /// Returns the eldest episode that is not processed, of any topic.
+    pub(crate) fn first_pending(&self) -> Result<Option<NodeKey>, StoreError> {
+        const FIRST: &str = "
+            SELECT node FROM facet WHERE key = 'pending' AND value = 1 ORDER BY node LIMIT 1";
+        self.conn.find(FIRST, [], |row| row.get(0).map(NodeKey), "list pending episodes")
+    }
+
+    /// Returns the hashes of names that several concepts have, at most `n_max`.
+    pub(crate) fn repeated_names(&self, n_max: usize) -> Result<Vec<String>, StoreError> {
+        const TITLES: &str = "
+            SELECT name.value
+              FROM facet AS of_type
+             CROSS JOIN facet AS name ON name.node = of_type.node AND name.key = 'name'
+             WHERE of_type.key = 'type'
+               AND of_type.value = 'concept'
+               AND NOT EXISTS (
+                   SELECT 1
+                     FROM facet
+                    WHERE facet.key = 'archived' AND facet.value = 1 AND facet.node = name.node)
+             GROUP BY name.value
+            HAVING 1 < count(*)
+             ORDER BY name.value
+             LIMIT ?1";
+        let read = |row: &Row<'_>| row.get(0);
+        self.all(TITLES, [limit(n_max)], read).doing("look for equal titles")
+    }
+
+    /// Returns how many episodes are not processed: of a topic, or in all.
+    pub(crate) fn pending_episodes(&self, topic: Option<&str>) -> Result<u64, StoreError> {
+        const ALL: &str = "SELECT count(*) FROM facet WHERE key = 'pending' AND value = 1";
+        const OF_TOPIC: &str = "
+            SELECT count(*)
+              FROM facet AS topic
+             WHERE topic.key = 'topic'
+               AND topic.value = ?1
+               AND EXISTS (
+                   SELECT 1
+                     FROM facet
+                    WHERE facet.key = 'pending' AND facet.value = 1 AND facet.node = topic.node)";
+        let read = |row: &Row<'_>| row.get::<_, i64>(0);
+        let n = match topic {
+            None => self.conn.row(ALL, [], read, "count pending episodes")?,
+            Some(topic) => self.conn.row(OF_TOPIC, [topic], read, "count pending episodes")?,
+        };
+        Ok(n.unsigned_abs())
+    }
+}
+
+fn read_edge(row: &Row<'_>) -> rusqlite::Result<TypedEdge> {
+    Ok(TypedEdge {
+        source: NodeKey(row.get(0)?),
+        target: NodeKey(row.get(1)?),
+        link_type: row.get(2)?,
+        strength: row.get(3)?,
+    })
+}
+
+/// Reads a row of `knowledge!`; `None` for a type that this build does not know.
+fn read_row(row: &Row<'_>) -> rusqlite::Result<Result<Option<KnowledgeRow>, StoreError>> {
+    let (id, node_type): (String, String) = (row.get(1)?, row.get(3)?);
+    let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
+    let fields = match row.get_ref(6)?.as_str_or_null()?.map(Fields::parse_loosely).transpose() {
+        Ok(fields) => fields,
+        Err(error) => return Ok(Err(unreadable(&id, &error))),
+    };
+    Ok(Ok(Some(KnowledgeRow {
+        key: NodeKey(row.get(0)?),
+        id,
+        parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+        node_type,
+        label: row.get(4)?,
+        content: row.get(5)?,
+        fields,
+        heat: heat_rows::read_heat(row, 7)?,
+    })))
+}
