@@ -1,9 +1,9 @@
-//! Notices to clients, outgoing lines with receipts, and the waker of connections.
+//! Notices to clients, outgoing lines with callbacks, and the waker of connections.
 //!
 //! A [`Notice`] comes from the handler. In the legacy era it is a log message of its own, to a
 //! client that wants its level; in the modern era it is attached to the next reply of a tool. The
-//! transport confirms its [`DeliveryCallback`] once the line has been written: a notice that is dropped on
-//! the way was never given.
+//! transport runs its [`DeliveryCallback`] once the line has been written: a notice that is dropped
+//! on the way was never given.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
