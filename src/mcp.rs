@@ -59,7 +59,7 @@ pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
+pub(crate) use notifications::{DeliveryCallback, Notice, OutgoingLine, Waker};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use registry::{Effect, NamedResource, Prompt, Resource, ResourceFormat, Tool};

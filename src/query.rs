@@ -43,7 +43,7 @@ mod words;
 use serde_json::{Value, json};
 
 pub use answer::Answer;
-pub(crate) use answer::{Output, QueryOptions, ViewKind};
+pub(crate) use answer::{AccessKind, Output, QueryOptions};
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;

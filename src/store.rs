@@ -11,7 +11,6 @@ pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
 pub(crate) mod columns;
 pub(crate) mod commit;
-pub(crate) mod companions;
 pub(crate) mod connection;
 pub(crate) mod file_identity;
 pub(crate) mod files;
@@ -33,6 +32,7 @@ pub(crate) mod rename;
 pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod wal_files;
 mod writer;
 
 use std::fmt;
@@ -44,8 +44,8 @@ use rusqlite::types::FromSql;
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
 pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
-pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatShare, HeatWriter};
-pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
+pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
+pub(crate) use history::{Change, HistoryBounds, Moment, NodeVersion};
 pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE};
 pub use lock_holder::LockHolder;
 pub(crate) use prepared::Prepared;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, typed};
-use crate::maintenance::transfer::{AtomicFolder, IfExists, MoveError};
+use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
 use crate::memory::typed::{
     ARCHIVE, ExportedFile, FILES, INDEX, MemoryExport, MemoryFile, MemoryImport, read_lines,
 };
@@ -105,7 +105,7 @@ fn write(
     draft: &mut AtomicFolder,
     progress: &ProgressLine,
 ) -> Result<(usize, usize), CommandError> {
-    let output = |error: io::Error| CommandError::from(MoveError::Output(error));
+    let output = |error: io::Error| CommandError::from(TransferError::Output(error));
     let export = MemoryExport::plan(reader)?;
     let n_memories = export.n_memories();
     let mut n_done = 0;

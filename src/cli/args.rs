@@ -3,10 +3,10 @@
 mod agent_parsers;
 mod client;
 mod command;
+mod command_parsers;
 mod knowledge_args;
 mod knowledge_parser;
 mod memory_parsers;
-mod parsers;
 mod tool_parser;
 mod values;
 
@@ -43,10 +43,10 @@ pub(crate) struct CommandSpec {
 
 /// Every command.
 pub(crate) const COMMANDS: &[CommandSpec] = &[
-    CommandSpec::new("compile", include_str!("help/compile.txt"), parsers::compile),
-    CommandSpec::new("serve", include_str!("help/serve.txt"), parsers::serve),
-    CommandSpec::new("inspect", include_str!("help/inspect.txt"), parsers::inspect),
-    CommandSpec::new("search", include_str!("help/search.txt"), parsers::search),
+    CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
+    CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
+    CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
+    CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
         tool_parser::parse("tree", parser, db)
     }),
@@ -92,7 +92,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("rollback", include_str!("help/rollback.txt"), |parser, db| {
         tool_parser::parse("rollback", parser, db)
     }),
-    CommandSpec::new("remember", include_str!("help/remember.txt"), parsers::remember),
+    CommandSpec::new("remember", include_str!("help/remember.txt"), command_parsers::remember),
     CommandSpec::new("recall", include_str!("help/recall.txt"), |parser, db| {
         knowledge_parser::parse("recall", parser, db)
     }),
@@ -117,23 +117,27 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("entities", include_str!("help/entities.txt"), |parser, db| {
         knowledge_parser::parse("entities", parser, db)
     }),
-    CommandSpec::new("memories", include_str!("help/memories.txt"), parsers::memories),
-    CommandSpec::new("bench", include_str!("help/bench.txt"), parsers::bench),
-    CommandSpec::new("doctor", include_str!("help/doctor.txt"), parsers::doctor),
+    CommandSpec::new("memories", include_str!("help/memories.txt"), command_parsers::memories),
+    CommandSpec::new("bench", include_str!("help/bench.txt"), command_parsers::bench),
+    CommandSpec::new("doctor", include_str!("help/doctor.txt"), command_parsers::doctor),
     CommandSpec::new("archive", include_str!("help/archive.txt"), memory_parsers::archive),
     CommandSpec::new("view-query", include_str!("help/view-query.txt"), memory_parsers::view_query),
-    CommandSpec::new("gc", include_str!("help/gc.txt"), parsers::gc),
-    CommandSpec::new("redact", include_str!("help/redact.txt"), parsers::redact),
-    CommandSpec::new("backup", include_str!("help/backup.txt"), parsers::backup),
-    CommandSpec::new("restore", include_str!("help/restore.txt"), parsers::restore),
-    CommandSpec::new("export", include_str!("help/export.txt"), parsers::export),
-    CommandSpec::new("import", include_str!("help/import.txt"), parsers::import),
-    CommandSpec::new("salvage", include_str!("help/salvage.txt"), parsers::salvage),
+    CommandSpec::new("gc", include_str!("help/gc.txt"), command_parsers::gc),
+    CommandSpec::new("redact", include_str!("help/redact.txt"), command_parsers::redact),
+    CommandSpec::new("backup", include_str!("help/backup.txt"), command_parsers::backup),
+    CommandSpec::new("restore", include_str!("help/restore.txt"), command_parsers::restore),
+    CommandSpec::new("export", include_str!("help/export.txt"), command_parsers::export),
+    CommandSpec::new("import", include_str!("help/import.txt"), command_parsers::import),
+    CommandSpec::new("salvage", include_str!("help/salvage.txt"), command_parsers::salvage),
     CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
     CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
-    CommandSpec::new("completion", include_str!("help/completion.txt"), parsers::completion),
+    CommandSpec::new(
+        "completion",
+        include_str!("help/completion.txt"),
+        command_parsers::completion,
+    ),
     // Its help is that of the program.
-    CommandSpec::new("help", "", parsers::help),
+    CommandSpec::new("help", "", command_parsers::help),
 ];
 
 impl CommandSpec {

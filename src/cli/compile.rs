@@ -98,7 +98,7 @@ impl Drop for FirstCompile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::reader::{Filling, Reader};
+    use crate::store::reader::{PopulationState, Reader};
 
     #[test]
     fn a_first_compile_is_seen_by_other_processes_while_it_runs() {
@@ -107,10 +107,10 @@ mod tests {
         let path = dir.path().join("memory.db");
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
         let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
-        assert_eq!(seen(), Filling::Empty);
+        assert_eq!(seen(), PopulationState::Empty);
         let first = FirstCompile::begin(&path, &writer, NOW);
-        assert_eq!(seen(), Filling::Begun);
+        assert_eq!(seen(), PopulationState::Begun);
         drop(first);
-        assert_eq!(seen(), Filling::Empty);
+        assert_eq!(seen(), PopulationState::Empty);
     }
 }

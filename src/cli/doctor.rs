@@ -9,7 +9,7 @@ use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
-use crate::maintenance::transfer::MoveError;
+use crate::maintenance::transfer::TransferError;
 use crate::store::StoreError;
 
 pub(super) fn run(
@@ -24,7 +24,7 @@ pub(super) fn run(
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
         heal::repair(&db, now, &mut announce).map_err(|error| match error {
-            MoveError::Store(error) => advised(error, &db),
+            TransferError::Store(error) => advised(error, &db),
             error => error.into(),
         })?
     } else {

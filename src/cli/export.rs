@@ -7,7 +7,7 @@ use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, agent_memory};
-use crate::maintenance::transfer::{self, AtomicFile, IfExists, MoveError};
+use crate::maintenance::transfer::{self, AtomicFile, IfExists, TransferError};
 
 pub(super) fn run(
     args: ExportArgs,
@@ -17,7 +17,9 @@ pub(super) fn run(
     let progress = ProgressLine::new(context, "exporting", "rows");
     let mut note = |n_done, n_all| progress.note(n_done, n_all);
     let done = |outcome| match outcome {
-        Err(MoveError::Output(error)) => super::written(Err(error)).map(|()| CommandOutcome::Done),
+        Err(TransferError::Output(error)) => {
+            super::written(Err(error)).map(|()| CommandOutcome::Done)
+        }
         outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
     };
     let dest = match args.target {
@@ -32,7 +34,7 @@ pub(super) fn run(
         return done(outcome);
     };
     if args.is_force && transfer::is_stream(&dest) {
-        let stream = File::options().write(true).open(&dest).map_err(MoveError::Output)?;
+        let stream = File::options().write(true).open(&dest).map_err(TransferError::Output)?;
         let outcome = transfer::export(&db, &mut BufWriter::new(stream), &mut note);
         progress.clear();
         return done(outcome);

@@ -23,7 +23,7 @@ use log_file::HookLog;
 use session_state::StateFolder;
 
 use super::args::{HookArgs, HookEvent};
-use super::memory_place::{MemoryPlace, Surroundings};
+use super::memory_place::{MemoryPlace, SearchFolders};
 use super::{CommandError, CommandOutcome, Context, options, variable};
 use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::Millis;
@@ -155,7 +155,7 @@ impl HookJob {
 /// there is none.
 fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, String> {
     let folder = input.folder().map(PathBuf::from).or_else(|| std::env::current_dir().ok());
-    let around = folder.map(Surroundings::around);
+    let around = folder.map(SearchFolders::around);
     if let Some(named) = MemoryPlace::named(args.db.clone()) {
         // A path of a project's settings is not relative to where a client starts its hooks.
         let of_project = || around.map(|it| it.folder_of(&named.path));

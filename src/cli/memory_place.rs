@@ -10,8 +10,8 @@
 //! 5. the only `.remindb/memory.db` in a folder of the working folder;
 //! 6. the user's own `remindb/memory.db` in the data folder.
 //!
-//! Only the named file may be missing; [`Surroundings::new_in_project`] and
-//! [`Surroundings::of_user`] are the places of new memories. A folder of another user is passed
+//! Only the named file may be missing; [`SearchFolders::new_in_project`] and
+//! [`SearchFolders::of_user`] are the places of new memories. A folder of another user is passed
 //! over, and a link that leads out of its folder is refused, since both may be a stranger's.
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ pub(super) enum PlaceOrigin {
 
 /// The folders that places are looked for in, by the environment.
 #[derive(Clone, Debug)]
-pub(super) struct Surroundings {
+pub(super) struct SearchFolders {
     /// The working folder.
     folder: PathBuf,
     home: Option<PathBuf>,
@@ -66,22 +66,22 @@ pub(super) struct Surroundings {
     data: Option<PathBuf>,
 }
 
-impl Surroundings {
-    pub(super) fn of_process() -> Result<Surroundings, CommandError> {
+impl SearchFolders {
+    pub(super) fn of_process() -> Result<SearchFolders, CommandError> {
         let folder = std::env::current_dir().map_err(|error| {
             CommandError::Because(format!("cannot find the working folder: {error}"))
         })?;
-        Ok(Surroundings::around(folder))
+        Ok(SearchFolders::around(folder))
     }
 
     /// Returns the surroundings of a folder that is worked in.
-    pub(super) fn around(folder: PathBuf) -> Surroundings {
+    pub(super) fn around(folder: PathBuf) -> SearchFolders {
         // The XDG specification ignores paths that are not absolute.
         let path = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
         let home = path("HOME");
         let below_home = || home.as_ref().map(|it| it.join(".local/share"));
         let data = path("XDG_DATA_HOME").or_else(below_home);
-        Surroundings { folder, home, data }
+        SearchFolders { folder, home, data }
     }
 
     /// Returns the memory of a scope, or of any; `None` when there is none yet.
@@ -285,7 +285,7 @@ pub(super) fn known_database(
     if let Some(place) = MemoryPlace::named(named) {
         return Ok(place.path);
     }
-    let around = Surroundings::of_process()?;
+    let around = SearchFolders::of_process()?;
     let place = around.find(None)?.ok_or_else(|| around.nothing())?;
     place.tell(context);
     Ok(place.path)
@@ -300,7 +300,7 @@ pub(super) fn database_to_make(
     let place = match MemoryPlace::named(named) {
         Some(place) => place,
         None => {
-            let around = Surroundings::of_process()?;
+            let around = SearchFolders::of_process()?;
             match (around.find(scope)?, scope) {
                 (Some(place), _) => place,
                 (None, Some(Scope::Project)) => around.new_in_project(),
@@ -321,7 +321,7 @@ pub(super) fn database_of_notes(
     if let Some(place) = MemoryPlace::named(named) {
         return Ok(place);
     }
-    let around = Surroundings::of_process()?;
+    let around = SearchFolders::of_process()?;
     let folder = match notes.is_dir() {
         true => notes,
         false => notes.parent().unwrap_or(notes),

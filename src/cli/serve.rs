@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::args::{Scope, ServeArgs};
 use super::environment::{log_level, memory_settings};
 use super::listen::HttpOptions;
-use super::memory_place::{self, OF_USER, Surroundings};
+use super::memory_place::{self, OF_USER, SearchFolders};
 use super::{
     CommandError, CommandOutcome, Context, absolute, listen, logging, n_threads, options, variable,
 };
@@ -109,7 +109,7 @@ fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
     let Some(source) = source else { return Ok(None) };
     match args.scope {
         // A client may start the server in any folder of the project.
-        Some(Scope::Project) => folder(&Surroundings::of_process()?.folder_of(&source)).map(Some),
+        Some(Scope::Project) => folder(&SearchFolders::of_process()?.folder_of(&source)).map(Some),
         Some(Scope::User) | None => folder(&source).map(Some),
     }
 }
@@ -123,7 +123,7 @@ fn place(
     let (Some(source), None) = (source, args.scope) else {
         let mut named = args.db.clone();
         if let (Some(Scope::Project), Some(path)) = (args.scope, &mut named) {
-            *path = Surroundings::of_process()?.folder_of(path);
+            *path = SearchFolders::of_process()?.folder_of(path);
         }
         return memory_place::database_to_make(named, args.scope, context);
     };
@@ -136,7 +136,7 @@ fn place(
 /// Opens the second memory.
 fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandError> {
     let Some(also) = &args.also else { return Ok(None) };
-    let around = Surroundings::of_process()?;
+    let around = SearchFolders::of_process()?;
     let path = match also.to_str() {
         Some(OF_USER) => around.of_user().map_or_else(|| also.clone(), |it| it.path),
         _ => around.folder_of(also),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
-use super::transfer::{self, MoveError};
+use super::transfer::{self, TransferError};
 use crate::model::clock::Millis;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{IfMissing, StoreError, connection};
@@ -14,7 +14,7 @@ pub(crate) fn repair(
     path: &Path,
     now: Millis,
     announce: &mut dyn FnMut(&Path),
-) -> Result<DoctorReport, MoveError> {
+) -> Result<DoctorReport, TransferError> {
     let found = doctor::examine(path)?;
     if found.status() != CheckStatus::Fail {
         return Ok(found);
@@ -26,7 +26,7 @@ pub(crate) fn repair(
         doctor::drop_foreign_objects(path)?;
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
-        StoreError::ForeignObjects { objects, .. } => MoveError::Refused(format!(
+        StoreError::ForeignObjects { objects, .. } => TransferError::Refused(format!(
             "{objects}: that cannot be put right in place; read what can be read: \
              remindb salvage {} --out NEW.db",
             path.display()
@@ -39,7 +39,7 @@ pub(crate) fn repair(
     drop(conn);
     let mut report = doctor::examine(path).map_err(|error| {
         let why = error.after_a_change();
-        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+        TransferError::Refused(format!("repairs were made, and could not be looked at: {why}"))
     })?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());

@@ -10,7 +10,7 @@ mod backup;
 mod export;
 mod import;
 mod restore;
-mod safety;
+mod safety_backups;
 mod salvage;
 mod scrub;
 mod tables;
@@ -26,20 +26,20 @@ pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
 pub(crate) use import::{ImportLines, ImportReport, import};
 pub(crate) use restore::{RestoreReport, restore};
-pub(crate) use safety::{Removal, backup_before, prune_backups};
+pub(crate) use safety_backups::{Removal, backup_before, prune_backups};
 pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{OldImport, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::companions::with_suffix;
+use crate::store::wal_files::with_suffix;
 use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// An error of a transfer. The destination is unchanged, but for [`MoveError::Unsynced`].
+/// An error of a transfer. The destination is unchanged, but for [`TransferError::Unsynced`].
 #[derive(Debug)]
-pub(crate) enum MoveError {
+pub(crate) enum TransferError {
     /// SQLite refused a step.
     Store(StoreError),
     /// The system refused a step. `doing` fits after "cannot".
@@ -52,71 +52,71 @@ pub(crate) enum MoveError {
     Refused(String),
 }
 
-impl fmt::Display for MoveError {
+impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MoveError::Store(error) => error.fmt(f),
-            MoveError::File { doing, path, source } => {
+            TransferError::Store(error) => error.fmt(f),
+            TransferError::File { doing, path, source } => {
                 write!(f, "cannot {doing} `{}`: {source}", path.display())
             }
-            MoveError::Unsynced { path, source } => write!(
+            TransferError::Unsynced { path, source } => write!(
                 f,
                 "`{}` is complete, but a loss of power may undo that: cannot sync its folder: \
                  {source}",
                 path.display()
             ),
-            MoveError::Output(error) => write!(f, "cannot write the export: {error}"),
-            MoveError::Refused(why) => f.write_str(why),
+            TransferError::Output(error) => write!(f, "cannot write the export: {error}"),
+            TransferError::Refused(why) => f.write_str(why),
         }
     }
 }
 
-impl MoveError {
+impl TransferError {
     /// Returns the error for a destination of which another part is still missing.
-    fn before_the_last_part(self) -> MoveError {
+    fn before_the_last_part(self) -> TransferError {
         match self {
-            MoveError::Unsynced { path, source } => {
-                MoveError::File { doing: "write", path, source }
+            TransferError::Unsynced { path, source } => {
+                TransferError::File { doing: "write", path, source }
             }
             error => error,
         }
     }
 }
 
-impl std::error::Error for MoveError {
+impl std::error::Error for TransferError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            MoveError::Store(error) => Some(error),
-            MoveError::File { source, .. }
-            | MoveError::Unsynced { source, .. }
-            | MoveError::Output(source) => Some(source),
-            MoveError::Refused(_) => None,
+            TransferError::Store(error) => Some(error),
+            TransferError::File { source, .. }
+            | TransferError::Unsynced { source, .. }
+            | TransferError::Output(source) => Some(source),
+            TransferError::Refused(_) => None,
         }
     }
 }
 
-impl From<StoreError> for MoveError {
-    fn from(error: StoreError) -> MoveError {
-        MoveError::Store(error)
+impl From<StoreError> for TransferError {
+    fn from(error: StoreError) -> TransferError {
+        TransferError::Store(error)
     }
 }
 
 /// Adds the file and the name of the refused step to an error of the system, once, at the call.
 trait OnFile<T> {
-    fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError>;
+    fn on(self, doing: &'static str, path: &Path) -> Result<T, TransferError>;
 }
 
 impl<T> OnFile<T> for io::Result<T> {
-    fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError> {
-        self.map_err(|source| MoveError::File { doing, path: path.to_owned(), source })
+    fn on(self, doing: &'static str, path: &Path) -> Result<T, TransferError> {
+        self.map_err(|source| TransferError::File { doing, path: path.to_owned(), source })
     }
 }
 
 /// Refuses a path without a file, which would be a `noun`.
-fn check_there(path: &Path, noun: &str) -> Result<(), MoveError> {
+fn check_there(path: &Path, noun: &str) -> Result<(), TransferError> {
     check_path(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::Missing { path } => {
-            MoveError::Refused(format!("no {noun} at `{}`", path.display()))
+            TransferError::Refused(format!("no {noun} at `{}`", path.display()))
         }
         error => error.into(),
     })

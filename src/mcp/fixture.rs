@@ -261,7 +261,7 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
 #[cfg(test)]
 pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let (written_sender, written) = unbounded();
-    let receipt = super::Receipt::new(move || written_sender.send(()).unwrap_or_default());
+    let receipt = super::DeliveryCallback::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
     (Notice { level: Severity::Warning, logger: "fixture", data, text, receipt }, written)

@@ -1,9 +1,9 @@
-//! Notices to clients, outgoing lines with receipts, and the waker of connections.
+//! Notices to clients, outgoing lines with callbacks, and the waker of connections.
 //!
 //! A [`Notice`] comes from the handler. In the legacy era it is a log message of its own, to a
 //! client that wants its level; in the modern era it is attached to the next reply of a tool. The
-//! transport confirms its [`Receipt`] once the line has been written: a notice that is dropped on
-//! the way was never given.
+//! transport runs its [`DeliveryCallback`] once the line has been written: a notice that is dropped
+//! on the way was never given.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct Notice {
     /// The content as text for agents.
     pub(crate) text: String,
     /// Confirmed when the notice was written to a client.
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: DeliveryCallback,
 }
 
 impl Notice {
@@ -43,7 +43,7 @@ impl Notice {
 
     /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
     /// `_meta` and to structured content.
-    pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> Receipt {
+    pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> DeliveryCallback {
         let Notice { logger, data, text, receipt, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
@@ -59,12 +59,12 @@ impl Notice {
 }
 
 /// An action for when a line has been written; dropping it unconfirmed does nothing.
-pub(crate) struct Receipt(Box<dyn FnOnce() + Send>);
+pub(crate) struct DeliveryCallback(Box<dyn FnOnce() + Send>);
 
-impl Receipt {
+impl DeliveryCallback {
     /// Returns a receipt that runs `when_written` on the writing thread.
-    pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> Receipt {
-        Receipt(Box::new(when_written))
+    pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> DeliveryCallback {
+        DeliveryCallback(Box::new(when_written))
     }
 
     fn confirm(self) {
@@ -72,9 +72,9 @@ impl Receipt {
     }
 }
 
-impl fmt::Debug for Receipt {
+impl fmt::Debug for DeliveryCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Receipt")
+        f.write_str("DeliveryCallback")
     }
 }
 
@@ -82,7 +82,7 @@ impl fmt::Debug for Receipt {
 #[derive(Debug)]
 pub(crate) struct OutgoingLine {
     pub(crate) text: String,
-    pub(super) receipt: Option<Receipt>,
+    pub(super) receipt: Option<DeliveryCallback>,
     /// The code of the error in the line, for transports with codes of their own.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has statuses"))]
     pub(crate) code: Option<i32>,

@@ -67,7 +67,7 @@ pub(crate) enum ProcessFact<'a> {
     /// The log files of sessions, as a list.
     SessionLogs,
     /// A log file, by its session.
-    SessionLog(&'a str),
+    SessionLogContents(&'a str),
 }
 
 /// Names that the process can list.
@@ -110,7 +110,7 @@ impl ProcessFacts for NoProcess {
             ProcessFact::Sessions | ProcessFact::Clients | ProcessFact::SessionLogs => {
                 Some(Value::Array(Vec::new()))
             }
-            ProcessFact::Client(_) | ProcessFact::SessionLog(_) => None,
+            ProcessFact::Client(_) | ProcessFact::SessionLogContents(_) => None,
         })
     }
 

@@ -48,7 +48,7 @@ use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
 use crate::model::kinds::{Kind, MEMORIES_ROOT};
 use crate::model::tree::{Format, NodeType};
-use crate::query::ViewKind;
+use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
     Attribute, Attributes, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
@@ -294,7 +294,7 @@ impl Memory {
     }
 
     fn count_accesses(&self, nodes: Vec<NodeKey>) {
-        let shown: Vec<_> = nodes.into_iter().map(|it| (it, ViewKind::Read)).collect();
+        let shown: Vec<_> = nodes.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
     }
 }

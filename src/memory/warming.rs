@@ -2,8 +2,8 @@
 
 use super::{Error, Memory};
 use crate::model::heat::{AttendedTime, Rates, SEARCH_HIT_SHARE};
-use crate::query::ViewKind;
-use crate::store::{ColdNodeOffer, HeatShare, NodeKey};
+use crate::query::AccessKind;
+use crate::store::{ColdNodeOffer, HeatIncrement, NodeKey};
 
 impl Memory {
     /// Counts attended time, such as that of a session: nodes that were not read cool by it.
@@ -50,15 +50,15 @@ impl Memory {
     }
 
     /// Warms the nodes that an answer showed; nothing else does.
-    pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
+    pub(super) fn warm(&self, shown: &[(NodeKey, AccessKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            ViewKind::Listed => rates.access_boost * SEARCH_HIT_SHARE,
-            ViewKind::Read => rates.access_boost,
+            AccessKind::Listed => rates.access_boost * SEARCH_HIT_SHARE,
+            AccessKind::Read => rates.access_boost,
         };
-        let warmth: Vec<HeatShare> = shown
+        let warmth: Vec<HeatIncrement> = shown
             .iter()
-            .map(|&(node, attention)| HeatShare { node, by: by(attention), at })
+            .map(|&(node, attention)| HeatIncrement { node, by: by(attention), at })
             .collect();
         if let Err(error) = self.heat_writer.warm(&warmth) {
             // The answer is valid all the same.

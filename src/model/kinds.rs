@@ -119,12 +119,12 @@ const fn memory(
 
 /// The reason why fields are refused: the key, the limit and the size of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Invalid {
+pub(crate) struct InvalidField {
     pub(crate) key: String,
     pub(crate) why: String,
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for InvalidField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.key, self.why)
     }
@@ -141,24 +141,28 @@ impl Kind {
     /// # Errors
     ///
     /// A key is unknown, or its value has another form or is beyond a limit.
-    pub(crate) fn check(&self, fields: &Fields) -> Result<(), Invalid> {
+    pub(crate) fn check(&self, fields: &Fields) -> Result<(), InvalidField> {
         check_members(self.keys, fields.object(), "")
     }
 }
 
-fn check_members(keys: &[Key], members: &Map<String, Value>, within: &str) -> Result<(), Invalid> {
+fn check_members(
+    keys: &[Key],
+    members: &Map<String, Value>,
+    within: &str,
+) -> Result<(), InvalidField> {
     for (name, value) in members {
         let path = format!("{within}{name}");
         let Some(key) = keys.iter().find(|it| it.name == name.as_str()) else {
             let known: Vec<&str> = keys.iter().map(|it| it.name).collect();
             let why = format!("is unknown; known are {}", known.join(", "));
-            return Err(Invalid { key: path, why });
+            return Err(InvalidField { key: path, why });
         };
         match (key.value_type, value) {
             (ValueType::Object(keys), Value::Object(object)) => {
                 check_members(keys, object, &format!("{path}."))?;
             }
-            (form, value) => form.check(value).map_err(|why| Invalid { key: path, why })?,
+            (form, value) => form.check(value).map_err(|why| InvalidField { key: path, why })?,
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ pub struct Answer {
     // Lists are moved into it: `json!` would clone them.
     pub structured: Value,
     /// The nodes that it shows, and how closely each was viewed.
-    pub(crate) shown: Vec<(NodeKey, ViewKind)>,
+    pub(crate) shown: Vec<(NodeKey, AccessKind)>,
     /// The budget given by the call or the settings.
     pub(crate) budget: Option<u32>,
 }
@@ -51,7 +51,7 @@ impl Output {
 
 /// How closely a node was viewed, which decides how much it warms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ViewKind {
+pub(crate) enum AccessKind {
     /// It was among the hits of a search.
     Listed,
     /// Its text was requested.

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::text::bigrams::{self, CharKind, Script};
+use crate::text::bigrams::{self, ByteClass, Script};
 
 /// Bigrams taken from one run of a script without spaces.
 const PAIRS_MAX: usize = 256;
@@ -182,18 +182,18 @@ impl BagOfWords {
     }
 
     fn add(&mut self, text: &str) {
-        let mut begin = bigrams::char_class_end(text, 0, |it| it == CharKind::Gap);
+        let mut begin = bigrams::char_class_end(text, 0, |it| it == ByteClass::Gap);
         while begin < text.len() {
-            let mut end = bigrams::char_class_end(text, begin, |it| it == CharKind::Letter);
+            let mut end = bigrams::char_class_end(text, begin, |it| it == ByteClass::Letter);
             match text.as_bytes().get(end) {
                 Some(byte) if !byte.is_ascii() => {
                     // Include everything up to the next gap.
-                    end = bigrams::char_class_end(text, end, |it| it != CharKind::Gap);
+                    end = bigrams::char_class_end(text, end, |it| it != ByteClass::Gap);
                     self.add_any(&text[begin..end]);
                 }
                 Some(_) | None => self.stems.push(Stem::of_plain(&text.as_bytes()[..end], begin)),
             }
-            begin = bigrams::char_class_end(text, end, |it| it == CharKind::Gap);
+            begin = bigrams::char_class_end(text, end, |it| it == ByteClass::Gap);
         }
     }
 

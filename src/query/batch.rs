@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, Place};
 use super::{
-    Answer, Error, Output, ViewKind, block_facts, budget, excerpt, find_by_id, quote_input,
+    AccessKind, Answer, Error, Output, block_facts, budget, excerpt, find_by_id, quote_input,
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
@@ -105,7 +105,7 @@ impl FoundNodes {
             self.json(&chosen, cut.as_ref(), (&texts, &needs), is_counted)
         });
         let seen = if cut.is_some() { &[0][..] } else { &chosen };
-        let shown = seen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
+        let shown = seen.iter().map(|&at| (found[at].0.key, AccessKind::Read)).collect();
         Ok(Answer { text, structured, shown, budget: None })
     }
 

@@ -9,14 +9,14 @@ mod order;
 
 use std::collections::VecDeque;
 
-use order::Orders;
+use order::MovedSiblings;
 use serde_json::{Value, json};
 
 use super::page::PagePosition;
 use super::{Error, Output};
 use crate::query::render::{render_count, to_one_line};
 use crate::store::reader::{Reader, SnapshotRange};
-use crate::store::{FIELDS, LANG, Moment, NodeVersion, Snapshots};
+use crate::store::{FIELDS, HistoryBounds, LANG, Moment, NodeVersion};
 use crate::text;
 
 /// Last changes read at once.
@@ -95,7 +95,7 @@ pub(super) struct NetChanges<'a> {
     last: Option<Moment>,
     waiting: VecDeque<(Moment, String)>,
     n_passed: usize,
-    orders: Orders,
+    orders: MovedSiblings,
 }
 
 impl NetChanges<'_> {
@@ -105,7 +105,7 @@ impl NetChanges<'_> {
         range: SnapshotRange,
         cursor: Option<Moment>,
     ) -> NetChanges<'_> {
-        let (waiting, orders) = (VecDeque::new(), Orders::default());
+        let (waiting, orders) = (VecDeque::new(), MovedSiblings::default());
         NetChanges { reader, range, last: cursor, waiting, n_passed: 0, orders }
     }
 
@@ -351,10 +351,10 @@ pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), Er
 pub(crate) fn unknown_snapshot(
     name: &str,
     id: i64,
-    all: Snapshots,
+    all: HistoryBounds,
     beside: (Option<i64>, Option<i64>),
 ) -> String {
-    let Snapshots { n, first, last, .. } = all;
+    let HistoryBounds { n, first, last, .. } = all;
     let known = match (n, beside) {
         (0, _) => "there is none yet".to_owned(),
         (1, _) => format!("there is only {first}"),

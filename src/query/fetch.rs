@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, node_by_id, rank};
+use super::{AccessKind, Answer, Error, Output, block_facts, budget, excerpt, node_by_id, rank};
 use crate::model::heat;
 use crate::query::render::{
     self,
@@ -130,7 +130,7 @@ impl Neighbourhood {
             all
         });
         let shown = around.into_iter().chain([&self.anchor]);
-        let shown = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
+        let shown = shown.map(|it| (it.head.key, AccessKind::Read)).collect();
         Ok(Answer { text: cut.map_or(text, |it| it.text), structured, shown, budget: None })
     }
 

@@ -6,7 +6,7 @@ use super::words::{self, Term, TermRole};
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
-use crate::store::reader::{Filling, MatchOrder, NodeFilter, NodeWords, Reader};
+use crate::store::reader::{MatchOrder, NodeFilter, NodeWords, PopulationState, Reader};
 use crate::text::bigrams;
 use crate::text::suggest::suggest;
 
@@ -49,15 +49,17 @@ pub(super) fn explain(
     }
     let is_narrow = query.filter.node_type.is_some() || !query.filter.of_memories().is_empty();
     let advice = match reader.filling(now)? {
-        Filling::Begun => {
+        PopulationState::Begun => {
             "the notes are being compiled for the first time; ask again in a few seconds"
         }
-        Filling::Empty => {
+        PopulationState::Empty => {
             "the memory is empty; MemoryCompile reads a folder of notes into it, and MemoryWrite a \
              text"
         }
-        Filling::Filled if is_none && is_narrow => "no node meets all conditions; leave one out",
-        Filling::Filled => {
+        PopulationState::Filled if is_none && is_narrow => {
+            "no node meets all conditions; leave one out"
+        }
+        PopulationState::Filled => {
             "nothing has these words; try fewer or other ones, or MemoryTree for the outline"
         }
     };

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, Output, ViewKind, budget, facts, hundredths, node_by_id};
+use super::{AccessKind, Answer, Error, Output, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{ArchivedNodes, EdgeDirection, NodeHead, Reader};
@@ -97,7 +97,7 @@ pub(super) fn related(
         }
         all
     });
-    let shown = nodes.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+    let shown = nodes.iter().map(|it| (it.head.key, AccessKind::Read)).collect();
     Ok(Answer { text, structured, shown, budget: None })
 }
 

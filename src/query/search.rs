@@ -8,7 +8,8 @@ use super::filling::{Cutting, FilledText, Filling};
 use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
 use super::words::{self, ParsedQuery};
 use super::{
-    Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts, hundredths,
+    AccessKind, Answer, Error, Output, QueryOptions, block_facts, budget, excerpt, facts,
+    hundredths,
 };
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
@@ -155,7 +156,7 @@ impl ShownHits {
 
     fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
         let structured = output.json(|| self.json(found, detail));
-        let key = |&at: &usize| (found.hits[at].head.key, ViewKind::Listed);
+        let key = |&at: &usize| (found.hits[at].head.key, AccessKind::Listed);
         let shown = self.chosen.iter().map(key).collect();
         Answer { text: self.text, structured, shown, budget: None }
     }

@@ -48,7 +48,7 @@ use super::{BackgroundTask, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
-use connections::Peers;
+use connections::OpenConnections;
 use header_check::MirroredArgument;
 use pool::{Permit, ThreadPool};
 use session::{HttpSession, HttpSessions};
@@ -138,7 +138,7 @@ struct Endpoint<S: Handler> {
     guard: Guard,
     limits: Limits,
     sessions: HttpSessions,
-    peers: Peers,
+    peers: OpenConnections,
     pool: ThreadPool,
     stop: Stop,
     n_threads: Arc<AtomicUsize>,
@@ -167,7 +167,7 @@ pub(crate) fn serve_http<S: Handler>(
         watch: clock.stopwatch(),
         guard,
         sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
-        peers: Peers::default(),
+        peers: OpenConnections::default(),
         pool: ThreadPool::new(limits.calls),
         stop: Stop::default(),
         n_threads: Arc::default(),
@@ -254,7 +254,7 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
     let (number, peer) = endpoint.peers.add(stream, endpoint.watch.elapsed_ms());
     let (serving, alive) = (Arc::clone(endpoint), alive.clone());
     let started = spawn_small("http", STACK_BYTES, move || {
-        let _held = (alive, place, PeerGuard { endpoint: &serving, number });
+        let _held = (alive, place, ConnectionGuard { endpoint: &serving, number });
         connection::serve(&serving, &peer);
     });
     if let Err(error) = started {
@@ -264,12 +264,12 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
 }
 
 /// Removes a connection from the list when its thread ends, in any way.
-struct PeerGuard<'a, S: Handler> {
+struct ConnectionGuard<'a, S: Handler> {
     endpoint: &'a Endpoint<S>,
     number: u64,
 }
 
-impl<S: Handler> Drop for PeerGuard<'_, S> {
+impl<S: Handler> Drop for ConnectionGuard<'_, S> {
     fn drop(&mut self) {
         self.endpoint.peers.remove(self.number);
     }

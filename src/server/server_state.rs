@@ -37,7 +37,9 @@ impl ProcessFacts for ServerState {
                 self.history.client(hash).map_err(unread)?.as_ref().map(json)
             }
             ProcessFact::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
-            ProcessFact::SessionLog(id) => self.logs.read(id).map_err(unread)?.as_ref().map(json),
+            ProcessFact::SessionLogContents(id) => {
+                self.logs.read(id).map_err(unread)?.as_ref().map(json)
+            }
         })
     }
 

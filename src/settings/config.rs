@@ -18,7 +18,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
-use fields::{Fields, NumberRange};
+use fields::{ObjectReader, SignConstraint};
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
 pub(crate) use values::{
@@ -88,7 +88,7 @@ impl Config {
 
     /// Reads the settings of an object.
     fn of_map(name: &str, map: Map<String, Value>) -> Result<Config, ConfigError> {
-        let mut fields = Fields::root(name, map);
+        let mut fields = ObjectReader::root(name, map);
         let config = Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
@@ -207,7 +207,7 @@ fn is_log_path(path: &str) -> bool {
     })
 }
 
-fn budgets(mut fields: Fields) -> Result<BudgetSettings, ConfigError> {
+fn budgets(mut fields: ObjectReader) -> Result<BudgetSettings, ConfigError> {
     let budgets = BudgetSettings {
         search: fields.count("search")?,
         fetch: fields.count("fetch")?,
@@ -217,8 +217,8 @@ fn budgets(mut fields: Fields) -> Result<BudgetSettings, ConfigError> {
     fields.done().map(|()| budgets)
 }
 
-fn compile(mut fields: Fields) -> Result<CompileSettings, ConfigError> {
-    let timeout = fields.duration("wall_clock_timeout", NumberRange::NotNegative)?;
+fn compile(mut fields: ObjectReader) -> Result<CompileSettings, ConfigError> {
+    let timeout = fields.duration("wall_clock_timeout", SignConstraint::NotNegative)?;
     let compile = CompileSettings {
         gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
@@ -228,7 +228,7 @@ fn compile(mut fields: Fields) -> Result<CompileSettings, ConfigError> {
     fields.done().map(|()| compile)
 }
 
-fn redaction(mut fields: Fields) -> Result<RedactionSettings, ConfigError> {
+fn redaction(mut fields: ObjectReader) -> Result<RedactionSettings, ConfigError> {
     let mut disable_builtin_kinds = Vec::new();
     for (idx, kind) in fields.list("disable_builtin_kinds")?.into_iter().enumerate() {
         match kind {
@@ -250,20 +250,22 @@ fn redaction(mut fields: Fields) -> Result<RedactionSettings, ConfigError> {
     fields.done().map(|()| RedactionSettings { disable_builtin_kinds, custom })
 }
 
-fn rescan(mut fields: Fields) -> Result<RescanSettings, ConfigError> {
+fn rescan(mut fields: ObjectReader) -> Result<RescanSettings, ConfigError> {
     let default = RescanSettings::default();
     let rescan = RescanSettings {
         enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
-        interval: fields.duration("interval", NumberRange::Positive)?.unwrap_or(default.interval),
-        settle: fields.duration("settle", NumberRange::NotNegative)?.unwrap_or(default.settle),
+        interval: fields
+            .duration("interval", SignConstraint::Positive)?
+            .unwrap_or(default.interval),
+        settle: fields.duration("settle", SignConstraint::NotNegative)?.unwrap_or(default.settle),
     };
     fields.done().map(|()| rescan)
 }
 
-fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
+fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
     let transports = [("stdio", Transport::Stdio), ("http", Transport::Http)];
     let mut resources = fields.object("resources")?;
-    let debounce = resources.duration("debounce", NumberRange::NotNegative)?;
+    let debounce = resources.duration("debounce", SignConstraint::NotNegative)?;
     let mut overrides_at = resources.object("overrides")?;
     let mut overrides = Vec::new();
     for (name, value) in overrides_at.rest() {
@@ -272,12 +274,12 @@ fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
             let why = format!("names no resource that changes; these do: {names}");
             return Err(overrides_at.error(&name, why));
         }
-        let debounce = overrides_at.to_duration(&name, &value, NumberRange::NotNegative)?;
+        let debounce = overrides_at.to_duration(&name, &value, SignConstraint::NotNegative)?;
         overrides.push((name, debounce));
     }
     resources.done()?;
     let mut sessions = fields.object("sessions")?;
-    let flush_interval = sessions.duration("flush_interval", NumberRange::Positive)?;
+    let flush_interval = sessions.duration("flush_interval", SignConstraint::Positive)?;
     sessions.done()?;
     let server = ServerSettings {
         transport: fields.choice("transport", &transports)?,
@@ -296,7 +298,7 @@ fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
     fields.done().map(|()| server)
 }
 
-fn logging(mut fields: Fields) -> Result<LogSettings, ConfigError> {
+fn logging(mut fields: ObjectReader) -> Result<LogSettings, ConfigError> {
     let levels = [
         ("debug", LogLevel::Debug),
         ("info", LogLevel::Info),
@@ -315,7 +317,7 @@ fn logging(mut fields: Fields) -> Result<LogSettings, ConfigError> {
     fields.done().map(|()| logging)
 }
 
-fn log_files(mut fields: Fields) -> Result<LogFileSettings, ConfigError> {
+fn log_files(mut fields: ObjectReader) -> Result<LogFileSettings, ConfigError> {
     let default = LogFileSettings::default();
     let log_files = LogFileSettings {
         enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
@@ -324,11 +326,11 @@ fn log_files(mut fields: Fields) -> Result<LogFileSettings, ConfigError> {
     fields.done().map(|()| log_files)
 }
 
-fn temperature(mut fields: Fields) -> Result<TemperatureSettings, ConfigError> {
+fn temperature(mut fields: ObjectReader) -> Result<TemperatureSettings, ConfigError> {
     let default = TemperatureSettings::default();
     let enabled = fields.flag("enabled")?.unwrap_or(default.enabled);
     // Without ticks, any interval is valid.
-    let range = if enabled { NumberRange::Positive } else { NumberRange::NotNegative };
+    let range = if enabled { SignConstraint::Positive } else { SignConstraint::NotNegative };
     let tick_interval = fields.duration("tick_interval", range)?;
     let tick_interval = tick_interval.filter(|interval| !interval.is_zero());
     let mut share = |name, default| {
@@ -344,7 +346,7 @@ fn temperature(mut fields: Fields) -> Result<TemperatureSettings, ConfigError> {
         decay_rate: fields.fraction("decay_rate", f64::MAX)?.unwrap_or(default.decay_rate),
         tick_interval: tick_interval.unwrap_or(default.tick_interval),
         cold_notify_ttl: fields
-            .duration("cold_notify_ttl", NumberRange::NotNegative)?
+            .duration("cold_notify_ttl", SignConstraint::NotNegative)?
             .unwrap_or(default.cold_notify_ttl),
         cold_notify_limit: fields.count("cold_notify_limit")?.unwrap_or(default.cold_notify_limit),
     };

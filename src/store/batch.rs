@@ -6,6 +6,7 @@
 //! Terms of nodes inserted below a parent without children are added as they are inserted.
 
 mod agent_edits;
+mod custom_views;
 mod derived;
 mod files;
 mod fts;
@@ -17,7 +18,6 @@ mod nodes;
 mod tombstones;
 mod typed;
 mod versions;
-mod views;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -62,9 +62,9 @@ pub(crate) struct Batch<'a> {
     snapshot: Option<i64>,
     next_seq: i64,
     counts: Counts,
-    touched: BTreeSet<FamilyOf>,
+    touched: BTreeSet<SiblingsOf>,
     /// The change of the fingerprint so far.
-    drift: u64,
+    fingerprint_delta: u64,
     attended: i64,
     /// The key up to which all nodes have heat rows.
     heated: NodeKey,
@@ -88,29 +88,29 @@ pub(crate) struct Batch<'a> {
 
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum FamilyOf {
+enum SiblingsOf {
     Node(NodeKey),
     File(FileId),
     Nobody,
 }
 
-impl FamilyOf {
+impl SiblingsOf {
     /// Returns the query for a family's kind, and its argument.
     fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
         match self {
-            FamilyOf::Node(key) => (of_node, Some(key.0)),
-            FamilyOf::File(file) => (of_file, Some(file.0)),
-            FamilyOf::Nobody => (of_file, None),
+            SiblingsOf::Node(key) => (of_node, Some(key.0)),
+            SiblingsOf::File(file) => (of_file, Some(file.0)),
+            SiblingsOf::Nobody => (of_file, None),
         }
     }
 }
 
-impl From<NodePlace> for FamilyOf {
-    fn from(place: NodePlace) -> FamilyOf {
+impl From<NodePlace> for SiblingsOf {
+    fn from(place: NodePlace) -> SiblingsOf {
         match (place.parent, place.file) {
-            (Some(parent), _) => FamilyOf::Node(parent),
-            (None, Some(file)) => FamilyOf::File(file),
-            (None, None) => FamilyOf::Nobody,
+            (Some(parent), _) => SiblingsOf::Node(parent),
+            (None, Some(file)) => SiblingsOf::File(file),
+            (None, None) => SiblingsOf::Nobody,
         }
     }
 }
@@ -134,7 +134,7 @@ impl<'a> Batch<'a> {
             next_seq: 0,
             counts: Counts::default(),
             touched: BTreeSet::new(),
-            drift: 0,
+            fingerprint_delta: 0,
             attended: heat_rows::memory_clock(tx)?,
             heated: heat_rows::heat_rows_end(tx)?,
             has_past: is_any(HAS_PAST)?,
@@ -159,18 +159,18 @@ impl<'a> Batch<'a> {
     }
 
     /// Subtracts a family's terms from the fingerprint, before the first change to it.
-    fn touch(&mut self, family: FamilyOf) -> Result<(), StoreError> {
+    fn touch(&mut self, family: SiblingsOf) -> Result<(), StoreError> {
         if !self.touched.insert(family) {
             return Ok(());
         }
-        self.drift = self.drift.wrapping_sub(self.family_sum(family)?);
+        self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.family_sum(family)?);
         Ok(())
     }
 
     /// Adds the terms of the families touched so far.
     fn update_fingerprint(&mut self) -> Result<(), StoreError> {
         for family in std::mem::take(&mut self.touched) {
-            self.drift = self.drift.wrapping_add(self.family_sum(family)?);
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.family_sum(family)?);
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn family_sum(&self, family: FamilyOf) -> Result<u64, StoreError> {
+    fn family_sum(&self, family: SiblingsOf) -> Result<u64, StoreError> {
         let parent = self.parent_name(family)?;
         let states = self.states(family)?;
         Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
@@ -227,7 +227,7 @@ impl<'a> Batch<'a> {
             Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
         let (state, place) = self.tx.row(NODE.text(), [key.0], read, "read a state")?;
-        let (sql, parent) = FamilyOf::from(place).ask(BEFORE, BEFORE_ROOT);
+        let (sql, parent) = SiblingsOf::from(place).ask(BEFORE, BEFORE_ROOT);
         let before: Option<String> = self.tx.find(
             sql,
             params![parent, place.position, key.0],
@@ -238,18 +238,18 @@ impl<'a> Batch<'a> {
         Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
-    fn parent_name(&self, family: FamilyOf) -> Result<Option<String>, StoreError> {
+    fn parent_name(&self, family: SiblingsOf) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| self.tx.find(sql, [id], |row| row.get(0), "name a parent");
         match family {
-            FamilyOf::Node(key) => named(NODE, key.0),
-            FamilyOf::File(file) => named(FILE, file.0),
-            FamilyOf::Nobody => Ok(None),
+            SiblingsOf::Node(key) => named(NODE, key.0),
+            SiblingsOf::File(file) => named(FILE, file.0),
+            SiblingsOf::Nobody => Ok(None),
         }
     }
 
-    fn states(&self, family: FamilyOf) -> Result<Vec<NodeState<'static>>, StoreError> {
+    fn states(&self, family: SiblingsOf) -> Result<Vec<NodeState<'static>>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT id, {state}
@@ -355,7 +355,7 @@ impl<'a> Batch<'a> {
         };
         self.update_fingerprint()?;
         let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
-        let new = old.cast_unsigned().wrapping_add(self.drift);
+        let new = old.cast_unsigned().wrapping_add(self.fingerprint_delta);
         let hash = ContentHash(new).to_string();
         self.tx.run(SET_FINGERPRINT, [new.cast_signed()], "set the fingerprint")?;
         self.tx.run(

@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::StoreError;
-use super::companions::with_suffix;
+use super::wal_files::with_suffix;
 
 /// The suffixes of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];

@@ -46,7 +46,7 @@ pub(crate) struct HeatWriter {
 
 struct HeatState {
     conn: HeatConnection,
-    waiting: Vec<HeatShare>,
+    waiting: Vec<HeatIncrement>,
     cold: nudges::ColdState,
 }
 
@@ -73,7 +73,7 @@ impl HeatConnection {
 
 /// One node's share of attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct HeatShare {
+pub(crate) struct HeatIncrement {
     pub(crate) node: NodeKey,
     /// The rise of the temperature.
     pub(crate) by: f64,
@@ -101,7 +101,7 @@ impl HeatWriter {
     }
 
     /// Warms nodes, now or with the next call.
-    pub(crate) fn warm(&self, warmth: &[HeatShare]) -> Result<(), StoreError> {
+    pub(crate) fn warm(&self, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         state.waiting.extend_from_slice(warmth);
         state.write_waiting()
@@ -244,7 +244,7 @@ fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), S
     tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
 
-fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> {
+fn write(conn: &mut Connection, warmth: &[HeatIncrement]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
            SET temperature = ?2, at = ?3,
@@ -255,7 +255,7 @@ fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> 
         SELECT key, ?2, ?3, 1, ?4, ?5 FROM node WHERE key = ?1";
     let tx = begin(conn, "begin to warm nodes")?;
     let attended = heat_rows::memory_clock(&tx)?;
-    for HeatShare { node, by, at } in warmth {
+    for HeatIncrement { node, by, at } in warmth {
         let noted = heat_rows::heat_row_of(&tx, *node)?;
         let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
         let Heat { temperature, at: reading, .. } = warmed;

@@ -62,7 +62,7 @@ pub(crate) struct Change {
 
 /// The extent of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Snapshots {
+pub(crate) struct HistoryBounds {
     pub(crate) n: i64,
     pub(crate) first: i64,
     /// The newest snapshot, which is HEAD.
@@ -91,7 +91,7 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> 
 
 /// Reads the history on any connection.
 #[derive(Clone, Copy)]
-pub(crate) struct Versions<'a> {
+pub(crate) struct HistoryReader<'a> {
     conn: &'a Connection,
 }
 
@@ -118,9 +118,9 @@ pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>)
     Ok((n, bad))
 }
 
-impl<'a> Versions<'a> {
-    pub(super) fn of(conn: &'a Connection) -> Versions<'a> {
-        Versions { conn }
+impl<'a> HistoryReader<'a> {
+    pub(super) fn of(conn: &'a Connection) -> HistoryReader<'a> {
+        HistoryReader { conn }
     }
 
     /// Returns the snapshot of an id.
@@ -139,7 +139,7 @@ impl<'a> Versions<'a> {
     }
 
     /// Returns the extent of the history; all zero when there are no snapshots.
-    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
+    pub(crate) fn snapshots(&self) -> Result<HistoryBounds, StoreError> {
         // Each snapshot records a change; one without changes is the beginning of a trimmed
         // history.
         const EXTENT: &str = "
@@ -149,7 +149,7 @@ impl<'a> Versions<'a> {
               FROM snapshot";
         let read = |row: &Row<'_>| {
             let (n, is_cut): (i64, bool) = (row.get(0)?, row.get(3)?);
-            Ok(Snapshots { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
+            Ok(HistoryBounds { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
         };
         self.conn.query_row(EXTENT, [], read).doing("measure the history")
     }

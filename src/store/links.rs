@@ -18,7 +18,7 @@ use inserted::NewestKeys;
 use names::{file_names, name_file, path_of};
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
-use resolution::{WaitingRefs, compare_target, resolve_all};
+use resolution::{UnresolvedRefs, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
 use targets::LinkRows;
 pub(super) use targets::{file_head, ids};
@@ -269,7 +269,7 @@ impl DirtyRefs {
             self.scope(conn, file)?;
         }
         let DirtyRefs { newest, names, mut references, .. } = self;
-        let mut wanting = WaitingRefs { conn, newest: newest.reference, found: &mut references };
+        let mut wanting = UnresolvedRefs { conn, newest: newest.reference, found: &mut references };
         for name in names {
             wanting.add(name)?;
         }

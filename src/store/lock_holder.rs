@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::companions::with_suffix;
+use super::wal_files::with_suffix;
 use super::{ErrorStep, StoreError};
 
 /// Byte of the index that SQLite locks to write.

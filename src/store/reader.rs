@@ -8,15 +8,16 @@
 mod archivable;
 mod change_counters;
 mod counts;
+mod custom_views;
 mod deadline;
 mod edges;
-mod filling;
 mod filter;
 mod history;
 mod hits;
 mod knowledge;
 mod listings;
 mod paths;
+mod population;
 mod summary;
 mod sums;
 #[cfg(any(test, fuzzing))]
@@ -24,7 +25,6 @@ mod sums;
 pub(crate) mod testing;
 mod typed;
 mod used;
-mod views;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -33,23 +33,23 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
-pub(crate) use archivable::{Archivable, archivable};
+pub(crate) use archivable::{ArchiveCandidate, archivable};
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
+pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
-pub(crate) use filling::Filling;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
 pub(crate) use knowledge::{KnowledgeRow, TypedEdge};
 pub(crate) use listings::PlacedNode;
+pub(crate) use population::PopulationState;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use sums::SumCache;
 pub(crate) use typed::{
     AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use used::UsedNode;
-pub(crate) use views::CustomViewRow;
 
 use deadline::Deadline;
 

@@ -95,14 +95,14 @@ pub(crate) fn check_sqlite() -> Result<(), StoreError> {
 }
 
 /// The kind of database that a file's header declares.
-enum FileVerdict {
+enum DatabaseKind {
     /// An empty file.
     Empty,
     /// A memory of that schema version.
     Memory(i64),
 }
 
-fn examine(conn: &Connection, path: &Path) -> Result<FileVerdict, StoreError> {
+fn examine(conn: &Connection, path: &Path) -> Result<DatabaseKind, StoreError> {
     let foreign = |what| StoreError::Foreign { path: path.to_owned(), what };
     let n_tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
     let n_tables: i64 = match n_tables {
@@ -119,8 +119,8 @@ fn examine(conn: &Connection, path: &Path) -> Result<FileVerdict, StoreError> {
         (APPLICATION_ID, _) if newest() < version => {
             Err(StoreError::TooNew { path: path.to_owned(), found: version, known: newest() })
         }
-        (APPLICATION_ID, _) => Ok(FileVerdict::Memory(version)),
-        (0, 0) => Ok(FileVerdict::Empty),
+        (APPLICATION_ID, _) => Ok(DatabaseKind::Memory(version)),
+        (0, 0) => Ok(DatabaseKind::Empty),
         _ => Err(foreign("a database of another program")),
     }
 }
@@ -137,13 +137,13 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 /// Refuses files that are no memory of this build's schema version; changes nothing.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        FileVerdict::Memory(version) if version == newest() => {
+        DatabaseKind::Memory(version) if version == newest() => {
             refuse_foreign_objects(conn, path, version)
         }
-        FileVerdict::Memory(found) => {
+        DatabaseKind::Memory(found) => {
             Err(StoreError::TooOld { path: path.to_owned(), found, needed: newest() })
         }
-        FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+        DatabaseKind::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
 }
 
@@ -173,8 +173,8 @@ pub(crate) fn as_newest<T, E: From<StoreError>>(
 /// Refuses files that are no memory; accepts older schemas, too.
 pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        FileVerdict::Memory(_) => Ok(()),
-        FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+        DatabaseKind::Memory(_) => Ok(()),
+        DatabaseKind::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
 }
 
@@ -182,8 +182,8 @@ pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), Stor
 /// file.
 pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        FileVerdict::Memory(version) => refuse_foreign_objects(conn, path, version),
-        FileVerdict::Empty => Ok(()),
+        DatabaseKind::Memory(version) => refuse_foreign_objects(conn, path, version),
+        DatabaseKind::Empty => Ok(()),
     }
 }
 
@@ -211,14 +211,14 @@ fn apply(conn: &Connection, from: i64, to: i64) -> Result<(), StoreError> {
 
 /// Migrates the file to the newest schema.
 pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if matches!(examine(conn, path)?, FileVerdict::Memory(version) if version == newest()) {
+    if matches!(examine(conn, path)?, DatabaseKind::Memory(version) if version == newest()) {
         return Ok(());
     }
     let tx = begin_write(conn, "lock the database for a new schema")?;
     // Examined again under the lock: another process may have migrated it meanwhile.
     let seen = match examine(&tx, path)? {
-        FileVerdict::Empty => 0,
-        FileVerdict::Memory(version) => version,
+        DatabaseKind::Empty => 0,
+        DatabaseKind::Memory(version) => version,
     };
     apply(&tx, seen, newest())?;
     if (1..LINKS_SINCE).contains(&seen) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Notice, Receipt, Reply, Severity};
+use crate::mcp::{DeliveryCallback, Notice, Reply, Severity};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::Output;
@@ -54,8 +54,8 @@ pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> 
     Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
 }
 
-fn receipt(offer: ColdNodeOffer, clock: Clock) -> Receipt {
-    Receipt::new(move || {
+fn receipt(offer: ColdNodeOffer, clock: Clock) -> DeliveryCallback {
+    DeliveryCallback::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");
         }

@@ -184,7 +184,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ProcessFact::SessionLog(vars.get("id").unwrap_or_default());
+            let fact = ProcessFact::SessionLogContents(vars.get("id").unwrap_or_default());
             process::write_fact(it, fact, out)
         },
     },

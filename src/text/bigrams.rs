@@ -107,9 +107,9 @@ impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Segment<'a>> {
-        self.at = char_class_end(self.text, self.at, |it| it == CharKind::Gap);
+        self.at = char_class_end(self.text, self.at, |it| it == ByteClass::Gap);
         // ASCII text is scanned by a table.
-        let end = char_class_end(self.text, self.at, |it| it == CharKind::Letter);
+        let end = char_class_end(self.text, self.at, |it| it == ByteClass::Letter);
         if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
@@ -122,10 +122,10 @@ impl<'a> Iterator for Segments<'a> {
         for (offset, letter) in rest.char_indices() {
             let at = self.at + offset;
             let script = match class(letter) {
-                ByteClass::Letter(script) => Some(script),
+                CharClass::Letter(script) => Some(script),
                 // A mark belongs to the letter before it.
-                ByteClass::Mark => found.map(|(_, script)| script),
-                ByteClass::Gap => None,
+                CharClass::Mark => found.map(|(_, script)| script),
+                CharClass::Gap => None,
             };
             match (found, script) {
                 (None, Some(script)) => found = Some((at, script)),
@@ -146,7 +146,7 @@ impl<'a> Iterator for Segments<'a> {
 
 /// The class of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CharKind {
+pub(crate) enum ByteClass {
     Gap,
     /// A letter or a digit of ASCII.
     Letter,
@@ -154,19 +154,23 @@ pub(crate) enum CharKind {
     Beyond,
 }
 
-const KINDS: [CharKind; 256] = {
-    let mut kinds = [CharKind::Beyond; 256];
+const KINDS: [ByteClass; 256] = {
+    let mut kinds = [ByteClass::Beyond; 256];
     let mut byte = 0;
     while byte < 128 {
         let is_letter = (byte as u8).is_ascii_alphanumeric();
-        kinds[byte] = if is_letter { CharKind::Letter } else { CharKind::Gap };
+        kinds[byte] = if is_letter { ByteClass::Letter } else { ByteClass::Gap };
         byte += 1;
     }
     kinds
 };
 
 /// Returns the end of the run of bytes from `begin` on whose kinds match.
-pub(crate) fn char_class_end(text: &str, begin: usize, is_one: impl Fn(CharKind) -> bool) -> usize {
+pub(crate) fn char_class_end(
+    text: &str,
+    begin: usize,
+    is_one: impl Fn(ByteClass) -> bool,
+) -> usize {
     let bytes = text.as_bytes();
     let mut end = begin;
     while bytes.get(end).is_some_and(|&it| is_one(KINDS[usize::from(it)])) {
@@ -199,27 +203,27 @@ fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
     run.chars().filter(|&letter| !is_mark(letter))
 }
 
-enum ByteClass {
+enum CharClass {
     Letter(Script),
     Mark,
     Gap,
 }
 
-fn class(letter: char) -> ByteClass {
+fn class(letter: char) -> CharClass {
     if letter.is_ascii() {
         return match letter.is_ascii_alphanumeric() {
-            true => ByteClass::Letter(Script::Spaced),
-            false => ByteClass::Gap,
+            true => CharClass::Letter(Script::Spaced),
+            false => CharClass::Gap,
         };
     }
     if is_mark(letter) {
-        ByteClass::Mark
+        CharClass::Mark
     } else if holds(SPACELESS, letter) {
-        ByteClass::Letter(Script::Spaceless)
+        CharClass::Letter(Script::Spaceless)
     } else if letter.is_alphanumeric() {
-        ByteClass::Letter(Script::Spaced)
+        CharClass::Letter(Script::Spaced)
     } else {
-        ByteClass::Gap
+        CharClass::Gap
     }
 }
 

@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{Command, HookArgs, HookEvent, SetupArgs, SetupClients};
-use super::parsers::{Parsed, at_most_one, otherwise};
+use super::command_parsers::{Parsed, at_most_one, otherwise};
 use super::values::{parse_client, parse_number, parse_scope, parse_tools};
 
 pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {

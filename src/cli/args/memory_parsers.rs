@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{ArchiveArgs, Command, ViewQueryArgs, ViewTask};
-use super::parsers::{Parsed, otherwise};
+use super::command_parsers::{Parsed, otherwise};
 use super::values::parse_number;
 
 /// Days of `--days`, at most.

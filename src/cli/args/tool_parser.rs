@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::UsageError;
 use super::command::{Command, ToolArgs, ToolInput};
-use super::parsers::{Parsed, otherwise};
+use super::command_parsers::{Parsed, otherwise};
 use crate::surface::tool_named;
 
 /// A command that is a tool.

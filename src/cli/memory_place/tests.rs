@@ -19,11 +19,11 @@ impl Scratch {
         scratch
     }
 
-    fn around(&self, from: &str) -> Surroundings {
+    fn around(&self, from: &str) -> SearchFolders {
         let root = self.0.path();
         let home = root.join("home");
         let data = Some(home.join(".local/share"));
-        Surroundings { folder: root.join(from), home: Some(home), data }
+        SearchFolders { folder: root.join(from), home: Some(home), data }
     }
 
     fn shown(&self, path: &Path) -> String {

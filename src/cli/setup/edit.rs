@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::entry::{Entry, Grant, Put, Refusal};
+use super::entry::{EditedSettings, Entry, Grant, Refusal};
 use super::json::{self, ServersPath};
 use super::{toml, yaml};
 
@@ -16,7 +16,7 @@ pub(super) enum SettingsFormat {
 
 impl SettingsFormat {
     /// Adds the server to `text`; an up-to-date one is left unchanged.
-    pub(super) fn put(self, text: &str, entry: &Entry) -> Result<Put, Refusal> {
+    pub(super) fn put(self, text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
         match self {
             SettingsFormat::Json(place) => json::put(text, place, entry),
             SettingsFormat::Toml => toml::put(text, entry),

@@ -14,7 +14,7 @@ pub(super) struct Entry {
 
 /// Settings with the server added.
 #[derive(Debug)]
-pub(super) struct Put {
+pub(super) struct EditedSettings {
     pub(super) text: String,
     /// The former entry of that name, as written.
     pub(super) entry: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Put {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) at: Vec<String>,
-    pub(super) gives: Gives,
+    pub(super) gives: PermissionValue,
     /// Number of objects and lists on the path that were created for it.
     #[serde(default)]
     pub(super) n_made: usize,
@@ -35,7 +35,7 @@ pub(super) struct Grant {
 /// The value of a [`Grant`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Gives {
+pub(super) enum PermissionValue {
     /// Elements added to a list.
     Items(Vec<Value>),
     /// The value of a key that was not set.
@@ -74,19 +74,21 @@ impl Grant {
 
     /// Returns elements of any kind for a list.
     pub(super) fn elements(at: &[&str], items: Vec<Value>) -> Grant {
-        Grant { at: owned(at), gives: Gives::Items(items), n_made: 0 }
+        Grant { at: owned(at), gives: PermissionValue::Items(items), n_made: 0 }
     }
 
     pub(super) fn value(at: &[&str], value: Value) -> Grant {
-        Grant { at: owned(at), gives: Gives::Value(value), n_made: 0 }
+        Grant { at: owned(at), gives: PermissionValue::Value(value), n_made: 0 }
     }
 
     /// Returns the part of it that `wanted` has, too.
     fn within(&self, wanted: &[Grant]) -> Option<Grant> {
         let wanted = wanted.iter().find(|it| it.at == self.at)?;
         let gives = match (&self.gives, &wanted.gives) {
-            (Gives::Items(items), Gives::Items(wanted)) => {
-                Gives::Items(items.iter().filter(|it| wanted.contains(it)).cloned().collect())
+            (PermissionValue::Items(items), PermissionValue::Items(wanted)) => {
+                PermissionValue::Items(
+                    items.iter().filter(|it| wanted.contains(it)).cloned().collect(),
+                )
             }
             (mine, wanted) if mine == wanted => mine.clone(),
             _ => return None,
@@ -98,12 +100,12 @@ impl Grant {
     fn without(&self, kept: &[Grant]) -> Option<Grant> {
         let Some(kept) = self.within(kept) else { return Some(self.clone()) };
         match (&self.gives, &kept.gives) {
-            (Gives::Items(items), Gives::Items(kept)) => {
+            (PermissionValue::Items(items), PermissionValue::Items(kept)) => {
                 let rest = items.iter().filter(|it| !kept.contains(it)).cloned();
                 let rest: Vec<Value> = rest.collect();
                 // The list stays, since other items remain in it.
                 let n_made = if kept.is_empty() { self.n_made } else { 0 };
-                let gives = Gives::Items(rest.clone());
+                let gives = PermissionValue::Items(rest.clone());
                 (!rest.is_empty()).then(|| Grant { gives, n_made, ..self.clone() })
             }
             _ => None,
@@ -111,13 +113,15 @@ impl Grant {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        matches!(&self.gives, Gives::Items(items) if items.is_empty())
+        matches!(&self.gives, PermissionValue::Items(items) if items.is_empty())
     }
 
     /// Merges another grant for the same path.
     fn join(&mut self, other: &Grant) {
         self.n_made = self.n_made.max(other.n_made);
-        if let (Gives::Items(items), Gives::Items(others)) = (&mut self.gives, &other.gives) {
+        if let (PermissionValue::Items(items), PermissionValue::Items(others)) =
+            (&mut self.gives, &other.gives)
+        {
             let new = others.iter().filter(|it| !items.contains(it)).cloned();
             let new: Vec<Value> = new.collect();
             items.extend(new);

@@ -8,7 +8,7 @@ use super::connection::{Connection, Grants, Token, Tools, server_name};
 use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
 use super::hooks::{self, HookCommand, Hooks, TrustRecord};
-use super::launch::{Launch, Launching, launch};
+use super::launch::{Launch, LaunchRequest, launch};
 use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, FileStep, KnownFile, Wanted};
 use super::show::{StepReport, StepResult};
@@ -64,7 +64,7 @@ impl<'a> SetupJob<'a> {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let Launch { connection, hook, memory, mut notes } = launch(Launching {
+        let Launch { connection, hook, memory, mut notes } = launch(LaunchRequest {
             args: self.args,
             client: self.client,
             scope: self.scope,

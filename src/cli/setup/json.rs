@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::entry::{Entry, Gives, Grant, Put, Refusal};
+use super::entry::{EditedSettings, Entry, Grant, PermissionValue, Refusal};
 use super::scan::{self, Dialect, JsonItem, Kind, Member};
 
 /// The place of servers in a settings file.
@@ -21,19 +21,23 @@ pub(super) struct ServersPath {
 }
 
 /// Adds the entry to `text`; additional fields of an existing entry stay.
-pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(
+    text: &str,
+    place: ServersPath,
+    entry: &Entry,
+) -> Result<EditedSettings, Refusal> {
     let text = filled(text);
     let root = read(text, place.dialect)?;
     let style = JsonStyle::of(text, &root);
     let Some((container, depth)) = servers(&root, place, entry.name)? else {
         let servers = style.object(&[(entry.name, style.entry(entry, 2))], 1);
         let text = insert(text, &root, Some(place.container), &servers, (&style, 0));
-        return Ok(Put { text, entry: None, is_container_new: true });
+        return Ok(EditedSettings { text, entry: None, is_container_new: true });
     };
     let Some(old) = member(&container.item, entry.name, place.container)? else {
         let fields = style.entry(entry, depth + 1);
         let text = insert(text, &container.item, Some(entry.name), &fields, (&style, depth));
-        return Ok(Put { text, entry: None, is_container_new: false });
+        return Ok(EditedSettings { text, entry: None, is_container_new: false });
     };
     if member(&old.item, entry.key, entry.name)?.is_none() {
         return Err(Refusal::stranger(entry));
@@ -43,7 +47,7 @@ pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, 
     for (key, value) in &entry.fields {
         text = put_field(&text, place, entry.name, (key, value))?;
     }
-    Ok(Put { text, entry: Some(before), is_container_new: false })
+    Ok(EditedSettings { text, entry: Some(before), is_container_new: false })
 }
 
 /// Sets one field of an existing entry.
@@ -132,15 +136,15 @@ fn grant_one(
         let Some(found) = member(at, key, owner)? else {
             let value = style.nested(rest, &grant.gives, depth + 1);
             let text = insert(text, at, Some(key), &value, (&style, depth));
-            let is_list = matches!(grant.gives, Gives::Items(_));
+            let is_list = matches!(grant.gives, PermissionValue::Items(_));
             let n_made = rest.len() + usize::from(is_list);
             return Ok((text, Some(Grant { n_made, ..grant.clone() })));
         };
         match (&grant.gives, rest) {
-            (Gives::Items(items), []) => return add(text, dialect, grant, items),
+            (PermissionValue::Items(items), []) => return add(text, dialect, grant, items),
             // The user has decided already, for this key or for all below it.
-            (Gives::Value(_), []) => break,
-            (Gives::Value(_), _) if found.item.kind != Kind::Object => break,
+            (PermissionValue::Value(_), []) => break,
+            (PermissionValue::Value(_), _) if found.item.kind != Kind::Object => break,
             _ => (at, owner) = (&found.item, key),
         }
     }
@@ -169,7 +173,8 @@ fn add(
             new.push(item.clone());
         }
     }
-    let part = (!new.is_empty()).then(|| Grant { gives: Gives::Items(new), ..grant.clone() });
+    let part =
+        (!new.is_empty()).then(|| Grant { gives: PermissionValue::Items(new), ..grant.clone() });
     Ok((text, part))
 }
 
@@ -178,13 +183,13 @@ pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<S
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
         let values = match &grant.gives {
-            Gives::Items(items) => items.clone(),
-            Gives::Value(value) => vec![value.clone()],
+            PermissionValue::Items(items) => items.clone(),
+            PermissionValue::Value(value) => vec![value.clone()],
         };
         for value in &values {
             text = revoke_one(&text, dialect, grant, value)?;
         }
-        let is_list = matches!(grant.gives, Gives::Items(_));
+        let is_list = matches!(grant.gives, PermissionValue::Items(_));
         let n_above = grant.at.len() - usize::from(!is_list);
         for n_keys in (n_above.saturating_sub(grant.n_made)..n_above).rev() {
             text = prune(&text, dialect, &grant.at[..=n_keys])?;
@@ -201,8 +206,8 @@ fn revoke_one(
 ) -> Result<String, Refusal> {
     let root = read(text, dialect)?;
     let holder = match &grant.gives {
-        Gives::Items(_) => &grant.at[..],
-        Gives::Value(_) => &grant.at[..grant.at.len() - 1],
+        PermissionValue::Items(_) => &grant.at[..],
+        PermissionValue::Value(_) => &grant.at[..grant.at.len() - 1],
     };
     let last = grant.at.last().map_or("", String::as_str);
     let Some((holder, _)) = find(&root, holder)? else { return Ok(text.to_owned()) };
@@ -456,18 +461,18 @@ impl JsonStyle {
     }
 
     /// Formats the value of a permission below keys that do not exist yet.
-    fn nested(&self, keys: &[String], gives: &Gives, depth: usize) -> String {
+    fn nested(&self, keys: &[String], gives: &PermissionValue, depth: usize) -> String {
         match (keys.split_first(), gives) {
             (Some((key, rest)), _) => {
                 self.object(&[(key, self.nested(rest, gives, depth + 1))], depth)
             }
-            (None, Gives::Items(items))
+            (None, PermissionValue::Items(items))
                 if 1 < items.len() || items.iter().any(Value::is_object) =>
             {
                 self.lines(["[", "]"], items.iter().map(inline).collect(), depth)
             }
-            (None, Gives::Items(items)) => inline(&items.as_slice().into()),
-            (None, Gives::Value(value)) => inline(value),
+            (None, PermissionValue::Items(items)) => inline(&items.as_slice().into()),
+            (None, PermissionValue::Value(value)) => inline(value),
         }
     }
 }

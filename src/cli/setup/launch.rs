@@ -10,7 +10,7 @@ use super::connection::{Connection, Token};
 use super::hooks::HookCommand;
 use super::{UserFolders, file, path_in};
 use crate::cli::args::{Client, Scope, SetupArgs};
-use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, Surroundings};
+use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, SearchFolders};
 use crate::cli::{CommandError, absolute};
 
 /// The program's name on the `PATH`.
@@ -29,7 +29,7 @@ pub(super) struct Launch {
 
 /// The setup that needs a connection.
 #[derive(Clone, Copy)]
-pub(super) struct Launching<'a> {
+pub(super) struct LaunchRequest<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
     pub(super) scope: Scope,
@@ -37,7 +37,7 @@ pub(super) struct Launching<'a> {
 }
 
 /// Returns the connection for a setup.
-pub(super) fn launch(job: Launching<'_>) -> Result<Launch, CommandError> {
+pub(super) fn launch(job: LaunchRequest<'_>) -> Result<Launch, CommandError> {
     if let Some(url) = &job.args.http {
         return http(job, url);
     }
@@ -72,7 +72,7 @@ pub(super) fn launch(job: Launching<'_>) -> Result<Launch, CommandError> {
     Ok(Launch { connection, hook, memory: Some(memory), notes })
 }
 
-fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
+fn http(job: LaunchRequest<'_>, url: &str) -> Result<Launch, CommandError> {
     let is_address = ["http://", "https://"].iter().any(|it| url.starts_with(it));
     if !is_address {
         let what =
@@ -95,7 +95,7 @@ fn http(job: Launching<'_>, url: &str) -> Result<Launch, CommandError> {
 
 /// The arguments of the server, in the making.
 struct ArgWriter<'a> {
-    job: Launching<'a>,
+    job: LaunchRequest<'a>,
     words: Vec<String>,
     notes: Vec<String>,
 }
@@ -120,7 +120,7 @@ impl ArgWriter<'_> {
             self.path("--db", &memory)?;
             return Ok(memory);
         }
-        let around = Surroundings::of_process()?;
+        let around = SearchFolders::of_process()?;
         let found = around.find(Some(Scope::Project))?;
         let place = found.unwrap_or_else(|| around.new_in_project());
         let memory = absolute(&place.path)?;

@@ -15,7 +15,7 @@ use crate::cli::args::{Client, Scope};
 
 /// The content of the ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SetupLedger {
+pub(super) struct SetupManifest {
     setups: Vec<SetupRecord>,
     /// Folders that were created and are removed with the last setup.
     #[serde(default)]
@@ -70,7 +70,7 @@ pub(super) struct PriorCopy {
 /// The ledger and its file.
 pub(super) struct LedgerFile {
     file: FileState,
-    pub(super) ledger: SetupLedger,
+    pub(super) ledger: SetupManifest,
 }
 
 impl SetupRecord {
@@ -102,7 +102,7 @@ impl WrittenFile {
     }
 }
 
-impl SetupLedger {
+impl SetupManifest {
     /// Adds folders to be removed with the last setup.
     pub(super) fn keep(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
         self.folders.extend(folders.into_iter().filter(|it| it.exists()));
@@ -143,7 +143,7 @@ impl LedgerFile {
         let path = state.join("remindb/setup.json");
         let file = file::read(&path, None)?;
         let ledger = match &file.text {
-            None => SetupLedger::default(),
+            None => SetupManifest::default(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
                 let what = format!("{error}; move it away, and undo by hand what it lists");
                 file::refused("understand", &path, &what)

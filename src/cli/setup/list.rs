@@ -12,7 +12,7 @@ use super::entry::Refusal;
 use super::job::offered_tools;
 use super::{UserFolders, file, hooks};
 use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
-use crate::cli::memory_place::Surroundings;
+use crate::cli::memory_place::SearchFolders;
 use crate::cli::{CommandError, CommandOutcome, Context};
 use crate::text::line_number_at;
 
@@ -38,7 +38,7 @@ pub(super) fn run(
     home: &UserFolders,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let around = Surroundings::of_process()?;
+    let around = SearchFolders::of_process()?;
     let mut all = Vec::new();
     for (_, client) in CLIENTS {
         for scope in [Scope::Project, Scope::User] {
@@ -60,7 +60,7 @@ pub(super) fn run(
 fn status(
     args: &SetupArgs,
     home: &UserFolders,
-    around: &Surroundings,
+    around: &SearchFolders,
     (client, scope, places): (Client, Scope, &Places),
 ) -> ClientStatus {
     let folders = &home.folders;
@@ -101,7 +101,7 @@ fn fault_of(client: Client, name: &'static str, text: &str) -> Option<String> {
 }
 
 /// Returns the memory that the fields of a server name.
-fn memory_of(fields: &[(String, Value)], around: &Surroundings) -> String {
+fn memory_of(fields: &[(String, Value)], around: &SearchFolders) -> String {
     let field = |keys: &[&str]| {
         fields.iter().find(|(key, _)| keys.contains(&key.as_str())).map(|(_, value)| value)
     };

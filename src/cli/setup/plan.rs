@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
-use super::entry::{self, Entry, Grant, Put, Refusal};
+use super::entry::{self, EditedSettings, Entry, Grant, Refusal};
 use super::file::{self, FileState};
 use super::ledger::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
@@ -112,7 +112,7 @@ fn edit(
     if let Some(entry) = wanted.entry {
         let (put, is_anew) = put(&text, notation, entry, known)?;
         text = put.text;
-        let Put { entry, is_container_new, .. } = put;
+        let EditedSettings { entry, is_container_new, .. } = put;
         had = PriorEntry { entry, is_container_new, is_anew, ..had };
     }
     if !wanted.grants.is_empty() {
@@ -129,7 +129,7 @@ fn put(
     notation: SettingsFormat,
     entry: &Entry,
     known: Option<KnownFile<'_>>,
-) -> Result<(Put, bool), Refusal> {
+) -> Result<(EditedSettings, bool), Refusal> {
     let anew = |known: KnownFile<'_>| {
         let KnownFile { record, name } = known;
         let text = notation.take(text, name, record.entry.as_deref(), record.is_container_new)?;

@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::entry::{Entry, Gives, Grant, Put, Refusal};
+use super::entry::{EditedSettings, Entry, Grant, PermissionValue, Refusal};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
@@ -14,14 +14,18 @@ const CONTAINER: &str = "mcp_servers";
 const BOM: &str = "\u{feff}";
 
 /// Adds the entry to `text`; additional fields of an existing entry stay.
-pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
     let mut document = Document::read(text)?;
     let servers = document.servers_or_new()?;
     let before = match servers.get(entry.name) {
         None => {
             let table = fields_of(entry.fields.iter().map(|(key, value)| (*key, value)));
             insert(servers, entry.name, table);
-            return Ok(Put { text: document.text(), entry: None, is_container_new: false });
+            return Ok(EditedSettings {
+                text: document.text(),
+                entry: None,
+                is_container_new: false,
+            });
         }
         Some(old) if old.as_table_like().is_some_and(|it| it.contains_key(entry.key)) => {
             alone(entry.name, old)
@@ -41,7 +45,7 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
             None => drop(table.insert(key, Item::Value(toml(value)))),
         }
     }
-    Ok(Put { text: document.text(), entry: Some(before), is_container_new: false })
+    Ok(EditedSettings { text: document.text(), entry: Some(before), is_container_new: false })
 }
 
 /// Removes the table of that name from `text`, or restores the former one.
@@ -80,7 +84,8 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
     let mut document = Document::read(text)?;
     let mut given = Vec::new();
     for grant in grants {
-        let (Gives::Value(value), Some((last, path))) = (&grant.gives, grant.at.split_last())
+        let (PermissionValue::Value(value), Some((last, path))) =
+            (&grant.gives, grant.at.split_last())
         else {
             return Err(Refusal::Unsure);
         };
@@ -114,9 +119,9 @@ pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, Refusal> {
     Ok(document.text())
 }
 
-fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &Gives, n_made: &mut usize) {
+fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &PermissionValue, n_made: &mut usize) {
     match (path, gives) {
-        ([last], Gives::Value(value)) => {
+        ([last], PermissionValue::Value(value)) => {
             if at.get(last).and_then(Item::as_value).is_some_and(|it| is_same(it, value)) {
                 at.remove(last);
             }

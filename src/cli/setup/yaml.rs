@@ -8,7 +8,7 @@ use std::ops::Range;
 use saphyr_parser::Parser;
 use serde_json::Value;
 
-use super::entry::{Entry, Put, Refusal};
+use super::entry::{EditedSettings, Entry, Refusal};
 
 /// The key of the mapping that holds the servers.
 const CONTAINER: &str = "extensions";
@@ -28,14 +28,14 @@ struct Block {
 }
 
 /// Adds the entry to `text`; additional fields of an existing entry stay.
-pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
     check(text)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let Some(container) = container(text)? else {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
         let lines = entry_lines(entry, INDENT, newline);
         let new = format!("{text}{gap}{CONTAINER}:{newline}{lines}");
-        return checked(Put { text: new, entry: None, is_container_new: true });
+        return checked(EditedSettings { text: new, entry: None, is_container_new: true });
     };
     let servers = children(text, &container)?;
     if let Some(old) = servers.iter().find(|it| it.key == entry.name) {
@@ -53,11 +53,16 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
         }
         false => format!("{}{lines}{}", ended(&text[..at], newline), &text[at..]),
     };
-    checked(Put { text: new, entry: None, is_container_new: false })
+    checked(EditedSettings { text: new, entry: None, is_container_new: false })
 }
 
 /// Sets the fields of an existing entry.
-fn replace_fields(text: &str, old: &Block, entry: &Entry, newline: &str) -> Result<Put, Refusal> {
+fn replace_fields(
+    text: &str,
+    old: &Block,
+    entry: &Entry,
+    newline: &str,
+) -> Result<EditedSettings, Refusal> {
     let before = text[old.span.clone()].to_owned();
     let mut text = text.to_owned();
     if !children(&text, old)?.iter().any(|it| it.key == entry.key) {
@@ -77,7 +82,7 @@ fn replace_fields(text: &str, old: &Block, entry: &Entry, newline: &str) -> Resu
         };
         text = format!("{}{line}{}", ended(&text[..start], newline), &text[end..]);
     }
-    checked(Put { text, entry: Some(before), is_container_new: false })
+    checked(EditedSettings { text, entry: Some(before), is_container_new: false })
 }
 
 /// Removes the entry from `text`, or restores the former one.
@@ -130,7 +135,7 @@ pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-fn checked(put: Put) -> Result<Put, Refusal> {
+fn checked(put: EditedSettings) -> Result<EditedSettings, Refusal> {
     check(&put.text).map_err(|_| Refusal::Unsure)?;
     Ok(put)
 }

@@ -6,8 +6,8 @@
 
 mod inline;
 mod raw;
-mod sections;
 mod source;
+mod source_regions;
 mod table;
 mod walk;
 
@@ -21,8 +21,8 @@ use crate::text;
 #[cfg(any(test, fuzzing))]
 pub(crate) use source::options;
 
-use sections::Section;
 use source::{MarkdownSource, mask_pipes};
+use source_regions::SourceRegion;
 use walk::MarkdownWalk;
 
 /// Maximum nodes of a file; the rest is kept as plain text.
@@ -36,8 +36,8 @@ pub(super) fn parse(text: &str) -> Parsed {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
     let body_start = preamble::parse(text, &mut outline, &mut warn);
-    let sections = sections::sections(text, body_start);
-    if 1 < sections.iter().filter(|section| matches!(section, Section::Markdown(_))).count() {
+    let sections = source_regions::sections(text, body_start);
+    if 1 < sections.iter().filter(|section| matches!(section, SourceRegion::Markdown(_))).count() {
         let what = format!(
             "{} bytes are read section by section; a link to a definition in another section stays \
              as written",
@@ -47,19 +47,19 @@ pub(super) fn parse(text: &str) -> Parsed {
     }
     for section in sections {
         let (end, read_to) = match section {
-            Section::Plain(range) => {
+            SourceRegion::Plain(range) => {
                 let n = range.len();
                 warn(range.start, format!("a line of {n} bytes is kept as plain text"));
                 add_plain(&mut outline, text, range.clone());
                 (range.end, range.end)
             }
-            Section::Code { info, range } => {
+            SourceRegion::Code { info, range } => {
                 let code = text[range.clone()].to_owned();
                 let node = code_node(&text[info], code, outline.parent(), range.clone());
                 outline.add(node, Some(range.start));
                 (range.end, range.end)
             }
-            Section::Markdown(range) => {
+            SourceRegion::Markdown(range) => {
                 let masked = mask_pipes(&text[range.clone()]);
                 let source = MarkdownSource { text: &text[range.clone()], parsed: &masked };
                 let mut walk = MarkdownWalk::new(source, range.start, &mut outline);

@@ -35,13 +35,13 @@ pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
 }
 
 /// An inserted line of the masked text, and its place in the source.
-struct Seam {
+struct InsertedLine {
     masked: Range<usize>,
     source: usize,
 }
 
 /// Returns the source with fences around its statements.
-fn mask(source: &str) -> (String, Vec<Seam>) {
+fn mask(source: &str) -> (String, Vec<InsertedLine>) {
     let mut masked = String::with_capacity(source.len());
     let mut seams = Vec::new();
     let mut at = 0;
@@ -70,14 +70,19 @@ fn mask(source: &str) -> (String, Vec<Seam>) {
     (masked, seams)
 }
 
-fn add_fenced(masked: &mut String, seams: &mut Vec<Seam>, source: &str, range: Range<usize>) {
+fn add_fenced(
+    masked: &mut String,
+    seams: &mut Vec<InsertedLine>,
+    source: &str,
+    range: Range<usize>,
+) {
     let words = &source[range.clone()];
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(FENCE_MIN.max(longest + 1));
     let mut add = |masked: &mut String, line: &str, source: usize| {
         let start = masked.len();
         masked.push_str(line);
-        seams.push(Seam { masked: start..masked.len(), source });
+        seams.push(InsertedLine { masked: start..masked.len(), source });
     };
     add(masked, &format!("{fence}js\n"), range.start);
     masked.push_str(words);
@@ -129,7 +134,7 @@ fn statement_end(source: &str, start: usize) -> usize {
 }
 
 /// Maps an offset of the masked text to the source.
-fn unmasked(seams: &[Seam], offset: usize, source: &str) -> usize {
+fn unmasked(seams: &[InsertedLine], offset: usize, source: &str) -> usize {
     let n_before = seams.partition_point(|seam| seam.masked.start <= offset);
     let Some(seam) = n_before.checked_sub(1).map(|at| &seams[at]) else { return offset };
     let behind = offset.saturating_sub(seam.masked.end);

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
-use super::span::{Wrap, open, value_end};
+use super::span::{ValueDelimiter, open, value_end};
 use super::value::{self, HEAD_BYTES_MAX};
 
 /// Words that end the names of secrets.
@@ -29,7 +29,7 @@ struct AssignmentSite {
     spaced: bool,
     /// The line has nothing else.
     is_line: bool,
-    wrap: Wrap,
+    wrap: ValueDelimiter,
 }
 
 /// An assignment that was found.
@@ -45,7 +45,7 @@ pub(super) struct Assigned {
 
 /// A name's end and the separator that follows.
 #[derive(Clone, Debug)]
-struct Sign {
+struct AssignmentOperator {
     name_end: usize,
     /// The closing of the name's notation: quotes, brackets, marks of emphasis.
     closer: Range<usize>,
@@ -93,7 +93,7 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Assigned> {
 }
 
 /// Parses the text after a word: the rest of its name, its closing, and a separator.
-fn sign(text: &str, word_end: usize) -> Option<Sign> {
+fn sign(text: &str, word_end: usize) -> Option<AssignmentOperator> {
     let bytes = text.as_bytes();
     let rest = &bytes[word_end..];
     let base = rest.get(..5).is_some_and(|rest| rest.eq_ignore_ascii_case(b"_base"));
@@ -104,12 +104,17 @@ fn sign(text: &str, word_end: usize) -> Option<Sign> {
     at += count(at, 4, |byte| byte.is_ascii_digit() || *byte == b'_');
     let name_end = at;
     if matches!(bytes.get(at), Some(b' ' | b'\t')) && is_option(text, name_end) {
-        return Some(Sign { name_end, closer: at..at, separator: Separator::Blank, end: at });
+        return Some(AssignmentOperator {
+            name_end,
+            closer: at..at,
+            separator: Separator::Blank,
+            end: at,
+        });
     }
     at += count(at, 6, |byte| b"\\\"'`])*_".contains(byte));
     let closer = name_end..at;
     if let Some(end) = pair_end(bytes, at) {
-        return Some(Sign { name_end, closer, separator: Separator::Pair, end });
+        return Some(AssignmentOperator { name_end, closer, separator: Separator::Pair, end });
     }
     at += count(at, 16, |byte| matches!(byte, b' ' | b'\t'));
     let (separator, n_bytes) = match (bytes.get(at)?, bytes.get(at + 1)) {
@@ -122,7 +127,7 @@ fn sign(text: &str, word_end: usize) -> Option<Sign> {
         (b',', _) => (Separator::Comma, 1),
         _ => return None,
     };
-    Some(Sign { name_end, closer, separator, end: at + n_bytes })
+    Some(AssignmentOperator { name_end, closer, separator, end: at + n_bytes })
 }
 
 /// Returns the start of the value after `, "value":` or `value=`.
@@ -155,7 +160,7 @@ fn is_option(text: &str, end: usize) -> bool {
     bytes[end - n_name..].starts_with(b"--")
 }
 
-fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
+fn at_sign(text: &str, sign: &AssignmentOperator) -> Option<Assigned> {
     let bytes = text.as_bytes();
     let closer = &text[sign.closer.clone()];
     let key_end = sign.name_end;
@@ -195,11 +200,13 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
     }
     let opened = open(text, at);
     let wrap = match &opened {
-        Some(_) => Wrap::Quoted,
-        None if upper && equals && n_blanks == 0 && begins_line(text, begin) => Wrap::Line,
-        None => Wrap::Bare,
+        Some(_) => ValueDelimiter::Quoted,
+        None if upper && equals && n_blanks == 0 && begins_line(text, begin) => {
+            ValueDelimiter::Line
+        }
+        None => ValueDelimiter::Bare,
     };
-    if sign.separator == Separator::Comma && wrap != Wrap::Quoted {
+    if sign.separator == Separator::Comma && wrap != ValueDelimiter::Quoted {
         return None;
     }
     let is_line = sign.separator != Separator::Pair && begins_line(text, begin);
@@ -212,10 +219,12 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
     let end = value_end(text, start, wrap, opened.as_ref(), usize::MAX);
     let number = text[start..end].bytes().all(|byte| byte.is_ascii_digit());
     let quote = match wrap {
-        Wrap::Bare if closer.starts_with("\\\"") => "\\\"",
-        Wrap::Bare if closer.starts_with('"') && sign.separator == Separator::Colon => "\"",
-        Wrap::Bare if number && sign.separator == Separator::Equals => "\"",
-        Wrap::Quoted | Wrap::Bare | Wrap::Line => "",
+        ValueDelimiter::Bare if closer.starts_with("\\\"") => "\\\"",
+        ValueDelimiter::Bare if closer.starts_with('"') && sign.separator == Separator::Colon => {
+            "\""
+        }
+        ValueDelimiter::Bare if number && sign.separator == Separator::Equals => "\"",
+        ValueDelimiter::Quoted | ValueDelimiter::Bare | ValueDelimiter::Line => "",
     };
     Some(Assigned { value: start..end, begin, quote })
 }
@@ -311,7 +320,7 @@ impl AssignmentSite {
             equals: class == NameClass::Key,
             spaced: false,
             is_line: true,
-            wrap: Wrap::Quoted,
+            wrap: ValueDelimiter::Quoted,
         }
     }
 }
@@ -333,7 +342,7 @@ fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> boo
     let value = &text[start..end];
     let whole = value.trim();
     let n_chars = whole.chars().count();
-    let quoted = site.wrap == Wrap::Quoted;
+    let quoted = site.wrap == ValueDelimiter::Quoted;
     if value::is_placeholder(whole) || value::is_reserved(whole) {
         return false;
     }
@@ -385,7 +394,7 @@ fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> boo
 
 /// Decides for one word in the place of a value.
 fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
-    let clear = site.equals || site.wrap == Wrap::Quoted;
+    let clear = site.equals || site.wrap == ValueDelimiter::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
     let varied = value::is_varied(word);
@@ -394,7 +403,7 @@ fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
         NameClass::Password if letters => {
             let n_chars_min = match (clear, site.is_line) {
                 // A line of a file of settings.
-                (true, true) if !site.spaced && site.wrap == Wrap::Bare => 6,
+                (true, true) if !site.spaced && site.wrap == ValueDelimiter::Bare => 6,
                 (true, _) => 10,
                 (false, true) => 12,
                 (false, false) => 16,

@@ -4,7 +4,7 @@ use super::key_name::is_name_byte;
 
 /// The way a value is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrap {
+pub(super) enum ValueDelimiter {
     /// Up to the closing quote.
     Quoted,
     /// Up to white space, or a character that cannot be part of it.
@@ -45,7 +45,7 @@ pub(super) fn open(text: &str, at: usize) -> Option<OpenQuote> {
 pub(super) fn value_end(
     text: &str,
     start: usize,
-    wrap: Wrap,
+    wrap: ValueDelimiter,
     opened: Option<&OpenQuote>,
     max: usize,
 ) -> usize {
@@ -89,7 +89,7 @@ fn quoted_end(text: &str, start: usize, limit: usize, opened: &OpenQuote) -> usi
     limit
 }
 
-fn bare_end(text: &str, start: usize, limit: usize, wrap: Wrap) -> usize {
+fn bare_end(text: &str, start: usize, limit: usize, wrap: ValueDelimiter) -> usize {
     let bytes = text.as_bytes();
     let mut end = start;
     let mut n_open = 0_i64;
@@ -97,8 +97,8 @@ fn bare_end(text: &str, start: usize, limit: usize, wrap: Wrap) -> usize {
         let here = start + idx;
         let rest = &bytes[here + at.len_utf8()..];
         let stops = at.is_whitespace()
-            || at == '<' && (wrap != Wrap::Line || rest.first() == Some(&b'/'))
-            || wrap != Wrap::Line
+            || at == '<' && (wrap != ValueDelimiter::Line || rest.first() == Some(&b'/'))
+            || wrap != ValueDelimiter::Line
                 && match at {
                     '"' | '\'' | '`' | '>' | '|' => true,
                     '\\' => rest.first().is_some_and(|next| b"nrt\"'\\".contains(next)),
@@ -118,7 +118,7 @@ fn bare_end(text: &str, start: usize, limit: usize, wrap: Wrap) -> usize {
         }
         end = here + at.len_utf8();
     }
-    if wrap == Wrap::Bare {
+    if wrap == ValueDelimiter::Bare {
         let value = text[start..end].trim_end_matches([',', ';', '.', ')', ']', '}', ':']);
         return start + value.len();
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{MoveError, OnFile, with_suffix};
+use super::{OnFile, TransferError, with_suffix};
 use crate::store::rename::rename_new;
 use crate::store::{ErrorStep, StoreError, connection, schema};
 
@@ -43,12 +43,12 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     /// Creates an empty draft beside `dest`; fails if `dest` cannot be replaced.
-    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFile, MoveError> {
+    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFile, TransferError> {
         refuse(dest, if_there)?;
         let dest = &resolve_symlink(dest)?;
         let Some(name) = dest.file_name() else {
             let what = format!("`{}` does not name a file", dest.display());
-            return Err(MoveError::Refused(what));
+            return Err(TransferError::Refused(what));
         };
         let name = name.to_string_lossy();
         for nth in 0..NAMES_MAX {
@@ -58,7 +58,7 @@ impl AtomicFile {
             }
         }
         let what = format!("too many drafts beside `{}`; remove `.{name}.*.draft`", dest.display());
-        Err(MoveError::Refused(what))
+        Err(TransferError::Refused(what))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,7 +66,7 @@ impl AtomicFile {
     }
 
     /// Opens the draft as a plain file for writing.
-    pub(crate) fn file(&self) -> Result<File, MoveError> {
+    pub(crate) fn file(&self) -> Result<File, TransferError> {
         private().truncate(true).open(&self.path).on("write", &self.path)
     }
 
@@ -87,13 +87,13 @@ impl AtomicFile {
     }
 
     /// Syncs the draft to the disk and renames it.
-    pub(crate) fn publish(self) -> Result<(), MoveError> {
+    pub(crate) fn publish(self) -> Result<(), TransferError> {
         let dest = self.dest.clone();
         self.publish_as(&dest)
     }
 
     /// Publishes as [`AtomicFile::publish`], under another name in the same folder.
-    pub(super) fn publish_as(self, dest: &Path) -> Result<(), MoveError> {
+    pub(super) fn publish_as(self, dest: &Path) -> Result<(), TransferError> {
         refuse(dest, self.if_there)?;
         File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
         match self.if_there {
@@ -130,7 +130,7 @@ pub(crate) fn is_stream(dest: &Path) -> bool {
 }
 
 /// Returns the file that a path leads to: the path itself unless it is a symbolic link.
-pub(super) fn resolve_symlink(path: &Path) -> Result<PathBuf, MoveError> {
+pub(super) fn resolve_symlink(path: &Path) -> Result<PathBuf, TransferError> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
@@ -138,7 +138,7 @@ pub(super) fn resolve_symlink(path: &Path) -> Result<PathBuf, MoveError> {
         let path = path.display();
         let what =
             format!("`{path}` is a symbolic link to nothing; name another file, or remove it");
-        MoveError::Refused(what)
+        TransferError::Refused(what)
     })
 }
 
@@ -186,12 +186,12 @@ fn is_same(_: &File, path: &Path) -> bool {
 }
 
 /// Syncs the folder of a file that has got its name, so that the entry lasts.
-pub(super) fn sync_folder(file: &Path) -> Result<(), MoveError> {
+pub(super) fn sync_folder(file: &Path) -> Result<(), TransferError> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     File::open(folder)
         .and_then(|it| it.sync_all())
-        .map_err(|source| MoveError::Unsynced { path: file.to_owned(), source })
+        .map_err(|source| TransferError::Unsynced { path: file.to_owned(), source })
 }
 
 fn private() -> OpenOptions {
@@ -203,10 +203,10 @@ fn private() -> OpenOptions {
 }
 
 /// Refuses a destination whose content would be lost or mixed with the new one.
-fn refuse(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
+fn refuse(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
     if dest.is_dir() {
         let what = format!("`{}` is a folder; name a file in it", dest.display());
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     if if_there == IfExists::Refuse && dest.symlink_metadata().is_ok() {
         return Err(taken(dest));
@@ -216,7 +216,7 @@ fn refuse(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
             "`{}` is no regular file, and no other is replaced; name another",
             dest.display()
         );
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     let dest = &resolve_symlink(dest)?;
     // SQLite would replay the log of another database into the new one.
@@ -228,13 +228,13 @@ fn refuse(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
                  or move the file away",
                 companion.display()
             );
-            return Err(MoveError::Refused(what));
+            return Err(TransferError::Refused(what));
         }
     }
     Ok(())
 }
 
-fn taken(dest: &Path) -> MoveError {
+fn taken(dest: &Path) -> TransferError {
     let what = format!("`{}` exists; name another file, or move it away", dest.display());
-    MoveError::Refused(what)
+    TransferError::Refused(what)
 }

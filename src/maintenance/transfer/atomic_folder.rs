@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::sync_folder;
-use super::{AtomicFile, IfExists, MoveError, OnFile};
+use super::{AtomicFile, IfExists, OnFile, TransferError};
 use crate::store::rename::rename_new;
 
 /// Names tried before giving up; each one taken is a draft of another process.
@@ -37,7 +37,7 @@ pub(crate) struct AtomicFolder {
 
 impl AtomicFolder {
     /// Creates an empty draft of `dest`; fails if a folder with something in it may not be changed.
-    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFolder, MoveError> {
+    pub(crate) fn of(dest: &Path, if_there: IfExists) -> Result<AtomicFolder, TransferError> {
         let is_new = dest.symlink_metadata().is_err();
         if !is_new {
             check(dest, if_there)?;
@@ -46,7 +46,7 @@ impl AtomicFolder {
             (true, Some(name)) => (parent(dest), name.to_string_lossy().into_owned()),
             (true, None) => {
                 let what = format!("`{}` does not name a folder", dest.display());
-                return Err(MoveError::Refused(what));
+                return Err(TransferError::Refused(what));
             }
             (false, _) => (dest.to_owned(), "export".to_owned()),
         };
@@ -66,11 +66,11 @@ impl AtomicFolder {
         }
         let within = within.display();
         let what = format!("too many drafts in `{within}`; remove `.{name}.*.draft`");
-        Err(MoveError::Refused(what))
+        Err(TransferError::Refused(what))
     }
 
     /// Writes the next file, in a folder of its own where its path has one.
-    pub(crate) fn write<E: From<MoveError>>(
+    pub(crate) fn write<E: From<TransferError>>(
         &mut self,
         path: &str,
         fill: impl FnOnce(&mut File) -> Result<(), E>,
@@ -85,12 +85,12 @@ impl AtomicFolder {
     }
 
     /// Gives the draft its name. In a folder that exists, `stale` are the paths of files to remove.
-    pub(crate) fn publish(mut self, stale: &[PathBuf]) -> Result<(), MoveError> {
+    pub(crate) fn publish(mut self, stale: &[PathBuf]) -> Result<(), TransferError> {
         let dest = self.dest.clone();
         if self.is_new {
             rename_new(&self.draft, &dest).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => taken(&dest),
-                _ => MoveError::File { doing: "write", path: dest.clone(), source: error },
+                _ => TransferError::File { doing: "write", path: dest.clone(), source: error },
             })?;
             self.is_published = true;
             return sync_folder(&dest);
@@ -105,12 +105,12 @@ impl AtomicFolder {
                     "`{}` is no regular file, and no other is replaced; move it away",
                     full.display()
                 );
-                return Err(MoveError::Refused(what));
+                return Err(TransferError::Refused(what));
             }
         }
         remove(&dest.join(last))?;
         for file in others {
-            self.put(file).map_err(MoveError::before_the_last_part)?;
+            self.put(file).map_err(TransferError::before_the_last_part)?;
         }
         for file in stale.iter().filter(|it| !self.files.contains(it)) {
             remove(&dest.join(file))?;
@@ -119,7 +119,7 @@ impl AtomicFolder {
     }
 
     /// Moves a file of the draft to its place.
-    fn put(&self, file: &Path) -> Result<(), MoveError> {
+    fn put(&self, file: &Path) -> Result<(), TransferError> {
         let (from, to) = (self.draft.join(file), self.dest.join(file));
         match self.if_there {
             IfExists::Replace => fs::rename(&from, &to),
@@ -139,10 +139,10 @@ impl Drop for AtomicFolder {
 }
 
 /// Refuses what is no folder, and a folder with something in it that may not be changed.
-fn check(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
+fn check(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
     if !dest.is_dir() {
         let what = format!("`{}` is no folder; name another, or move it away", dest.display());
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     let mut names = Vec::new();
     for entry in fs::read_dir(dest).on("read", dest)? {
@@ -155,11 +155,11 @@ fn check(dest: &Path, if_there: IfExists) -> Result<(), MoveError> {
     Ok(())
 }
 
-fn taken(dest: &Path) -> MoveError {
+fn taken(dest: &Path) -> TransferError {
     let dest = dest.display();
     let what =
         format!("`{dest}` is not empty; name another folder, or replace its files by --force");
-    MoveError::Refused(what)
+    TransferError::Refused(what)
 }
 
 /// Creates an empty folder, or takes an abandoned one; `None` if another process works on it.
@@ -219,7 +219,7 @@ fn folder_builder() -> DirBuilder {
     builder
 }
 
-fn remove(file: &Path) -> Result<(), MoveError> {
+fn remove(file: &Path) -> Result<(), TransferError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.on("remove", file),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
-use super::{AtomicFile, IfExists, MoveError, ProgressFn, with_suffix};
+use super::{AtomicFile, IfExists, ProgressFn, TransferError, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
@@ -31,7 +31,7 @@ pub(crate) fn backup(
     dest: &Path,
     if_there: IfExists,
     progress: ProgressFn<'_>,
-) -> Result<BackupReport, MoveError> {
+) -> Result<BackupReport, TransferError> {
     check_path(db, crate::store::IfMissing::Refuse)?;
     refuse_same(db, dest)?;
     let from = connection::open_to_examine(db)?;
@@ -42,7 +42,7 @@ pub(crate) fn backup(
 }
 
 /// Copies the memory at `db` to `dest`, faults included, before a repair.
-pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
+pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), TransferError> {
     let from = connection::open_to_examine(db)?;
     let state = connection::begin_read(&from, "begin a backup")?;
     let draft = AtomicFile::of(dest, IfExists::Refuse)?;
@@ -54,7 +54,7 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
         != doctor::compute_state_fingerprint(&state).ok()
     {
         let what = "the copy is not what was copied; check the disk".to_owned();
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     drop(copy);
     draft.publish()
@@ -65,7 +65,7 @@ pub(super) fn copy(
     from: &Connection,
     to: &Path,
     progress: ProgressFn<'_>,
-) -> Result<BackupReport, MoveError> {
+) -> Result<BackupReport, TransferError> {
     // One state, however long it takes and whoever writes meanwhile.
     let state = connection::begin_read(from, "begin a backup")?;
     let mut copy = connection::open_existing(to, "open the copy")?;
@@ -75,12 +75,12 @@ pub(super) fn copy(
         copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("examine the copy")?;
     if finding != "ok" {
         let what = format!("the database is damaged: {finding}; run `remindb doctor`");
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     let computed = doctor::compute_state_fingerprint(&copy)?;
     if computed != doctor::compute_state_fingerprint(&state)? {
         let what = "the copy is not what was copied; check the disk".to_owned();
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     let read = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).doing("read the copy");
     Ok(BackupReport {
@@ -162,11 +162,11 @@ fn immutable(path: &Path) -> String {
 }
 
 /// Refuses to overwrite the source of a transfer.
-pub(super) fn refuse_same(from: &Path, to: &Path) -> Result<(), MoveError> {
+pub(super) fn refuse_same(from: &Path, to: &Path) -> Result<(), TransferError> {
     let full = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
     if full(from).is_some() && full(from) == full(to) {
         let what = format!("`{}` cannot be both source and destination", from.display());
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     Ok(())
 }

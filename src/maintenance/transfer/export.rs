@@ -19,7 +19,7 @@ use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::tables::TableSchema;
-use super::{MoveError, ProgressFn};
+use super::{ProgressFn, TransferError};
 use crate::store::{ErrorStep, Prepared, StoreError, connection, schema};
 
 /// The version of the format of the lines, not of the schema.
@@ -33,7 +33,7 @@ pub(crate) fn export(
     db: &Path,
     out: &mut dyn Write,
     progress: ProgressFn<'_>,
-) -> Result<u64, MoveError> {
+) -> Result<u64, TransferError> {
     let conn = connection::open_reader(db)?;
     let state = connection::begin_read(&conn, "begin an export")?;
     let tables = TableSchema::all(&state)?;
@@ -70,8 +70,8 @@ pub(crate) fn export(
     Ok(n_rows)
 }
 
-fn written(result: io::Result<()>) -> Result<(), MoveError> {
-    result.map_err(MoveError::Output)
+fn written(result: io::Result<()>) -> Result<(), TransferError> {
+    result.map_err(TransferError::Output)
 }
 
 /// Returns the highest number that each table has given out, so that an import gives none twice.

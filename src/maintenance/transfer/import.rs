@@ -12,9 +12,9 @@ use rusqlite::{CachedStatement, Connection, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::export::FORMAT;
-use super::scrub::{RowFate, RowRedactor};
+use super::scrub::{InsertNeed, RowRedactor};
 use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
-use super::{MoveError, ProgressFn, complaint, restore};
+use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
@@ -54,7 +54,7 @@ pub(crate) fn import(
     redactor: &Redactor,
     now: Millis,
     progress: ProgressFn<'_>,
-) -> Result<ImportReport, MoveError> {
+) -> Result<ImportReport, TransferError> {
     restore::refuse_occupied(db)?;
     let draft = restore::draft_of(db)?;
     let name = lines.name.to_owned();
@@ -77,7 +77,7 @@ pub(crate) fn import(
             "`{name}` makes no sound memory: {complaint}; it was changed after it was exported, \
              so export again; nothing was imported"
         );
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     restore::install_draft(draft, db, progress)?;
     Ok(ImportReport { n_rows, n_nodes, n_secrets: cleaner.n_secrets, fingerprint })
@@ -103,7 +103,7 @@ impl ImportReader<'_> {
         conn: &Connection,
         cleaner: &mut RowRedactor<'_>,
         progress: ProgressFn<'_>,
-    ) -> Result<u64, MoveError> {
+    ) -> Result<u64, TransferError> {
         let tables = TableSchema::all(conn)?;
         let mut inserting: Vec<RowInsert<'_>> = Vec::new();
         for table in &tables {
@@ -138,7 +138,7 @@ impl ImportReader<'_> {
                 let what = format!("no table `{name}` is exported");
                 return Err(self.bad(&what));
             };
-            if cleaner.redact_row(&name, &mut row, conn)? == RowFate::Present {
+            if cleaner.redact_row(&name, &mut row, conn)? == InsertNeed::Present {
                 n_rows += 1;
                 continue;
             }
@@ -154,7 +154,7 @@ impl ImportReader<'_> {
     }
 
     /// Returns the next line as an object; `None` at the end of the file.
-    fn next(&mut self) -> Result<Option<Map<String, Value>>, MoveError> {
+    fn next(&mut self) -> Result<Option<Map<String, Value>>, TransferError> {
         let mut line = Vec::new();
         let mut part = (&mut *self.lines.input).take(LINE_BYTES_MAX);
         self.at += 1;
@@ -178,7 +178,7 @@ impl ImportReader<'_> {
     }
 
     /// Checks the header and sets the sequences; returns the schema version.
-    fn header(&self, conn: &Connection, header: &Map<String, Value>) -> Result<i64, MoveError> {
+    fn header(&self, conn: &Connection, header: &Map<String, Value>) -> Result<i64, TransferError> {
         const ADD: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
         if header.get("remindb").and_then(Value::as_str) != Some("export") {
             return Err(self.bad("this is not what `remindb export` writes"));
@@ -218,7 +218,7 @@ impl ImportReader<'_> {
         &self,
         table: &TableSchema,
         mut row: Map<String, Value>,
-    ) -> Result<Vec<Cell>, MoveError> {
+    ) -> Result<Vec<Cell>, TransferError> {
         let mut cells = Vec::with_capacity(table.columns.len());
         for column in &table.columns {
             cells.push(match row.swap_remove(&column.name) {
@@ -244,7 +244,7 @@ impl ImportReader<'_> {
         }
     }
 
-    fn end(&mut self, end: &Map<String, Value>, n_rows: u64) -> Result<(), MoveError> {
+    fn end(&mut self, end: &Map<String, Value>, n_rows: u64) -> Result<(), TransferError> {
         match end.get("rows").and_then(Value::as_u64) {
             Some(n) if n == n_rows => (),
             Some(n) => {
@@ -259,10 +259,10 @@ impl ImportReader<'_> {
         }
     }
 
-    fn bad(&self, what: &str) -> MoveError {
+    fn bad(&self, what: &str) -> TransferError {
         let ImportReader { lines, at, .. } = self;
         let name = lines.name;
-        MoveError::Refused(format!(
+        TransferError::Refused(format!(
             "cannot import `{name}`: line {at}: {what}; nothing was imported"
         ))
     }

@@ -14,7 +14,7 @@ use rusqlite::backup::Backup;
 use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
 use super::{
-    AtomicFile, IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix,
+    AtomicFile, IfExists, OnFile, ProgressFn, TransferError, check_there, complaint, with_suffix,
 };
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
@@ -39,7 +39,7 @@ pub(crate) fn restore(
     db: &Path,
     stamp: &str,
     progress: ProgressFn<'_>,
-) -> Result<RestoreReport, MoveError> {
+) -> Result<RestoreReport, TransferError> {
     check_there(source, "backup")?;
     refuse_same(source, db)?;
     let db = &resolve_symlink(db)?;
@@ -53,7 +53,7 @@ pub(crate) fn restore(
             source.display(),
             source.display()
         );
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     let (safety, damage) = install(draft, db, stamp, progress)?;
     Ok(RestoreReport { state, safety, damage })
@@ -72,7 +72,7 @@ fn install(
     db: &Path,
     stamp: &str,
     progress: ProgressFn<'_>,
-) -> Result<(Option<PathBuf>, Option<String>), MoveError> {
+) -> Result<(Option<PathBuf>, Option<String>), TransferError> {
     if db.symlink_metadata().is_err() {
         draft.publish_as(db)?;
         return Ok((None, None));
@@ -130,9 +130,9 @@ fn is_ours(db: &Path) -> bool {
 fn replace(
     draft: &AtomicFile,
     db: &Path,
-    ready: impl FnOnce() -> Result<(), MoveError>,
+    ready: impl FnOnce() -> Result<(), TransferError>,
     progress: ProgressFn<'_>,
-) -> Result<(), MoveError> {
+) -> Result<(), TransferError> {
     // In WAL mode from here on, so that readers see one state or the other without waiting.
     let mut to = connection::open_writer(db, IfMissing::Refuse)?;
     let file_identity = FileIdentity::of(db)?;
@@ -147,12 +147,12 @@ fn replace(
 }
 
 /// Creates a draft that will replace `db`, whose log and other companions may exist.
-pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, MoveError> {
+pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, TransferError> {
     AtomicFile::of(&with_suffix(db, ".new"), IfExists::Refuse)
 }
 
 /// Refuses a database that is not empty.
-pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
+pub(super) fn refuse_occupied(db: &Path) -> Result<(), TransferError> {
     const ROWS: &str = "
         SELECT (SELECT count(*) FROM node),
                (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM root)";
@@ -172,7 +172,7 @@ pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
         "`{}` holds a memory of {n_nodes} nodes; name a new database with --db, or move it away",
         db.display()
     );
-    Err(MoveError::Refused(what))
+    Err(TransferError::Refused(what))
 }
 
 /// Publishes a finished draft where there is no database or an empty one.
@@ -180,7 +180,7 @@ pub(super) fn install_draft(
     draft: AtomicFile,
     db: &Path,
     progress: ProgressFn<'_>,
-) -> Result<(), MoveError> {
+) -> Result<(), TransferError> {
     match fs::metadata(db) {
         Err(_) => draft.publish_as(db),
         Ok(_) => replace(&draft, db, || refuse_occupied(db), progress),
@@ -189,7 +189,7 @@ pub(super) fn install_draft(
 
 /// Links a damaged file and its log to another name. It keeps its own name, too, until it is
 /// replaced.
-fn set_aside(db: &Path, aside: &Path) -> Result<(), MoveError> {
+fn set_aside(db: &Path, aside: &Path) -> Result<(), TransferError> {
     fs::hard_link(db, aside).or_else(|_| fs::copy(db, aside).map(drop)).on("set aside", db)?;
     for suffix in ["-wal", "-shm", "-journal"] {
         let (old, new) = (with_suffix(db, suffix), with_suffix(aside, suffix));

@@ -17,7 +17,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::atomic_file::{AtomicFile, IfExists};
 use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
-use super::{MoveError, OnFile, ProgressFn, check_there, complaint, with_suffix};
+use super::{OnFile, ProgressFn, TransferError, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
@@ -41,7 +41,7 @@ pub(crate) fn salvage(
     out: &Path,
     now: Millis,
     progress: ProgressFn<'_>,
-) -> Result<SalvageReport, MoveError> {
+) -> Result<SalvageReport, TransferError> {
     check_there(damaged, "database")?;
     let draft = AtomicFile::of(out, IfExists::Refuse)?;
     let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfExists::Refuse)?;
@@ -65,7 +65,7 @@ pub(crate) fn salvage(
             "nothing can be read of `{}`; restore a backup, or compile the notes anew",
             damaged.display()
         );
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     losses.extend(repair_failed(&conn, draft.path(), now)?);
     let n_nodes = count(&conn, "SELECT count(*) FROM node")?;
@@ -76,7 +76,7 @@ pub(crate) fn salvage(
             "what can be read of `{}` makes no sound memory: {complaint}",
             damaged.display()
         );
-        return Err(MoveError::Refused(what));
+        return Err(TransferError::Refused(what));
     }
     draft.publish()?;
     Ok(SalvageReport { n_nodes, fingerprint, losses })
@@ -84,7 +84,7 @@ pub(crate) fn salvage(
 
 /// Opens the copy without the checks that SQLite can skip, to read every table its schema still
 /// has.
-fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
+fn open(copy: &Path, damaged: &Path) -> Result<Connection, TransferError> {
     let conn = connection::open_existing(copy, "open the damaged database")?;
     // SQLite refuses a truncated file otherwise, and so it does a schema with one bad line.
     conn.pragma_update(None, "writable_schema", "ON").doing("open the damaged database")?;
@@ -94,9 +94,9 @@ fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
         Ok(n) if 0 < n => Ok(conn),
         Ok(_) => {
             let what = format!("`{}` is empty; there is nothing to salvage", damaged.display());
-            Err(MoveError::Refused(what))
+            Err(TransferError::Refused(what))
         }
-        Err(error) => Err(MoveError::Refused(format!(
+        Err(error) => Err(TransferError::Refused(format!(
             "the beginning of `{}` is gone, without which nothing else can be found: {error}; \
              restore a backup, or compile the notes anew",
             damaged.display()
@@ -110,7 +110,7 @@ fn read_all(
     to: &Connection,
     losses: &mut Vec<String>,
     progress: ProgressFn<'_>,
-) -> Result<BTreeMap<&'static str, u64>, MoveError> {
+) -> Result<BTreeMap<&'static str, u64>, TransferError> {
     let mut n_read = BTreeMap::new();
     for (nth, table) in (0..).zip(TableSchema::all(to)?) {
         progress(nth, TRANSFERRED_TABLES.len() as u64);
@@ -145,7 +145,11 @@ fn read_all(
 }
 
 /// Makes the salvaged rows consistent; returns what was lost or changed.
-fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, MoveError> {
+fn repair_failed(
+    conn: &Connection,
+    path: &Path,
+    now: Millis,
+) -> Result<Vec<String>, TransferError> {
     const NO_TEXT: &str = "
         SELECT count(*)
           FROM diff

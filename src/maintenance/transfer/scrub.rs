@@ -33,7 +33,7 @@ pub(super) struct RowRedactor<'a> {
 
 /// Whether a row must still be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowFate {
+pub(super) enum InsertNeed {
     Missing,
     /// Its redacted text equals one that exists already.
     Present,
@@ -76,7 +76,7 @@ impl<'a> RowRedactor<'a> {
         table: &str,
         row: &mut Map<String, Value>,
         conn: &Connection,
-    ) -> Result<RowFate, StoreError> {
+    ) -> Result<InsertNeed, StoreError> {
         const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
         let mut changed: Vec<String> = Vec::new();
         for (name, value) in row.iter_mut() {
@@ -87,7 +87,7 @@ impl<'a> RowRedactor<'a> {
             }
         }
         if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
-            return Ok(RowFate::Missing);
+            return Ok(InsertNeed::Missing);
         }
         for name in ["label", "old_label"] {
             if let Some(Value::String(label)) = row.get_mut(name) {
@@ -111,10 +111,10 @@ impl<'a> RowRedactor<'a> {
             let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
             self.hashes.insert(old, hash);
             if is_there.doing("find a text")? {
-                return Ok(RowFate::Present);
+                return Ok(InsertNeed::Present);
             }
         }
-        Ok(RowFate::Missing)
+        Ok(InsertNeed::Missing)
     }
 
     /// Updates every row that names a changed text by its old hash.

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use super::atomic_file::AtomicFile;
 use super::scrub::RowRedactor;
 use super::{
-    IfExists, MoveError, OnFile, ProgressFn, check_there, complaint, restore, with_suffix,
+    IfExists, OnFile, ProgressFn, TransferError, check_there, complaint, restore, with_suffix,
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
@@ -70,7 +70,7 @@ pub(crate) fn import_old(
     redactor: &Redactor,
     now: Millis,
     progress: ProgressFn<'_>,
-) -> Result<OldImport, MoveError> {
+) -> Result<OldImport, TransferError> {
     check_there(old, "database")?;
     restore::refuse_occupied(db)?;
     let copy = AtomicFile::of(&with_suffix(db, ".old"), IfExists::Refuse)?;
@@ -100,7 +100,7 @@ pub(crate) fn import_old(
     drop(conn);
     if let Some(complaint) = complaint(draft.path())? {
         let what = format!("`{}` makes no sound memory: {complaint}", old.display());
-        return Err(MoveError::Refused(what + "; nothing was imported"));
+        return Err(TransferError::Refused(what + "; nothing was imported"));
     }
     restore::install_draft(draft, db, progress)?;
     Ok(OldImport {
@@ -134,7 +134,7 @@ fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreE
 }
 
 /// Copies a database and its log as plain files, at a moment when no process writes to them.
-pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
+pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), TransferError> {
     const LOG: &str = "-wal";
     let log = with_suffix(from, LOG);
     let stat = || {
@@ -155,11 +155,11 @@ pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
         }
     }
     let what = format!("`{}` is being written to; end what writes, then try again", from.display());
-    Err(MoveError::Refused(what))
+    Err(TransferError::Refused(what))
 }
 
 #[cfg(unix)]
-fn private(path: &Path) -> Result<(), MoveError> {
+fn private(path: &Path) -> Result<(), TransferError> {
     use std::os::unix::fs::PermissionsExt;
     match path.exists() {
         true => fs::set_permissions(path, fs::Permissions::from_mode(0o600)).on("protect", path),
@@ -168,12 +168,12 @@ fn private(path: &Path) -> Result<(), MoveError> {
 }
 
 #[cfg(not(unix))]
-fn private(_: &Path) -> Result<(), MoveError> {
+fn private(_: &Path) -> Result<(), TransferError> {
     Ok(())
 }
 
 /// Opens the copy; refuses other databases than those of remindb 0.3. `old` is the path in errors.
-fn open(copy: &Path, old: &Path) -> Result<Connection, MoveError> {
+fn open(copy: &Path, old: &Path) -> Result<Connection, TransferError> {
     const TABLES: &str = "
         SELECT count(*)
           FROM sqlite_schema
@@ -195,5 +195,5 @@ fn open(copy: &Path, old: &Path) -> Result<Connection, MoveError> {
         (Ok(_), Ok(_)) => format!("`{old}` is no database of remindb 0.3: it has no table `nodes`"),
         (Err(error), _) | (_, Err(error)) => format!("`{old}` cannot be read: {error}"),
     };
-    Err(MoveError::Refused(what))
+    Err(TransferError::Refused(what))
 }

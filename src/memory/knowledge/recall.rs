@@ -22,7 +22,7 @@ use crate::model::clock::Millis;
 use crate::model::entities::{NamedEntity, name_key, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::query::ViewKind;
+use crate::query::AccessKind;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use items::Item;
@@ -54,7 +54,7 @@ impl Memory {
         let (answer, shown) = self.read::<_, MemoryError>(|reader| {
             reader.at_one_state(|reader| recall(reader, request, now))
         })?;
-        let shown: Vec<_> = shown.into_iter().map(|it| (it, ViewKind::Read)).collect();
+        let shown: Vec<_> = shown.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
         Ok(answer)
     }

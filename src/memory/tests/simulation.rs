@@ -21,7 +21,7 @@ use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode}
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
 use crate::model::tree::Tree;
-use crate::query::{self, ViewKind};
+use crate::query::{self, AccessKind};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader, Stats};
 use crate::store::{IfMissing, StoreError, files};
 use crate::text;
@@ -416,7 +416,7 @@ impl Simulation {
         let attended = self.model.attended;
         for (key, attention) in answer.shown {
             let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
-            let by = if attention == ViewKind::Read { 0.15 } else { 0.03 };
+            let by = if attention == AccessKind::Read { 0.15 } else { 0.03 };
             heat.set(heat.now(attended) + by, attended);
         }
         format!("fetch {id}")

@@ -9,7 +9,7 @@ use super::{ErrorCode, Memory, MemoryError, rewrite};
 use crate::model::clock::{DAY_MS, Millis};
 use crate::model::tree::NodeType;
 use crate::settings::config::MemoryLimits;
-use crate::store::reader::Archivable;
+use crate::store::reader::ArchiveCandidate;
 use crate::store::{Batch, StoreError};
 
 /// Whether memories are archived or only named.
@@ -109,14 +109,15 @@ impl ArchiveRules {
     /// Returns the memories to archive, out of those that are not archived, eldest first.
     fn plan(
         &self,
-        of_type: impl Fn(NodeType) -> Result<Vec<Archivable>, StoreError>,
+        of_type: impl Fn(NodeType) -> Result<Vec<ArchiveCandidate>, StoreError>,
     ) -> Result<ArchiveReport, StoreError> {
         let is_past = |at: i64, days: u32| {
             i64::from(days).saturating_mul(DAY_MS) <= self.now.0.saturating_sub(at)
         };
         let MemoryLimits { learnings_max, tasks_max, learnings_days, tasks_days, .. } = self.limits;
-        let is_unread = |it: &Archivable| is_past(it.accessed_at, learnings_days);
-        let is_done = |it: &Archivable| it.completed_at.is_some_and(|at| is_past(at, tasks_days));
+        let is_unread = |it: &ArchiveCandidate| is_past(it.accessed_at, learnings_days);
+        let is_done =
+            |it: &ArchiveCandidate| it.completed_at.is_some_and(|at| is_past(at, tasks_days));
         Ok(ArchiveReport {
             learnings: chosen(of_type(NodeType::Learning)?, learnings_max, is_unread),
             tasks: chosen(of_type(NodeType::Task)?, tasks_max, is_done),
@@ -127,9 +128,9 @@ impl ArchiveRules {
 
 /// Returns the UUIDs of the old ones, then of the eldest others beyond `n_max`.
 fn chosen(
-    memories: Vec<Archivable>,
+    memories: Vec<ArchiveCandidate>,
     n_max: u64,
-    is_old: impl Fn(&Archivable) -> bool,
+    is_old: impl Fn(&ArchiveCandidate) -> bool,
 ) -> Vec<String> {
     let (old, others): (Vec<_>, Vec<_>) = memories.into_iter().partition(is_old);
     let n_beyond = others.len().saturating_sub(usize::try_from(n_max).unwrap_or(usize::MAX));

@@ -303,7 +303,7 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
     fixture.note_all();
     let warm = |nth: i64| {
         empty_log(&fixture);
-        let some = |it: i64| (NodeKey(it * 4_000 + nth), ViewKind::Listed);
+        let some = |it: i64| (NodeKey(it * 4_000 + nth), AccessKind::Listed);
         memory.warm(&(1..=20).map(some).collect::<Vec<_>>());
         log_pages(&fixture)
     };
@@ -320,8 +320,8 @@ fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     cool(&fixture, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0));
     let read = [7, 7, 9];
-    memory.warm(&read.map(|it| (NodeKey(it), ViewKind::Read)));
-    memory.warm(&[(NodeKey(n_nodes + 1), ViewKind::Read)]);
+    memory.warm(&read.map(|it| (NodeKey(it), AccessKind::Read)));
+    memory.warm(&[(NodeKey(n_nodes + 1), AccessKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 30.0) + added / n_nodes as f64);
@@ -408,7 +408,7 @@ fn a_memory_of_the_first_schema_gets_cold_nodes() {
 fn migrations_keep_only_heat_rows_that_differ_from_birth() {
     let (fixture, memory) = WarmingFixture::compiled(10);
     fixture.note_all();
-    memory.warm(&[(NodeKey(3), ViewKind::Read)]);
+    memory.warm(&[(NodeKey(3), AccessKind::Read)]);
     fixture.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
     fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
@@ -430,9 +430,9 @@ fn migrations_keep_only_heat_rows_that_differ_from_birth() {
 fn reads_warm_as_the_settings_say() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let key = NodeKey(fixture.number("SELECT max(key) FROM node"));
-    memory.warm(&[(key, ViewKind::Read)]);
+    memory.warm(&[(key, AccessKind::Read)]);
     memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
-    memory.warm(&[(key, ViewKind::Listed)]);
+    memory.warm(&[(key, AccessKind::Listed)]);
     let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh64::xxh64;
 
-use super::name::{LinkPlace, Target, fold_name};
+use super::name::{LinkCandidate, Target, fold_name};
 
 /// Maximum candidates that an ambiguous reference lists.
 const CANDIDATES_MAX: usize = 8;
@@ -13,7 +13,7 @@ const CANDIDATES_MAX: usize = 8;
 /// The places of one name.
 #[derive(Debug)]
 pub(super) struct Candidates<Id> {
-    pub(super) places: Vec<LinkPlace<Id>>,
+    pub(super) places: Vec<LinkCandidate<Id>>,
     /// The first heading, or else the first place, by hash of the path.
     by_path: HashMap<u64, usize>,
     /// The places by hash of the path's [`fold_name`], with and without its extension.
@@ -38,7 +38,7 @@ struct BestPlace {
 
 impl<Id: Copy + PartialEq> Candidates<Id> {
     /// Indexes `places`, which are in document order, those of one file together.
-    pub(super) fn new(places: Vec<LinkPlace<Id>>) -> Candidates<Id> {
+    pub(super) fn new(places: Vec<LinkCandidate<Id>>) -> Candidates<Id> {
         let mut candidates = Candidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),
@@ -65,12 +65,12 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
     }
 
     /// Returns the place in the file at `path`, headings before others.
-    pub(super) fn in_file(&self, path: &str) -> Option<&LinkPlace<Id>> {
+    pub(super) fn in_file(&self, path: &str) -> Option<&LinkCandidate<Id>> {
         self.by_path.get(&hash(path)).map(|&idx| &self.places[idx])
     }
 
     /// Returns the place whose file is at `path`, case aside, with or without its extension.
-    pub(super) fn at_path(&self, path: &str) -> Option<&LinkPlace<Id>> {
+    pub(super) fn at_path(&self, path: &str) -> Option<&LinkCandidate<Id>> {
         let idx = self
             .by_path
             .get(&hash(path))
@@ -93,7 +93,7 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
         }
         let near = if is_any_heading { self.headings.to(from) } else { self.all.to(from) };
         let place = |&idx: &usize| &self.places[idx];
-        let near: Vec<&LinkPlace<Id>> = near.iter().map(place).collect();
+        let near: Vec<&LinkCandidate<Id>> = near.iter().map(place).collect();
         match near[..] {
             [] => Target::Missing,
             [first, ref rest @ ..] if rest.iter().all(|it| it.path == first.path) => {
@@ -105,7 +105,7 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
 }
 
 impl NearestBelow {
-    fn add<Id>(&mut self, places: &[LinkPlace<Id>], idx: usize) {
+    fn add<Id>(&mut self, places: &[LinkCandidate<Id>], idx: usize) {
         let path = &places[idx].path;
         for (depth, above) in folders(path).enumerate() {
             match self.0.get_mut(above) {

@@ -6,7 +6,7 @@ use crate::text;
 
 /// A node that a name may denote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LinkPlace<Id> {
+pub(crate) struct LinkCandidate<Id> {
     /// The node.
     pub(crate) id: Id,
     /// Path of its file with `/`, beginning with the name of the root, which no path leaves. Empty

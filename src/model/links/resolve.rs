@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::candidates::{Candidates, folder};
-use super::name::{LinkPlace, NameKey, Target, fold_name, slug};
+use super::name::{LinkCandidate, NameKey, Target, fold_name, slug};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 
@@ -27,18 +27,18 @@ pub(crate) trait LinkIndex {
     fn node(&self, id: &str) -> Result<Option<Self::Id>, Self::Error>;
 
     /// Returns the nodes whose label has that [`NameKey`].
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
 
     /// Returns the nodes in the file at `path` whose label has that [`NameKey`].
     fn labelled_in(
         &self,
         path: &str,
         name: NameKey,
-    ) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
+    ) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
 
     /// Returns one place for each file with that name, title or alias. The name is compared with
     /// the end of the path, with or without extension; all are compared by [`fold_name`].
-    fn files(&self, key: &str) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
+    fn files(&self, key: &str) -> Result<Vec<LinkCandidate<Self::Id>>, Self::Error>;
 }
 
 /// Returns the names that the target of a reference depends on.
@@ -82,7 +82,7 @@ pub(crate) struct Resolver<I: LinkIndex> {
     tails: HashMap<String, Rc<Candidates<I::Id>>>,
 }
 
-type Places<I> = Rc<[LinkPlace<<I as LinkIndex>::Id>]>;
+type Places<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
 type TargetResult<I> = Result<Target<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type CandidatesResult<I> = Result<Rc<Candidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
@@ -273,7 +273,7 @@ impl<I: LinkIndex> Resolver<I> {
             return Rc::clone(candidates);
         }
         let ends = files.places.iter().filter(|it| ends_in(&it.path, &wanted));
-        let places: Vec<LinkPlace<I::Id>> = ends.cloned().collect();
+        let places: Vec<LinkCandidate<I::Id>> = ends.cloned().collect();
         self.know(places.len());
         Rc::clone(self.tails.entry(wanted).or_insert(Rc::new(Candidates::new(places))))
     }

@@ -8,15 +8,15 @@ use crate::store::NodeVersion;
 use crate::store::reader::{Reader, SnapshotRange};
 
 /// Parent, or root and path of the file.
-type FamilyKey = (Option<String>, Option<i64>, Option<String>);
+type SiblingsKey = (Option<String>, Option<i64>, Option<String>);
 
 /// The nodes that moved, by family; computed once for each.
 #[derive(Default)]
-pub(super) struct Orders {
-    moved: HashMap<FamilyKey, HashSet<String>>,
+pub(super) struct MovedSiblings {
+    moved: HashMap<SiblingsKey, HashSet<String>>,
 }
 
-impl Orders {
+impl MovedSiblings {
     /// Returns whether a node with the same parent at both ends of a range swapped order with such
     /// a sibling.
     pub(super) fn is_moved(
@@ -35,7 +35,7 @@ impl Orders {
     }
 }
 
-fn family(side: &NodeVersion) -> FamilyKey {
+fn family(side: &NodeVersion) -> SiblingsKey {
     match &side.parent {
         Some(parent) => (Some(parent.clone()), None, None),
         None => (None, side.root, side.path.clone()),

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::body_share::BodyShare;
-use super::connections::Peer;
+use super::connections::OpenConnection;
 use super::exchange::Exchange;
 use super::head::{Framing, RequestHead};
 use super::read_buffer::ReadBuffer;
@@ -16,7 +16,7 @@ use crate::mcp::Handler;
 const SMALL_BYTES: usize = 16 * 1024;
 
 /// Serves a connection until it ends.
-pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &Peer) {
+pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &OpenConnection) {
     let timed_stream = TimedStream { stream: &peer.stream, watch: &endpoint.watch };
     let mut read_buffer = ReadBuffer::default();
     // A response is one write; nothing is gained by waiting for more.
@@ -74,7 +74,7 @@ fn next_head<S: Handler>(
 /// Answers a request; returns whether the connection can be used for another one.
 fn answer<S: Handler>(
     endpoint: &Endpoint<S>,
-    peer: &Peer,
+    peer: &OpenConnection,
     timed_stream: &TimedStream<'_>,
     read_buffer: &mut ReadBuffer,
     head: &RequestHead,

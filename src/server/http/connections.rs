@@ -14,13 +14,13 @@ const BUSY: i64 = i64::MAX;
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(super) struct OpenConnection {
     pub(super) stream: TcpStream,
     /// Start of the wait for its client.
     waiting_ms: AtomicI64,
 }
 
-impl Peer {
+impl OpenConnection {
     /// Records that the server waits for the client from now on.
     pub(super) fn waits(&self, now_ms: i64) {
         self.waiting_ms.store(now_ms, Ordering::Relaxed);
@@ -34,20 +34,20 @@ impl Peer {
 
 /// All connections.
 #[derive(Debug, Default)]
-pub(super) struct Peers {
-    open: Mutex<PeerTable>,
+pub(super) struct OpenConnections {
+    open: Mutex<ConnectionTable>,
 }
 
 #[derive(Debug, Default)]
-struct PeerTable {
-    peers: BTreeMap<u64, Arc<Peer>>,
+struct ConnectionTable {
+    peers: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
 }
 
-impl Peers {
+impl OpenConnections {
     /// Adds a connection, which waits for its client; returns its number, too.
-    pub(super) fn add(&self, stream: TcpStream, now_ms: i64) -> (u64, Arc<Peer>) {
-        let peer = Arc::new(Peer { stream, waiting_ms: AtomicI64::new(now_ms) });
+    pub(super) fn add(&self, stream: TcpStream, now_ms: i64) -> (u64, Arc<OpenConnection>) {
+        let peer = Arc::new(OpenConnection { stream, waiting_ms: AtomicI64::new(now_ms) });
         let mut open = self.lock();
         open.next += 1;
         let number = open.next;
@@ -67,8 +67,9 @@ impl Peers {
     /// Closes the connection that has waited longest; returns whether there was one.
     pub(super) fn close_longest_waiting(&self) -> bool {
         let mut open = self.lock();
-        let waiting =
-            |(number, peer): (&u64, &Arc<Peer>)| (peer.waiting_ms.load(Ordering::Relaxed), *number);
+        let waiting = |(number, peer): (&u64, &Arc<OpenConnection>)| {
+            (peer.waiting_ms.load(Ordering::Relaxed), *number)
+        };
         let longest = open.peers.iter().map(waiting).min().filter(|it| it.0 != BUSY);
         let Some(peer) = longest.and_then(|(_, number)| open.peers.remove(&number)) else {
             return false;
@@ -86,7 +87,7 @@ impl Peers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, PeerTable> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
         // Nothing panics while it holds the lock.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -90,15 +90,15 @@ impl HttpSession {
 
 /// A request of a session, which is in use meanwhile.
 #[derive(Debug)]
-pub(super) struct SessionLease {
+pub(super) struct SessionGuard {
     pub(super) session: Arc<HttpSession>,
 }
 
-impl SessionLease {
-    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionLease {
+impl SessionGuard {
+    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionGuard {
         session.n_users.fetch_add(1, Ordering::Relaxed);
         session.used_ms.store(now_ms, Ordering::Relaxed);
-        SessionLease { session: Arc::clone(session) }
+        SessionGuard { session: Arc::clone(session) }
     }
 
     /// Ends the request.
@@ -107,7 +107,7 @@ impl SessionLease {
     }
 }
 
-impl Drop for SessionLease {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.session.n_users.fetch_sub(1, Ordering::Relaxed);
     }
@@ -154,10 +154,10 @@ impl HttpSessions {
     }
 
     /// Returns the session of a request.
-    pub(super) fn open_session(&self, id: &str, now_ms: i64) -> Option<SessionLease> {
+    pub(super) fn open_session(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
         let open = lock(&self.open);
         let session = open.get(id)?;
-        Some(SessionLease::new(session, now_ms))
+        Some(SessionGuard::new(session, now_ms))
     }
 
     /// Removes a session.

@@ -4,7 +4,7 @@ use super::Endpoint;
 use super::exchange::Exchange;
 use super::header_check::VERSION_FIELD;
 use super::reply::HttpResponse;
-use super::session::SessionLease;
+use super::session::SessionGuard;
 use crate::mcp::Handler;
 use crate::mcp::rpc::error_line;
 use crate::mcp::version::{Version, unsupported};
@@ -13,7 +13,7 @@ use crate::mcp::version::{Version, unsupported};
 pub(super) fn open_session<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,
-) -> Result<SessionLease, HttpResponse> {
+) -> Result<SessionGuard, HttpResponse> {
     check_version(exchange)?;
     let Some(id) = exchange.head.one("mcp-session-id")? else {
         let why = "`Mcp-Session-Id` is missing; send `initialize` first, without it, or a request \

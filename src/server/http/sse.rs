@@ -10,7 +10,7 @@ use super::Endpoint;
 use super::exchange::{EventStream, Exchange};
 use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::reply::HttpResponse;
-use super::session::{HttpSession, SessionLease};
+use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::open_session;
 use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
@@ -62,7 +62,7 @@ fn relay_events<S: Handler>(
 fn begin<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,
-) -> Result<(SessionLease, Option<EventId>), HttpResponse> {
+) -> Result<(SessionGuard, Option<EventId>), HttpResponse> {
     let visit = open_session(endpoint, exchange)?;
     let last = exchange.head.one("last-event-id")?;
     Ok((visit, last.and_then(EventId::parse)))

@@ -59,7 +59,7 @@ pub(crate) struct LogFile {
 
 /// The records of one session, oldest first, key by key as clients know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct SessionLog {
+pub(crate) struct SessionLogContents {
     pub(crate) session_id: String,
     pub(crate) entries: Vec<SessionLogRecord>,
 }
@@ -86,7 +86,7 @@ impl SessionLogs {
     }
 
     /// Returns the log of one session; `None` if there is none.
-    pub(crate) fn read(&self, id: &str) -> io::Result<Option<SessionLog>> {
+    pub(crate) fn read(&self, id: &str) -> io::Result<Option<SessionLogContents>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
         // The path is made of the name that was found, not of the one requested.
         let Some(id) = folder.stems(ENDING)?.into_iter().find(|it| it == id) else {
@@ -97,7 +97,7 @@ impl SessionLogs {
         each_line(BufReader::new(File::open(path)?), |line| {
             entries.extend(serde_json::from_slice::<SessionLogRecord>(line));
         })?;
-        Ok(Some(SessionLog { session_id: id, entries }))
+        Ok(Some(SessionLogContents { session_id: id, entries }))
     }
 
     /// Removes the oldest logs beyond the maximum.

@@ -8,7 +8,7 @@ use super::ConfigError;
 use super::units::{self, DURATION_HELP, SIZE_HELP};
 
 /// The object at `path`, from which fields are taken one by one.
-pub(super) struct Fields {
+pub(super) struct ObjectReader {
     /// The file, in messages.
     file: String,
     path: String,
@@ -19,7 +19,7 @@ pub(super) struct Fields {
 
 /// The range of a number or a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberRange {
+pub(super) enum SignConstraint {
     /// Above zero.
     Positive,
     /// Zero or above.
@@ -28,17 +28,17 @@ pub(super) enum NumberRange {
 
 type Field<T> = Result<Option<T>, ConfigError>;
 
-impl Fields {
-    pub(super) fn root(file: &str, map: Map<String, Value>) -> Fields {
-        Fields { file: file.to_owned(), path: String::new(), map, known: Vec::new() }
+impl ObjectReader {
+    pub(super) fn root(file: &str, map: Map<String, Value>) -> ObjectReader {
+        ObjectReader { file: file.to_owned(), path: String::new(), map, known: Vec::new() }
     }
 
-    fn within(&self, name: &str, map: Map<String, Value>) -> Fields {
-        Fields { path: self.at(name), ..Fields::root(&self.file, map) }
+    fn within(&self, name: &str, map: Map<String, Value>) -> ObjectReader {
+        ObjectReader { path: self.at(name), ..ObjectReader::root(&self.file, map) }
     }
 
     /// Returns the object under `name`; an absent one is empty.
-    pub(super) fn object(&mut self, name: &'static str) -> Result<Fields, ConfigError> {
+    pub(super) fn object(&mut self, name: &'static str) -> Result<ObjectReader, ConfigError> {
         let map = match self.take(name) {
             None => Map::new(),
             Some(Value::Object(map)) => map,
@@ -123,7 +123,11 @@ impl Fields {
         Err(self.error(name, format!("must be {range}, not `{value}`")))
     }
 
-    pub(super) fn duration(&mut self, name: &'static str, range: NumberRange) -> Field<Duration> {
+    pub(super) fn duration(
+        &mut self,
+        name: &'static str,
+        range: SignConstraint,
+    ) -> Field<Duration> {
         match self.take(name) {
             None => Ok(None),
             Some(value) => self.to_duration(name, &value, range).map(Some),
@@ -134,7 +138,7 @@ impl Fields {
         &self,
         name: &str,
         value: &Value,
-        range: NumberRange,
+        range: SignConstraint,
     ) -> Result<Duration, ConfigError> {
         let shown = show(value);
         let bad = || self.error(name, format!("is no duration, `{shown}`; {DURATION_HELP}"));
@@ -146,13 +150,13 @@ impl Fields {
             _ => return Err(bad()),
         };
         match range {
-            NumberRange::Positive if signed.negative || signed.size.is_zero() => {
+            SignConstraint::Positive if signed.negative || signed.size.is_zero() => {
                 Err(self.error(name, format!("must be positive, not `{shown}`")))
             }
-            NumberRange::NotNegative if signed.negative => {
+            SignConstraint::NotNegative if signed.negative => {
                 Err(self.error(name, format!("must not be negative, as `{shown}` is")))
             }
-            NumberRange::Positive | NumberRange::NotNegative => Ok(signed.size),
+            SignConstraint::Positive | SignConstraint::NotNegative => Ok(signed.size),
         }
     }
 
@@ -177,7 +181,12 @@ impl Fields {
     }
 
     /// Returns the fields of one item of a list.
-    pub(super) fn item(&self, name: &str, idx: usize, item: Value) -> Result<Fields, ConfigError> {
+    pub(super) fn item(
+        &self,
+        name: &str,
+        idx: usize,
+        item: Value,
+    ) -> Result<ObjectReader, ConfigError> {
         let name = format!("{name}[{idx}]");
         match item {
             Value::Object(map) => Ok(self.within(&name, map)),

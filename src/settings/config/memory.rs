@@ -4,7 +4,7 @@
 //! source, and in the end to its default.
 
 use super::ConfigError;
-use super::fields::Fields;
+use super::fields::ObjectReader;
 
 /// Range of the numbers of memories.
 const COUNT: (u32, u32) = (1, 1_000_000);
@@ -50,7 +50,7 @@ pub(crate) struct MemoryLimits {
 }
 
 impl MemorySettings {
-    pub(super) fn read(mut fields: Fields) -> Result<MemorySettings, ConfigError> {
+    pub(super) fn read(mut fields: ObjectReader) -> Result<MemorySettings, ConfigError> {
         let settings = MemorySettings {
             max_core: fields.number_in("max_core", COUNT)?,
             max_learnings: fields.number_in("max_learnings", COUNT)?,

@@ -7,7 +7,7 @@
 
 use rusqlite::ToSql;
 
-use super::{Batch, Conflict, FamilyOf, Op};
+use super::{Batch, Conflict, Op, SiblingsOf};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kinds::is_uuid;
 use crate::model::order_keys;
@@ -41,7 +41,7 @@ impl Batch<'_> {
 
     /// Returns the children of a node, in order.
     pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
-        self.children(FamilyOf::Node(of))
+        self.children(SiblingsOf::Node(of))
     }
 
     /// Returns the nodes that share the parent of `place`, in order.
@@ -69,7 +69,7 @@ impl Batch<'_> {
         place: NodePlace,
     ) -> Result<(NodeKey, NodeId), StoreError> {
         let id = self.free_agent_id(data)?;
-        let family = FamilyOf::from(place);
+        let family = SiblingsOf::from(place);
         // After the last sibling, no other term changes, so a long family need not be summed up.
         let last = self.last_position(family)?;
         let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
@@ -79,7 +79,7 @@ impl Batch<'_> {
         let breadcrumb = self.breadcrumb_at(place)?;
         let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;
         if is_alone {
-            self.drift = self.drift.wrapping_add(self.term_of(key)?);
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.term_of(key)?);
         }
         Ok((key, id))
     }
@@ -137,7 +137,7 @@ impl Batch<'_> {
         // Its siblings' terms name it by its id, so that no other term changes.
         let is_alone = !self.touched.contains(&old.place.into());
         if is_alone {
-            self.drift = self.drift.wrapping_sub(self.term_of(old.key)?);
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.term_of(old.key)?);
         }
         self.record(Op::Mod, old, Some(hash), Conflict::No)?;
         self.counts.modified += 1;
@@ -149,7 +149,7 @@ impl Batch<'_> {
         let row: Vec<&dyn ToSql> = own.into_iter().chain(new.attributes.params()).collect();
         self.tx.run(SET.text(), &row[..], "change a node's type and attributes")?;
         if is_alone {
-            self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.term_of(old.key)?);
         }
         if new.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
@@ -216,7 +216,7 @@ impl Batch<'_> {
         Ok(key)
     }
 
-    fn last_position(&self, family: FamilyOf) -> Result<Option<i64>, StoreError> {
+    fn last_position(&self, family: SiblingsOf) -> Result<Option<i64>, StoreError> {
         const OF_NODE: &str = "
             SELECT position FROM node WHERE parent = ?1 ORDER BY position DESC LIMIT 1";
         const OF_FILE: &str = "

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Row, params};
 
-use super::{Batch, FamilyOf};
+use super::{Batch, SiblingsOf};
 use crate::model::breadcrumb;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, FileId, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
@@ -35,19 +35,19 @@ impl Batch<'_> {
     pub(super) fn breadcrumb_at(&self, place: NodePlace) -> Result<String, StoreError> {
         const PARENT: &str = "SELECT trail, label FROM node WHERE key = ?1";
         const FILE: &str = "SELECT path FROM file WHERE id = ?1";
-        let breadcrumb = match FamilyOf::from(place) {
-            FamilyOf::Node(key) => self.tx.prepare_cached(PARENT).and_then(|mut it| {
+        let breadcrumb = match SiblingsOf::from(place) {
+            SiblingsOf::Node(key) => self.tx.prepare_cached(PARENT).and_then(|mut it| {
                 it.query_row([key.0], |row| {
                     let (breadcrumb, label): (String, String) = (row.get(0)?, row.get(1)?);
                     Ok(breadcrumb::child_breadcrumb(&breadcrumb, &label))
                 })
             }),
-            FamilyOf::File(file) => self.tx.prepare_cached(FILE).and_then(|mut it| {
+            SiblingsOf::File(file) => self.tx.prepare_cached(FILE).and_then(|mut it| {
                 it.query_row([file.0], |row| {
                     Ok(breadcrumb::file_stem(&row.get::<_, String>(0)?).to_owned())
                 })
             }),
-            FamilyOf::Nobody => Ok(String::new()),
+            SiblingsOf::Nobody => Ok(String::new()),
         };
         breadcrumb.doing("read a node's breadcrumb")
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::{Batch, Conflict, FamilyOf, Op};
+use super::{Batch, Conflict, Op, SiblingsOf};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError};
@@ -100,7 +100,7 @@ impl Batch<'_> {
         path: &str,
     ) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE file SET root = ?2, path = ?3 WHERE id = ?1";
-        let family = FamilyOf::File(file.id);
+        let family = SiblingsOf::File(file.id);
         self.touch(family)?;
         for node in self.children(family)? {
             self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;
@@ -115,7 +115,7 @@ impl Batch<'_> {
     pub(crate) fn merge_file(&mut self, from: FileId, into: FileId) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE OR IGNORE tombstone SET file = ?2 WHERE file = ?1";
         const DROP: &str = "DELETE FROM tombstone WHERE file = ?1";
-        for node in self.children(FamilyOf::File(from))? {
+        for node in self.children(SiblingsOf::File(from))? {
             let place = self.last_place(Some(into), None)?;
             self.move_to(&node, place)?;
         }

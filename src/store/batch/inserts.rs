@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Transaction, params};
 
 use super::nodes::{NewNode, link_text};
-use super::{Batch, FamilyOf};
+use super::{Batch, SiblingsOf};
 use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
@@ -44,23 +44,23 @@ impl UnrecordedInserts {
 }
 
 /// Families that get children in one call, and their fingerprint terms.
-struct NewFamilies {
+struct NewSiblings {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Families whose children are all inserted here.
-    summed: BTreeMap<FamilyOf, SummedFamily>,
+    summed: BTreeMap<SiblingsOf, SummedSiblings>,
 }
 
 /// A family whose terms are added as its nodes are inserted.
-struct SummedFamily {
+struct SummedSiblings {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl NewFamilies {
+impl NewSiblings {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -107,7 +107,7 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut families = NewFamilies { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut families = NewSiblings { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_family(&mut families, new.place.into())?;
@@ -119,7 +119,7 @@ impl Batch<'_> {
                 .execute(params![key, edge(span.start), edge(span.end)])
                 .doing("store a node's place in its file")?;
             if let Some(term) = families.term(new, id, &hash) {
-                self.drift = self.drift.wrapping_add(term);
+                self.fingerprint_delta = self.fingerprint_delta.wrapping_add(term);
             }
         }
         self.record_inserts(first, nodes.len())
@@ -297,22 +297,22 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_family(
         &mut self,
-        families: &mut NewFamilies,
-        family: FamilyOf,
+        families: &mut NewSiblings,
+        family: SiblingsOf,
     ) -> Result<(), StoreError> {
         if families.summed.contains_key(&family) || self.touched.contains(&family) {
             return Ok(());
         }
         let known_parent = match family {
-            FamilyOf::Node(key) => families.id_of(key).cloned(),
-            FamilyOf::File(_) | FamilyOf::Nobody => None,
+            SiblingsOf::Node(key) => families.id_of(key).cloned(),
+            SiblingsOf::File(_) | SiblingsOf::Nobody => None,
         };
         let parent = match known_parent {
             Some(id) => Some(id),
             None if self.states(family)?.is_empty() => self.parent_name(family)?,
             None => return self.touch(family),
         };
-        families.summed.insert(family, SummedFamily { parent, last: None });
+        families.summed.insert(family, SummedSiblings { parent, last: None });
         Ok(())
     }
 }

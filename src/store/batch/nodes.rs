@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rusqlite::{Params, Row, ToSql, params};
 
-use super::{Batch, Conflict, FamilyOf, Op};
+use super::{Batch, Conflict, Op, SiblingsOf};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys::OrderKeyChange;
 use crate::model::tree::{Format, NodeType};
@@ -32,11 +32,11 @@ impl Batch<'_> {
     /// Returns the nodes of a file in document order.
     pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
-        let mut open = self.children(FamilyOf::File(file))?;
+        let mut open = self.children(SiblingsOf::File(file))?;
         open.reverse();
         while let Some(node) = open.pop() {
             let first = open.len();
-            open.extend(self.children(FamilyOf::Node(node.key))?);
+            open.extend(self.children(SiblingsOf::Node(node.key))?);
             open[first..].reverse();
             nodes.push(node);
         }
@@ -112,7 +112,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, family: FamilyOf) -> Result<Vec<NodeRecord>, StoreError> {
+    pub(super) fn children(&self, family: SiblingsOf) -> Result<Vec<NodeRecord>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT {record}

@@ -9,7 +9,7 @@ use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LEVEL, Sql};
-use crate::store::reader::{self, AccessCounts, Archivable, read_access};
+use crate::store::reader::{self, AccessCounts, ArchiveCandidate, read_access};
 use crate::store::{
     Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, Prepared, StoreError,
     heat_rows, links, one,
@@ -143,7 +143,10 @@ impl Batch<'_> {
     }
 
     /// Returns the typed nodes of a type that are not archived, eldest first.
-    pub(crate) fn archivable(&self, node_type: NodeType) -> Result<Vec<Archivable>, StoreError> {
+    pub(crate) fn archivable(
+        &self,
+        node_type: NodeType,
+    ) -> Result<Vec<ArchiveCandidate>, StoreError> {
         reader::archivable(self.tx, node_type)
     }
 

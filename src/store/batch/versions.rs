@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::ContentHash;
 use crate::store::files::{self, files_without_nodes};
-use crate::store::history::Versions;
+use crate::store::history::HistoryReader;
 use crate::store::{ErrorStep, FileId, Prepared, StoreError};
 
 /// A node that changed since a snapshot.
@@ -18,8 +18,8 @@ pub(crate) struct TouchedNode {
 
 impl Batch<'_> {
     /// Returns the reader of the history.
-    pub(crate) fn versions(&self) -> Versions<'_> {
-        Versions::of(self.tx)
+    pub(crate) fn versions(&self) -> HistoryReader<'_> {
+        HistoryReader::of(self.tx)
     }
 
     /// Returns the nodes that changed since a snapshot, by id.
@@ -44,7 +44,7 @@ impl Batch<'_> {
         self.update_fingerprint()?;
         let kept: i64 =
             self.tx.query_row(KEPT, [], |row| row.get(0)).doing("read the fingerprint")?;
-        Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.drift)))
+        Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.fingerprint_delta)))
     }
 
     /// Drops every snapshot after `target`, with its changes and texts, and returns their number.

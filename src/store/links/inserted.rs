@@ -5,7 +5,7 @@
 use rusqlite::{Connection, Row};
 
 use super::names::name_file;
-use super::{NameKey, WaitingRefs, path_of};
+use super::{NameKey, UnresolvedRefs, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::store::{FileId, Prepared, StoreError};
 
@@ -34,7 +34,7 @@ impl NewestKeys {
 
 /// Names the new files, and collects the references that wait for a new name.
 pub(super) fn name_new_files(
-    wanting: &mut WaitingRefs<'_>,
+    wanting: &mut UnresolvedRefs<'_>,
     newest: NewestKeys,
 ) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id FROM file WHERE ?1 < id ORDER BY id LIMIT ?2";
@@ -57,7 +57,7 @@ pub(super) fn name_new_files(
     if wanting.newest == 0 { Ok(()) } else { of_nodes(wanting, newest.node) }
 }
 
-fn of_nodes(wanting: &mut WaitingRefs<'_>, newest: i64) -> Result<(), StoreError> {
+fn of_nodes(wanting: &mut UnresolvedRefs<'_>, newest: i64) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, id, name, file FROM node WHERE ?1 < key ORDER BY key LIMIT ?2";
     let conn = wanting.conn;
     let mut last = newest;

@@ -11,13 +11,13 @@ use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
 /// Collects the references that wait for a name and are older than the write, which resolves its
 /// own anyway.
-pub(super) struct WaitingRefs<'a> {
+pub(super) struct UnresolvedRefs<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
 }
 
-impl WaitingRefs<'_> {
+impl UnresolvedRefs<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 {

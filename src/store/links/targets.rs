@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, params};
 
-use crate::model::links::name::{LinkPlace, NameKey};
+use crate::model::links::name::{LinkCandidate, NameKey};
 use crate::model::links::resolve::LinkIndex;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
@@ -35,7 +35,7 @@ impl LinkIndex for LinkRows<'_> {
         self.conn.find(NODE, [id], |row| row.get(0).map(NodeKey), "find an id")
     }
 
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
         const LABELLED: &str = "
             SELECT node.key, ifnull(file.root || '/' || file.path, '') AS path, node.label,
                    node.node_type = 'heading'
@@ -50,7 +50,7 @@ impl LinkIndex for LinkRows<'_> {
         &self,
         path: &str,
         name: NameKey,
-    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+    ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
         const IN_FILE: &str = "
             SELECT node.key, ?3, node.label, node.node_type = 'heading'
               FROM node
@@ -63,7 +63,7 @@ impl LinkIndex for LinkRows<'_> {
         self.ordered(self.conn.rows(IN_FILE, of, read_place, "find a label in a file")?)
     }
 
-    fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+    fn files(&self, key: &str) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
         const FILES: &str = concat!(
             "
             SELECT ",
@@ -83,8 +83,8 @@ impl LinkRows<'_> {
     /// Puts nodes into document order within their files; those of one file must be adjacent.
     fn ordered(
         &self,
-        mut places: Vec<LinkPlace<NodeKey>>,
-    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+        mut places: Vec<LinkCandidate<NodeKey>>,
+    ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
         let mut order = Order { conn: self.conn, known: HashMap::new() };
         let mut start = 0;
         while start < places.len() {
@@ -99,8 +99,8 @@ impl LinkRows<'_> {
     }
 }
 
-fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkPlace<NodeKey>> {
-    Ok(LinkPlace {
+fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkCandidate<NodeKey>> {
+    Ok(LinkCandidate {
         id: NodeKey(row.get(0)?),
         path: row.get(1)?,
         label: row.get(2)?,
@@ -116,7 +116,7 @@ struct Order<'c> {
 }
 
 impl Order<'_> {
-    fn sort(&mut self, places: &mut [LinkPlace<NodeKey>]) -> Result<(), StoreError> {
+    fn sort(&mut self, places: &mut [LinkCandidate<NodeKey>]) -> Result<(), StoreError> {
         let mut ranks = HashMap::with_capacity(places.len());
         for place in &*places {
             ranks.insert(place.id, self.rank(place.id)?);

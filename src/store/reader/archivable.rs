@@ -8,7 +8,7 @@ use crate::store::{Prepared, StoreError};
 
 /// Holds a typed node that may be archived. Times are in ms since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Archivable {
+pub(crate) struct ArchiveCandidate {
     pub(crate) uuid: String,
     pub(crate) created_at: i64,
     /// When it was last read; when it was made, if it never was.
@@ -22,7 +22,7 @@ pub(crate) struct Archivable {
 pub(crate) fn archivable(
     conn: &Connection,
     node_type: NodeType,
-) -> Result<Vec<Archivable>, StoreError> {
+) -> Result<Vec<ArchiveCandidate>, StoreError> {
     const NODES: &str = "
         SELECT uuid.value, ifnull(created.value, 0), heat.accessed_at,
                iif(status.value = 'completed', completed.value, NULL)
@@ -43,7 +43,7 @@ pub(crate) fn archivable(
         // What is no number in a damaged row counts as no time.
         let time = |at: usize| row.get_ref(at).map(|it| it.as_i64().ok());
         let created_at = time(1)?.unwrap_or(0);
-        Ok(Archivable {
+        Ok(ArchiveCandidate {
             uuid: row.get(0)?,
             created_at,
             accessed_at: time(2)?.unwrap_or(created_at),
@@ -55,7 +55,10 @@ pub(crate) fn archivable(
 
 impl Reader {
     /// Returns the typed nodes of a type that are not archived, eldest first.
-    pub(crate) fn archivable(&self, node_type: NodeType) -> Result<Vec<Archivable>, StoreError> {
+    pub(crate) fn archivable(
+        &self,
+        node_type: NodeType,
+    ) -> Result<Vec<ArchiveCandidate>, StoreError> {
         archivable(&self.conn, node_type)
     }
 }

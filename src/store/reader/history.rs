@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{Moment, NodeVersion, Versions};
+use crate::store::history::{HistoryReader, Moment, NodeVersion};
 use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Snapshots after `from`, up to `to`.
@@ -15,8 +15,8 @@ pub(crate) struct SnapshotRange {
 
 impl Reader {
     /// Returns the reader of the history.
-    pub(crate) fn versions(&self) -> Versions<'_> {
-        Versions::of(&self.conn)
+    pub(crate) fn versions(&self) -> HistoryReader<'_> {
+        HistoryReader::of(&self.conn)
     }
 
     /// Returns the ids of siblings of `side`, now or since a snapshot; maybe others.

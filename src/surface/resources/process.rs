@@ -31,7 +31,7 @@ fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, Error> {
     let missing = || {
         let (what, name) = match fact {
             ProcessFact::Client(hash) => ("client", hash),
-            ProcessFact::SessionLog(id) => ("session log", id),
+            ProcessFact::SessionLogContents(id) => ("session log", id),
             _ => ("such thing", ""),
         };
         Error::NotFound(format!("no {what} `{}`", text::truncate_chars(name, ECHO_CHARS_MAX)))

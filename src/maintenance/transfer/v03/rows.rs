@@ -3,11 +3,11 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use crate::maintenance::transfer::MoveError;
+use crate::maintenance::transfer::TransferError;
 use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Reports a damaged file once, at the beginning, rather than during the import.
-pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveError> {
+pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), TransferError> {
     const TABLES: [&str; 3] = ["nodes", "snapshots", "diffs"];
     for table in TABLES {
         // `table` is from the list above.
@@ -19,7 +19,7 @@ pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveErr
             Err(error) => error.to_string(),
         };
         let advice = "let its own program check it, or compile the notes anew";
-        return Err(MoveError::Refused(format!("`{old}` is damaged: {what}; {advice}")));
+        return Err(TransferError::Refused(format!("`{old}` is damaged: {what}; {advice}")));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ fn a_read_node_is_notified_when_cold_and_not_before() {
     // Two of three nodes, later ones more often.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
-        memory.warm(&vec![(NodeKey(nth + 1), ViewKind::Read); times]);
+        memory.warm(&vec![(NodeKey(nth + 1), AccessKind::Read); times]);
     }
     let mut notified_of = Vec::new();
     for _ in 0..60 {
@@ -118,9 +118,9 @@ fn only_warming_above_the_threshold_rearms_a_node() {
     let n_nodes = fixture.number("SELECT count(*) FROM node") as usize;
     assert_eq!(n_notified(60), n_nodes);
     // From 0.02 to 0.05, which is still cold.
-    warm(ViewKind::Listed);
+    warm(AccessKind::Listed);
     assert_eq!(n_notified(1), 0);
-    warm(ViewKind::Read);
+    warm(AccessKind::Read);
     assert_eq!(n_notified(1), 0);
     assert_eq!(n_notified(30), 1);
     assert_eq!(n_notified(1000), 0);

@@ -4,7 +4,7 @@ use crate::ingest::parse::link::extract;
 /// A set of files, written as `path: label, label`. The first label is the file's, a `-` marks a
 /// node that is no heading, and brackets hold a title or an alias.
 struct Library {
-    places: Vec<LinkPlace<usize>>,
+    places: Vec<LinkCandidate<usize>>,
     aliases: Vec<(String, usize)>,
 }
 
@@ -23,13 +23,13 @@ impl Library {
                 let id = candidates.places.len();
                 let is_heading = plain == label;
                 let (path, label) = (format!("r/{path}"), plain.to_owned());
-                candidates.places.push(LinkPlace { id, path, label, is_heading });
+                candidates.places.push(LinkCandidate { id, path, label, is_heading });
             }
         }
         candidates
     }
 
-    fn is_first(&self, place: &LinkPlace<usize>) -> bool {
+    fn is_first(&self, place: &LinkCandidate<usize>) -> bool {
         self.places.iter().find(|it| it.path == place.path).is_some_and(|it| it.id == place.id)
     }
 }
@@ -43,18 +43,22 @@ impl LinkIndex for &Library {
         Ok(nth.filter(|id| *id < self.places.len()))
     }
 
-    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
-        let is_named = |place: &&LinkPlace<usize>| NameKey::of(&place.label) == name;
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        let is_named = |place: &&LinkCandidate<usize>| NameKey::of(&place.label) == name;
         Ok(self.places.iter().filter(is_named).cloned().collect())
     }
 
-    fn labelled_in(&self, path: &str, name: NameKey) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
+    fn labelled_in(
+        &self,
+        path: &str,
+        name: NameKey,
+    ) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
         let labelled = self.labelled(name)?;
         Ok(labelled.into_iter().filter(|it| it.path == path).collect())
     }
 
-    fn files(&self, name: &str) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
-        let is_named = |place: &&LinkPlace<usize>| {
+    fn files(&self, name: &str) -> Result<Vec<LinkCandidate<usize>>, Self::Error> {
+        let is_named = |place: &&LinkCandidate<usize>| {
             let file = fold_name(last_path_segment(&place.path));
             [&*file, without_extension(&file)].contains(&name)
                 || self.aliases.contains(&(name.to_owned(), place.id))

@@ -256,8 +256,8 @@ impl ProcessFacts for Known {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
             ProcessFact::Client("a") => Some(json!({"hash": "a"})),
-            ProcessFact::SessionLog("s") => Some(json!({"session_id": "s", "entries": []})),
-            ProcessFact::Client(_) | ProcessFact::SessionLog(_) => None,
+            ProcessFact::SessionLogContents("s") => Some(json!({"session_id": "s", "entries": []})),
+            ProcessFact::Client(_) | ProcessFact::SessionLogContents(_) => None,
             ProcessFact::SessionLogs => return Err("the folder is gone".to_owned()),
             fact => Some(json!([format!("{fact:?}")])),
         })

@@ -9,7 +9,7 @@ use crate::store::{Prepared, StoreError};
 
 /// The state of a memory before and after its first text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Filling {
+pub(crate) enum PopulationState {
     /// Nothing is in it.
     Empty,
     /// Nothing is in it, and a server compiles its folder for the first time.
@@ -20,7 +20,7 @@ pub(crate) enum Filling {
 
 impl Reader {
     /// Returns whether the memory has a node, or a process is about to add the first ones.
-    pub(crate) fn filling(&self, now: Millis) -> Result<Filling, StoreError> {
+    pub(crate) fn filling(&self, now: Millis) -> Result<PopulationState, StoreError> {
         // A compile adds its root in the snapshot that adds the nodes.
         const FILLING: &str = "
             SELECT CASE
@@ -37,9 +37,9 @@ impl Reader {
         let state: Option<i64> =
             self.conn.find(FILLING, of, |row| row.get(0), "see what is there")?;
         Ok(match state {
-            Some(2) => Filling::Filled,
-            Some(1) => Filling::Begun,
-            _ => Filling::Empty,
+            Some(2) => PopulationState::Filled,
+            Some(1) => PopulationState::Begun,
+            _ => PopulationState::Empty,
         })
     }
 }

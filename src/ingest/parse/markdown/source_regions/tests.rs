@@ -8,9 +8,9 @@ fn check(text: &str, want: &[&str]) {
     let mut got = Vec::new();
     for section in sections(text, 0) {
         let (name, range) = match section {
-            Section::Markdown(range) => ("markdown", range),
-            Section::Plain(range) => ("plain", range),
-            Section::Code { range, .. } => ("code", range),
+            SourceRegion::Markdown(range) => ("markdown", range),
+            SourceRegion::Plain(range) => ("plain", range),
+            SourceRegion::Code { range, .. } => ("code", range),
         };
         let first: String = text[range.clone()].chars().take(8).collect();
         assert!(at <= range.start, "sections overlap");

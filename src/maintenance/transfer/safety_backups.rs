@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic_file::resolve_symlink;
 use super::backup::backup_as_is;
-use super::{MoveError, OnFile, with_suffix};
+use super::{OnFile, TransferError, with_suffix};
 
 /// The ends of the names of such backups.
 const ENDS: [&str; 3] = [".before-gc", ".before-redact", ".before-restore"];
@@ -23,7 +23,7 @@ pub(crate) enum Removal {
 
 /// Copies the memory at `db` before a removal; returns the copy's path. `stamp` is part of its
 /// name.
-pub(crate) fn backup_before(db: &Path, of: Removal, stamp: &str) -> Result<PathBuf, MoveError> {
+pub(crate) fn backup_before(db: &Path, of: Removal, stamp: &str) -> Result<PathBuf, TransferError> {
     let db = resolve_symlink(db)?;
     let [gc, redact, _] = ENDS;
     let end = match of {
@@ -42,7 +42,7 @@ pub(crate) fn backup_before(db: &Path, of: Removal, stamp: &str) -> Result<PathB
 
 /// Deletes the oldest backups of the memory at `db` that were made before removals and restores,
 /// until `n_max` are left; returns the paths of the deleted ones.
-pub(crate) fn prune_backups(db: &Path, n_max: usize) -> Result<Vec<PathBuf>, MoveError> {
+pub(crate) fn prune_backups(db: &Path, n_max: usize) -> Result<Vec<PathBuf>, TransferError> {
     let db = resolve_symlink(db)?;
     let (Some(folder), Some(name)) = (db.parent(), db.file_name().and_then(OsStr::to_str)) else {
         return Ok(Vec::new());

@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A stretch of the text, read in one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum SourceRegion {
     /// Parsed as Markdown.
     Markdown(Range<usize>),
     /// The inside of a fenced block too large to be parsed with the rest.
@@ -43,9 +43,9 @@ struct Fence {
 }
 
 /// Returns the sections of `text` from `start` on.
-pub(super) fn sections(text: &str, start: usize) -> Vec<Section> {
+pub(super) fn sections(text: &str, start: usize) -> Vec<SourceRegion> {
     if text.len() - start <= SECTION_BYTES_MAX {
-        return vec![Section::Markdown(start..text.len())];
+        return vec![SourceRegion::Markdown(start..text.len())];
     }
     let mut cutter =
         SectionCutter { text, start, fence: None, is_after_blank: false, out: Vec::new() };
@@ -64,7 +64,7 @@ struct SectionCutter<'a> {
     start: usize,
     fence: Option<Fence>,
     is_after_blank: bool,
-    out: Vec<Section>,
+    out: Vec<SourceRegion>,
 }
 
 impl SectionCutter<'_> {
@@ -96,7 +96,7 @@ impl SectionCutter<'_> {
         self.is_after_blank = trimmed.is_empty();
         if LINE_BYTES_MAX < words.len() {
             self.cut(line.start);
-            self.out.push(Section::Plain(line.clone()));
+            self.out.push(SourceRegion::Plain(line.clone()));
             self.start = line.end;
             return;
         }
@@ -137,17 +137,17 @@ impl SectionCutter<'_> {
         let code = code.strip_suffix('\n').unwrap_or(code);
         let code = code.strip_suffix('\r').unwrap_or(code);
         let range = fence.code_start..fence.code_start + code.len();
-        self.out.push(Section::Code { info: fence.info.clone(), range });
+        self.out.push(SourceRegion::Code { info: fence.info.clone(), range });
     }
 
     fn cut(&mut self, at: usize) {
         if self.start < at {
-            self.out.push(Section::Markdown(self.start..at));
+            self.out.push(SourceRegion::Markdown(self.start..at));
             self.start = at;
         }
     }
 
-    fn finish(mut self) -> Vec<Section> {
+    fn finish(mut self) -> Vec<SourceRegion> {
         let end = self.text.len();
         match self.fence.take() {
             // A fence without an end goes on to the end of the text.
