@@ -171,7 +171,7 @@ function checks(place, model, answer, before) {
       return "seen";
     },
     order() {
-      const scores = [...texts[0].matchAll(/\b(?:score|relevance)=([\d.]+)/g)].map((it) => +it[1]);
+      const scores = [...texts[0].matchAll(/\bscore=([\d.]+)/g)].map((it) => +it[1]);
       assert(1 < scores.length, `too few hits: ${texts[0]}`);
       assert.deepEqual(scores, scores.toSorted((a, b) => b - a), "the best is not first");
       return `best of ${scores.length}`;
