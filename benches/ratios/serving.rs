@@ -202,10 +202,16 @@ fn reads(
     ])
 }
 
-/// Collects the ids of the nodes that a text names.
+/// Characters of an id.
+const ID_CHARS: usize = 11;
+
+/// Collects the ids of the nodes that a text names, in lines `… (id=ID …)` and entries `ID[…] …`.
 fn collect_ids<'a>(text: &'a str, ids: &mut BTreeSet<&'a str>) {
     let named = text.split("(id=").skip(1);
     ids.extend(named.filter_map(|it| it.split([' ', ')']).next()));
+    let begin = text.lines().filter_map(|it| it.split([' ', '[']).next());
+    let is_id = |it: &&str| it.len() == ID_CHARS && it.bytes().all(|it| it.is_ascii_alphanumeric());
+    ids.extend(begin.filter(is_id));
 }
 
 /// Measures writes below headings, in turn with writing the same rows to a copy.
