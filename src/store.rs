@@ -440,6 +440,13 @@ pub(crate) enum IfMissing {
     Refuse,
 }
 
+/// Returns the absolute path of a database, which stays good when the process changes its folder.
+fn absolute_path(path: &Path) -> Result<PathBuf, StoreError> {
+    let absolute = std::path::absolute(path);
+    let absolute = absolute.map_err(|_| rusqlite::Error::InvalidPath(path.to_owned()));
+    absolute.doing("find the folder of the database")
+}
+
 /// Checks the path before SQLite opens it.
 ///
 /// A mistyped path creates nothing, and no log is made where others do not find it.

@@ -2,7 +2,7 @@
 //!
 //! A client gets one server in its settings, the permissions to use it, hooks and two skills.
 //! Everything is planned before anything is written: settings that cannot be edited faithfully are
-//! an error that changes nothing. Each change is recorded in a ledger before it is made, and
+//! an error that changes nothing. Each change is recorded in a manifest before it is made, and
 //! `--remove` undoes exactly these changes.
 
 mod client;
@@ -14,8 +14,8 @@ mod hooks;
 mod job;
 mod json;
 mod launch;
-mod ledger;
 mod list;
+mod manifest;
 mod plan;
 mod scan;
 mod show;

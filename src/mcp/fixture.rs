@@ -261,10 +261,11 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
 #[cfg(test)]
 pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let (written_sender, written) = unbounded();
-    let receipt = super::DeliveryCallback::new(move || written_sender.send(()).unwrap_or_default());
+    let callback =
+        super::DeliveryCallback::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
-    (Notice { level: Severity::Warning, logger: "fixture", data, text, receipt }, written)
+    (Notice { level: Severity::Warning, logger: "fixture", data, text, callback }, written)
 }
 
 fn echo_schema() -> Value {

@@ -324,8 +324,8 @@ impl<S: Handler> Server<S> {
             }
         };
         let mut result = self.with_common_fields(version, body, None);
-        let receipt = rider.map(|notice| notice.attach_to(&mut result));
-        Ok(OutgoingLine { receipt, ..rpc::result_line(id, &Value::Object(result)).into() })
+        let callback = rider.map(|notice| notice.attach_to(&mut result));
+        Ok(OutgoingLine { callback, ..rpc::result_line(id, &Value::Object(result)).into() })
     }
 
     fn read_resource(

@@ -29,22 +29,22 @@ pub(crate) struct Notice {
     /// The content as text for agents.
     pub(crate) text: String,
     /// Confirmed when the notice was written to a client.
-    pub(crate) receipt: DeliveryCallback,
+    pub(crate) callback: DeliveryCallback,
 }
 
 impl Notice {
     /// Returns the notice as a log message.
     pub(super) fn into_line(self) -> OutgoingLine {
-        let Notice { level, logger, data, receipt, .. } = self;
+        let Notice { level, logger, data, callback, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         let text = notification_line("notifications/message", &params);
-        OutgoingLine { text, receipt: Some(receipt), code: None }
+        OutgoingLine { text, callback: Some(callback), code: None }
     }
 
     /// Adds the notice to a tool's result. Its text becomes the last block, its data goes to
     /// `_meta` and to structured content.
     pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> DeliveryCallback {
-        let Notice { logger, data, text, receipt, .. } = self;
+        let Notice { logger, data, text, callback, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
         }
@@ -54,7 +54,7 @@ impl Notice {
         if let Some(Value::Object(meta)) = result.get_mut("_meta") {
             meta.insert(logger.to_owned(), data);
         }
-        receipt
+        callback
     }
 }
 
@@ -62,7 +62,7 @@ impl Notice {
 pub(crate) struct DeliveryCallback(Box<dyn FnOnce() + Send>);
 
 impl DeliveryCallback {
-    /// Returns a receipt that runs `when_written` on the writing thread.
+    /// Returns a callback that runs `when_written` on the writing thread.
     pub(crate) fn new(when_written: impl FnOnce() + Send + 'static) -> DeliveryCallback {
         DeliveryCallback(Box::new(when_written))
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for DeliveryCallback {
 #[derive(Debug)]
 pub(crate) struct OutgoingLine {
     pub(crate) text: String,
-    pub(super) receipt: Option<DeliveryCallback>,
+    pub(super) callback: Option<DeliveryCallback>,
     /// The code of the error in the line, for transports with codes of their own.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has statuses"))]
     pub(crate) code: Option<i32>,
@@ -91,20 +91,20 @@ pub(crate) struct OutgoingLine {
 impl OutgoingLine {
     /// Returns an error reply.
     pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingLine {
-        OutgoingLine { text: error_line(id, fault), receipt: None, code: Some(fault.code) }
+        OutgoingLine { text: error_line(id, fault), callback: None, code: Some(fault.code) }
     }
 
     /// Confirms that the client has it.
     pub(crate) fn was_written(self) {
-        if let Some(receipt) = self.receipt {
-            receipt.confirm();
+        if let Some(callback) = self.callback {
+            callback.confirm();
         }
     }
 }
 
 impl From<String> for OutgoingLine {
     fn from(text: String) -> OutgoingLine {
-        OutgoingLine { text, receipt: None, code: None }
+        OutgoingLine { text, callback: None, code: None }
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) struct NetChanges<'a> {
     last: Option<Moment>,
     waiting: VecDeque<(Moment, String)>,
     n_passed: usize,
-    orders: MovedSiblings,
+    moved_siblings: MovedSiblings,
 }
 
 impl NetChanges<'_> {
@@ -105,8 +105,8 @@ impl NetChanges<'_> {
         range: SnapshotRange,
         cursor: Option<Moment>,
     ) -> NetChanges<'_> {
-        let (waiting, orders) = (VecDeque::new(), MovedSiblings::default());
-        NetChanges { reader, range, last: cursor, waiting, n_passed: 0, orders }
+        let (waiting, moved_siblings) = (VecDeque::new(), MovedSiblings::default());
+        NetChanges { reader, range, last: cursor, waiting, n_passed: 0, moved_siblings }
     }
 
     pub(super) fn next(&mut self) -> Result<Option<NetChange>, Error> {
@@ -136,7 +136,8 @@ impl NetChanges<'_> {
             (None, None) => Ok(false),
             (Some(old), Some(new)) if is_same(old, new) => {
                 let is_elsewhere = old.position != new.position;
-                Ok(is_elsewhere && self.orders.is_moved(self.reader, self.range, &net.id, new)?)
+                Ok(is_elsewhere
+                    && self.moved_siblings.is_moved(self.reader, self.range, &net.id, new)?)
             }
             _ => Ok(true),
         }

@@ -138,7 +138,7 @@ struct Endpoint<S: Handler> {
     guard: Guard,
     limits: Limits,
     sessions: HttpSessions,
-    peers: OpenConnections,
+    connections: OpenConnections,
     pool: ThreadPool,
     stop: Stop,
     n_threads: Arc<AtomicUsize>,
@@ -167,7 +167,7 @@ pub(crate) fn serve_http<S: Handler>(
         watch: clock.stopwatch(),
         guard,
         sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
-        peers: OpenConnections::default(),
+        connections: OpenConnections::default(),
         pool: ThreadPool::new(limits.calls),
         stop: Stop::default(),
         n_threads: Arc::default(),
@@ -196,7 +196,7 @@ pub(crate) fn serve_http<S: Handler>(
     endpoint.stop.set();
     // A connection wakes the listener.
     let woken = TcpStream::connect_timeout(&reachable(address), GRACE);
-    endpoint.peers.wake();
+    endpoint.connections.wake();
     let is_over = over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected);
     endpoint.sessions.expire_idle(None).iter().for_each(|it| endpoint.end(it));
     if !is_over && over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
@@ -228,7 +228,7 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
                     log::warn!("cannot accept a connection: {error}");
                 }
                 // The shortage may be of what an idle connection holds.
-                endpoint.peers.close_longest_waiting();
+                endpoint.connections.close_longest_waiting();
                 if endpoint.stop.is_set_within(PAUSE) {
                     return;
                 }
@@ -241,8 +241,8 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
 fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sender<()>) {
     /// Bytes of a connection's stack; calls run elsewhere.
     const STACK_BYTES: usize = 512 * 1024;
-    let has_room = endpoint.peers.len() < endpoint.limits.connections
-        || endpoint.peers.close_longest_waiting();
+    let has_room = endpoint.connections.len() < endpoint.limits.connections
+        || endpoint.connections.close_longest_waiting();
     let place = Permit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
     let Some(place) = place.filter(|_| has_room) else {
         let refused = reply::HttpError::new(503, "too many connections are open; try again");
@@ -251,14 +251,14 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
         let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write(&bytes));
         return;
     };
-    let (number, peer) = endpoint.peers.add(stream, endpoint.watch.elapsed_ms());
+    let (number, connection) = endpoint.connections.add(stream, endpoint.watch.elapsed_ms());
     let (serving, alive) = (Arc::clone(endpoint), alive.clone());
     let started = spawn_small("http", STACK_BYTES, move || {
         let _held = (alive, place, ConnectionGuard { endpoint: &serving, number });
-        connection::serve(&serving, &peer);
+        connection::serve(&serving, &connection);
     });
     if let Err(error) = started {
-        endpoint.peers.remove(number);
+        endpoint.connections.remove(number);
         log::warn!("cannot start a thread: {error}");
     }
 }
@@ -271,7 +271,7 @@ struct ConnectionGuard<'a, S: Handler> {
 
 impl<S: Handler> Drop for ConnectionGuard<'_, S> {
     fn drop(&mut self) {
-        self.endpoint.peers.remove(self.number);
+        self.endpoint.connections.remove(self.number);
     }
 }
 

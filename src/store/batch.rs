@@ -95,7 +95,7 @@ enum SiblingsOf {
 }
 
 impl SiblingsOf {
-    /// Returns the query for a family's kind, and its argument.
+    /// Returns the query for a group's kind, and its argument.
     fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
         match self {
             SiblingsOf::Node(key) => (of_node, Some(key.0)),
@@ -158,26 +158,26 @@ impl<'a> Batch<'a> {
         self.counts
     }
 
-    /// Subtracts a family's terms from the fingerprint, before the first change to it.
-    fn touch(&mut self, family: SiblingsOf) -> Result<(), StoreError> {
-        if !self.touched.insert(family) {
+    /// Subtracts a group's terms from the fingerprint, before the first change to it.
+    fn touch(&mut self, group: SiblingsOf) -> Result<(), StoreError> {
+        if !self.touched.insert(group) {
             return Ok(());
         }
-        self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.family_sum(family)?);
+        self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.group_sum(group)?);
         Ok(())
     }
 
-    /// Adds the terms of the families touched so far.
+    /// Adds the terms of the groups touched so far.
     fn update_fingerprint(&mut self) -> Result<(), StoreError> {
-        for family in std::mem::take(&mut self.touched) {
-            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.family_sum(family)?);
+        for group in std::mem::take(&mut self.touched) {
+            self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.group_sum(group)?);
         }
         Ok(())
     }
 
     /// Sums up and resolves what was touched so far, once that is much.
     ///
-    /// A write of any size so holds a bounded part of it. A family touched again later is
+    /// A write of any size so holds a bounded part of it. A group touched again later is
     /// subtracted again.
     pub(crate) fn flush_if_large(&mut self) -> Result<(), StoreError> {
         self.index_meanwhile()?;
@@ -192,9 +192,9 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn family_sum(&self, family: SiblingsOf) -> Result<u64, StoreError> {
-        let parent = self.parent_name(family)?;
-        let states = self.states(family)?;
+    fn group_sum(&self, group: SiblingsOf) -> Result<u64, StoreError> {
+        let parent = self.parent_name(group)?;
+        let states = self.states(group)?;
         Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
@@ -238,18 +238,18 @@ impl<'a> Batch<'a> {
         Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
-    fn parent_name(&self, family: SiblingsOf) -> Result<Option<String>, StoreError> {
+    fn parent_name(&self, group: SiblingsOf) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| self.tx.find(sql, [id], |row| row.get(0), "name a parent");
-        match family {
+        match group {
             SiblingsOf::Node(key) => named(NODE, key.0),
             SiblingsOf::File(file) => named(FILE, file.0),
             SiblingsOf::Nobody => Ok(None),
         }
     }
 
-    fn states(&self, family: SiblingsOf) -> Result<Vec<NodeState<'static>>, StoreError> {
+    fn states(&self, group: SiblingsOf) -> Result<Vec<NodeState<'static>>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT id, {state}
@@ -265,7 +265,7 @@ impl<'a> Batch<'a> {
                AND file IS ?1
              ORDER BY position, key",
         );
-        let (sql, argument) = family.ask(&OF_NODE, &OF_FILE);
+        let (sql, argument) = group.ask(&OF_NODE, &OF_FILE);
         let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
         self.tx.rows(sql.text(), [argument], read, "read states")
     }

@@ -18,7 +18,8 @@ pub(crate) use nudges::{ColdNode, ColdNodeOffer};
 
 use super::file_identity::FileIdentity;
 use super::{
-    ErrorStep, NodeKey, Prepared, StoreError, WriteAheadLog, Writer, connection, heat_rows, one,
+    ErrorStep, NodeKey, Prepared, StoreError, WriteAheadLog, Writer, absolute_path, connection,
+    heat_rows, one,
 };
 use crate::model::clock::Millis;
 use crate::model::heat::{AttendedTime, Heat};
@@ -89,15 +90,13 @@ impl HeatWriter {
     pub(crate) fn new(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
         let file_identity = Arc::clone(writer.file_identity());
         let log = Arc::clone(writer.log());
-        let full = std::path::absolute(path);
-        let full = full.map_err(|_| rusqlite::Error::InvalidPath(path.to_owned()));
-        let full = full.doing("find the folder of the database")?;
-        let conn = HeatConnection { path: full, log, opened: None };
+        let path = absolute_path(path)?;
+        let conn = HeatConnection { path: path.clone(), log, opened: None };
         let cold = nudges::ColdState::default();
         let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
         // Seeded at random, so that no two processes share a name.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
-        Ok(HeatWriter { path: path.to_owned(), file_identity, holder, state })
+        Ok(HeatWriter { path, file_identity, holder, state })
     }
 
     /// Warms nodes, now or with the next call.

@@ -11,7 +11,7 @@ use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
 use super::reader::{Reader, SumCache};
-use super::{ErrorStep, StoreError};
+use super::{StoreError, absolute_path};
 
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct ReaderPool {
@@ -33,10 +33,7 @@ impl ReaderPool {
         file_identity.check()?;
         let sums = SumCache::default();
         let idle = Mutex::new(vec![Reader::open(path)?.with_sums(&sums)]);
-        let path = std::path::absolute(path);
-        let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));
-        let path = path.doing("find the folder of the database")?;
-        Ok(ReaderPool { path, file_identity, sums, idle })
+        Ok(ReaderPool { path: absolute_path(path)?, file_identity, sums, idle })
     }
 
     /// Returns the absolute path of the file.

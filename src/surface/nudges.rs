@@ -50,11 +50,11 @@ pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> 
     let data = data(offer.nodes());
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
-    let receipt = receipt(offer, memory.clock().clone());
-    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
+    let callback = callback(offer, memory.clock().clone());
+    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, callback })
 }
 
-fn receipt(offer: ColdNodeOffer, clock: Clock) -> DeliveryCallback {
+fn callback(offer: ColdNodeOffer, clock: Clock) -> DeliveryCallback {
     DeliveryCallback::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");

@@ -9,7 +9,7 @@ use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
 use super::hooks::{self, HookCommand, Hooks, TrustRecord};
 use super::launch::{Launch, LaunchRequest, launch};
-use super::ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
+use super::manifest::{ManifestFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, FileStep, KnownFile, Wanted};
 use super::show::{StepReport, StepResult};
 use super::{SKILLS, UserFolders, scope_of};
@@ -20,14 +20,14 @@ use crate::query::Output;
 use crate::server::own_folder::{OWN_FOLDER, make_private_folder};
 use crate::surface::ToolRunner;
 
-/// A setup to run: its arguments, folders and ledger.
+/// A setup to run: its arguments, folders and manifest.
 pub(super) struct SetupJob<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
     pub(super) scope: Scope,
     pub(super) places: &'static Places,
     pub(super) home: &'a UserFolders,
-    ledger_file: LedgerFile,
+    ledger_file: ManifestFile,
     /// The record of this setup, without files yet.
     setup: SetupRecord,
     stamp: String,
@@ -47,7 +47,7 @@ impl<'a> SetupJob<'a> {
             let what = format!("{title} has no settings of a project; add --scope user");
             return Err(CommandError::Because(what));
         };
-        let ledger_file = LedgerFile::open(&home.state)?;
+        let ledger_file = ManifestFile::open(&home.state)?;
         let setup = SetupRecord::new(client, scope, &home.folders.project);
         let stamp = context.clock.now().stamp();
         Ok(SetupJob { args, client, scope, places, home, ledger_file, setup, stamp })
@@ -124,7 +124,7 @@ impl<'a> SetupJob<'a> {
         hooks: Option<&Hooks>,
     ) -> Result<Vec<FileStep>, CommandError> {
         let (client, folders) = (self.client, &self.home.folders);
-        let known = self.ledger_file.ledger.like(&self.setup);
+        let known = self.ledger_file.manifest.like(&self.setup);
         let known_file = |path: &Path| {
             let known = known?;
             Some(KnownFile { record: known.record(path)?, name: &known.name })
@@ -186,7 +186,7 @@ impl<'a> SetupJob<'a> {
             return Ok(None);
         };
         let found = self.read(&path)?;
-        let known = self.ledger_file.ledger.like(&self.setup);
+        let known = self.ledger_file.manifest.like(&self.setup);
         let record = known.and_then(|it| it.record(&found.path));
         match (hooks, record) {
             (Some(Hooks::OwnFile { text, .. }), record) => {
@@ -201,15 +201,15 @@ impl<'a> SetupJob<'a> {
     fn plan_skill(&self, below: &Path, skill: &str) -> Result<Option<FileStep>, CommandError> {
         let Some(own) = self.places.skills else { return Ok(None) };
         let folders = &self.home.folders;
-        let ledger = &self.ledger_file.ledger;
+        let manifest = &self.ledger_file.manifest;
         let found = self.read(&folders.path(own).join(below))?;
-        let known = ledger.like(&self.setup).and_then(|it| it.record(&found.path));
+        let known = manifest.like(&self.setup).and_then(|it| it.record(&found.path));
         if known.is_none() {
             let of_user = self.client.places(Scope::User).filter(|_| self.scope == Scope::Project);
             let of_user = of_user.into_iter().flat_map(|it| it.skills.iter().chain(it.also_reads));
             for at in [&own].into_iter().chain(self.places.also_reads).chain(of_user) {
                 let path = folders.path(*at).join(below);
-                let Some((_, record)) = ledger.shared(&self.setup, &path) else { continue };
+                let Some((_, record)) = manifest.shared(&self.setup, &path) else { continue };
                 let there = file::read(&path, None)?;
                 if there.text.as_deref() == Some(skill) {
                     let record = Some(record.clone());
@@ -224,7 +224,7 @@ impl<'a> SetupJob<'a> {
         plan::add_skill(found, skill, known).map(Some)
     }
 
-    /// Makes copies, saves the ledger, writes the files: in this order.
+    /// Makes copies, saves the manifest, writes the files: in this order.
     fn write(
         &mut self,
         steps: Vec<FileStep>,
@@ -235,8 +235,8 @@ impl<'a> SetupJob<'a> {
         let mut done: Vec<StepResult> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
-            self.ledger_file.ledger.share(&self.setup.files);
-            self.ledger_file.ledger.set(self.setup.clone());
+            self.ledger_file.manifest.share(&self.setup.files);
+            self.ledger_file.manifest.set(self.setup.clone());
             self.ledger_file.save()
         });
         if let Err(failure) = prepared {
@@ -250,24 +250,24 @@ impl<'a> SetupJob<'a> {
         Ok(done)
     }
 
-    /// Records this setup in the ledger.
+    /// Records this setup in the manifest.
     fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
-        let known = self.ledger_file.ledger.like(&self.setup).cloned();
+        let known = self.ledger_file.manifest.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
         let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
         self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
         self.setup.files.extend(files.into_iter().filter(is_elsewhere));
         self.setup.folders = [folders, made.folders.clone()].concat();
-        self.ledger_file.ledger.keep(made.shared.iter().cloned());
+        self.ledger_file.manifest.keep(made.shared.iter().cloned());
     }
 
     fn remove(mut self) -> Result<StepReport<'a>, CommandError> {
-        let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
+        let Some(known) = self.ledger_file.manifest.like(&self.setup).cloned() else {
             return Ok(StepReport::new(self.args, self.client, self.scope, Vec::new()));
         };
         let mut done = Vec::new();
         for record in &known.files {
-            let is_shared = self.ledger_file.ledger.shared(&self.setup, &record.path).is_some();
+            let is_shared = self.ledger_file.manifest.shared(&self.setup, &record.path).is_some();
             let step = if record.is_whole() && is_shared {
                 let found = file::read(&record.path, None)?;
                 FileStep::leave(found, None, Some("another client reads it, too"))
@@ -302,9 +302,9 @@ impl<'a> SetupJob<'a> {
         }
         remove_folders(&known.folders);
         // Another client may use one by now.
-        self.ledger_file.ledger.keep(known.folders);
+        self.ledger_file.manifest.keep(known.folders);
         // A record without files is dropped.
-        self.ledger_file.ledger.set(self.setup.clone());
+        self.ledger_file.manifest.set(self.setup.clone());
         self.ledger_file.save()
     }
 

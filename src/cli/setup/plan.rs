@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::edit::SettingsFormat;
 use super::entry::{self, EditedSettings, Entry, Grant, Refusal};
 use super::file::{self, FileState};
-use super::ledger::{PriorCopy, WrittenFile};
+use super::manifest::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
 use crate::text;
 
@@ -23,7 +23,7 @@ pub(super) struct FileStep {
     pub(super) needs_copy: bool,
     /// A copy that is no longer needed.
     pub(super) spent: Option<PathBuf>,
-    /// The record of the file for the ledger.
+    /// The record of the file for the manifest.
     pub(super) record: Option<WrittenFile>,
     /// The reason why nothing changes, where a change is expected.
     pub(super) why: Option<&'static str>,

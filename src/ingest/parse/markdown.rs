@@ -1,4 +1,4 @@
-//! Parses Markdown into nodes, section by section.
+//! Parses Markdown into nodes, region by region.
 //!
 //! Blocks at the top level become nodes under the innermost open heading. The blocks that are
 //! always nodes (code, tables, markup, formulas, headings) become children of the list, quote or
@@ -36,8 +36,8 @@ pub(super) fn parse(text: &str) -> Parsed {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
     let body_start = preamble::parse(text, &mut outline, &mut warn);
-    let sections = source_regions::sections(text, body_start);
-    if 1 < sections.iter().filter(|section| matches!(section, SourceRegion::Markdown(_))).count() {
+    let regions = source_regions::regions(text, body_start);
+    if 1 < regions.iter().filter(|region| matches!(region, SourceRegion::Markdown(_))).count() {
         let what = format!(
             "{} bytes are read section by section; a link to a definition in another section stays \
              as written",
@@ -45,8 +45,8 @@ pub(super) fn parse(text: &str) -> Parsed {
         );
         warn(0, what);
     }
-    for section in sections {
-        let (end, read_to) = match section {
+    for region in regions {
+        let (end, read_to) = match region {
             SourceRegion::Plain(range) => {
                 let n = range.len();
                 warn(range.start, format!("a line of {n} bytes is kept as plain text"));

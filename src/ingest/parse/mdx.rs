@@ -12,22 +12,24 @@ const STATEMENT_LINES_MAX: usize = 500;
 
 /// Parses an MDX file: fences the statements, then calls the Markdown parser.
 pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
-    let (masked, seams) = mask(source);
-    if seams.is_empty() {
+    let (masked, inserted_lines) = mask(source);
+    if inserted_lines.is_empty() {
         return markdown(source);
     }
     let mut parsed = markdown(&masked);
     for node in &mut parsed.tree.nodes {
-        let start = unmasked(&seams, node.span.start, source);
-        let end = unmasked(&seams, node.span.end, source);
+        let start = unmasked(&inserted_lines, node.span.start, source);
+        let end = unmasked(&inserted_lines, node.span.end, source);
         node.span = start..end.max(start);
     }
     let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count();
     for warning in &mut parsed.warnings {
         // Every fence is a line that the source does not have.
-        let n_added = seams
+        let n_added = inserted_lines
             .iter()
-            .filter(|seam| lines(&masked[..seam.masked.start]) + 1 < warning.line as usize)
+            .filter(|inserted_line| {
+                lines(&masked[..inserted_line.masked.start]) + 1 < warning.line as usize
+            })
             .count();
         warning.line = warning.line.saturating_sub(u32::try_from(n_added).unwrap_or(0)).max(1);
     }
@@ -43,7 +45,7 @@ struct InsertedLine {
 /// Returns the source with fences around its statements.
 fn mask(source: &str) -> (String, Vec<InsertedLine>) {
     let mut masked = String::with_capacity(source.len());
-    let mut seams = Vec::new();
+    let mut inserted_lines = Vec::new();
     let mut at = 0;
     let mut fence: Option<String> = None;
     let mut is_after_blank = true;
@@ -58,7 +60,7 @@ fn mask(source: &str) -> (String, Vec<InsertedLine>) {
             fence = Some(open);
         } else if is_after_blank && is_statement(line) {
             let end = statement_end(source, at);
-            add_fenced(&mut masked, &mut seams, source, at..end);
+            add_fenced(&mut masked, &mut inserted_lines, source, at..end);
             at = end;
             is_after_blank = true;
             continue;
@@ -67,12 +69,12 @@ fn mask(source: &str) -> (String, Vec<InsertedLine>) {
         masked.push_str(line);
         at = end;
     }
-    (masked, seams)
+    (masked, inserted_lines)
 }
 
 fn add_fenced(
     masked: &mut String,
-    seams: &mut Vec<InsertedLine>,
+    inserted_lines: &mut Vec<InsertedLine>,
     source: &str,
     range: Range<usize>,
 ) {
@@ -82,7 +84,7 @@ fn add_fenced(
     let mut add = |masked: &mut String, line: &str, source: usize| {
         let start = masked.len();
         masked.push_str(line);
-        seams.push(InsertedLine { masked: start..masked.len(), source });
+        inserted_lines.push(InsertedLine { masked: start..masked.len(), source });
     };
     add(masked, &format!("{fence}js\n"), range.start);
     masked.push_str(words);
@@ -134,9 +136,12 @@ fn statement_end(source: &str, start: usize) -> usize {
 }
 
 /// Maps an offset of the masked text to the source.
-fn unmasked(seams: &[InsertedLine], offset: usize, source: &str) -> usize {
-    let n_before = seams.partition_point(|seam| seam.masked.start <= offset);
-    let Some(seam) = n_before.checked_sub(1).map(|at| &seams[at]) else { return offset };
-    let behind = offset.saturating_sub(seam.masked.end);
-    source.floor_char_boundary((seam.source + behind).min(source.len()))
+fn unmasked(inserted_lines: &[InsertedLine], offset: usize, source: &str) -> usize {
+    let n_before =
+        inserted_lines.partition_point(|inserted_line| inserted_line.masked.start <= offset);
+    let Some(inserted_line) = n_before.checked_sub(1).map(|at| &inserted_lines[at]) else {
+        return offset;
+    };
+    let behind = offset.saturating_sub(inserted_line.masked.end);
+    source.floor_char_boundary((inserted_line.source + behind).min(source.len()))
 }

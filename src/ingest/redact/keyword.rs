@@ -29,7 +29,7 @@ struct AssignmentSite {
     spaced: bool,
     /// The line has nothing else.
     is_line: bool,
-    wrap: ValueDelimiter,
+    delimiter: ValueDelimiter,
 }
 
 /// An assignment that was found.
@@ -71,7 +71,7 @@ enum Separator {
 
 /// Returns whether the word that ends at `word_end` may name an assigned secret.
 pub(super) fn is_site(text: &str, word_end: usize) -> bool {
-    sign(text, word_end).is_some()
+    operator(text, word_end).is_some()
 }
 
 /// Returns the assignments of secrets in `text`, in order and disjoint. Each of `word_ends` is the
@@ -82,8 +82,8 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Assigned> {
     for &word_end in word_ends {
         // Words inside a value belong to it.
         if done <= word_end
-            && let Some(sign) = sign(text, word_end)
-            && let Some(assigned) = at_sign(text, &sign)
+            && let Some(operator) = operator(text, word_end)
+            && let Some(assigned) = assigned_by(text, &operator)
         {
             done = assigned.value.end;
             found.push(assigned);
@@ -93,7 +93,7 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Assigned> {
 }
 
 /// Parses the text after a word: the rest of its name, its closing, and a separator.
-fn sign(text: &str, word_end: usize) -> Option<AssignmentOperator> {
+fn operator(text: &str, word_end: usize) -> Option<AssignmentOperator> {
     let bytes = text.as_bytes();
     let rest = &bytes[word_end..];
     let base = rest.get(..5).is_some_and(|rest| rest.eq_ignore_ascii_case(b"_base"));
@@ -160,27 +160,28 @@ fn is_option(text: &str, end: usize) -> bool {
     bytes[end - n_name..].starts_with(b"--")
 }
 
-fn at_sign(text: &str, sign: &AssignmentOperator) -> Option<Assigned> {
+/// Returns the value that an operator assigns, if it is a secret.
+fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<Assigned> {
     let bytes = text.as_bytes();
-    let closer = &text[sign.closer.clone()];
-    let key_end = sign.name_end;
+    let closer = &text[operator.closer.clone()];
+    let (key_end, separator) = (operator.name_end, operator.separator);
     let begin = name_begin(text, key_end);
     let name = &text[begin..key_end];
     let (class, alone) = classify(text, begin, name)?;
     let upper = !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    let n_blanks = count_blanks(&bytes[sign.end..]);
-    let mut at = sign.end + n_blanks;
-    match sign.separator {
+    let n_blanks = count_blanks(&bytes[operator.end..]);
+    let mut at = operator.end + n_blanks;
+    match separator {
         Separator::Tag if !in_tag(bytes, begin, closer) => return None,
         Separator::Comma if alone || !upper || !closer.contains(['"', '\'']) => return None,
         _ => (),
     }
-    let mut equals = match sign.separator {
+    let mut equals = match separator {
         Separator::Equals | Separator::Comma => true,
         Separator::Pair => upper && !alone,
         Separator::Colon | Separator::Tag | Separator::Blank => false,
     };
-    if sign.separator == Separator::Colon {
+    if separator == Separator::Colon {
         if let Some(value) = block(text, begin, at) {
             let site = AssignmentSite::of_cell(class, alone);
             return is_secret_block(&site, text, &value).then_some(Assigned {
@@ -199,31 +200,30 @@ fn at_sign(text: &str, sign: &AssignmentOperator) -> Option<Assigned> {
         }
     }
     let opened = open(text, at);
-    let wrap = match &opened {
+    let delimiter = match &opened {
         Some(_) => ValueDelimiter::Quoted,
         None if upper && equals && n_blanks == 0 && begins_line(text, begin) => {
             ValueDelimiter::Line
         }
         None => ValueDelimiter::Bare,
     };
-    if sign.separator == Separator::Comma && wrap != ValueDelimiter::Quoted {
+    if separator == Separator::Comma && delimiter != ValueDelimiter::Quoted {
         return None;
     }
-    let is_line = sign.separator != Separator::Pair && begins_line(text, begin);
-    let site = AssignmentSite { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, wrap };
+    let is_line = separator != Separator::Pair && begins_line(text, begin);
+    let site =
+        AssignmentSite { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, delimiter };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
-    let end_near = value_end(text, start, wrap, opened.as_ref(), HEAD_BYTES_MAX);
+    let end_near = value_end(text, start, delimiter, opened.as_ref(), HEAD_BYTES_MAX);
     if end_near <= start || !is_secret(&site, text, start, end_near) {
         return None;
     }
-    let end = value_end(text, start, wrap, opened.as_ref(), usize::MAX);
+    let end = value_end(text, start, delimiter, opened.as_ref(), usize::MAX);
     let number = text[start..end].bytes().all(|byte| byte.is_ascii_digit());
-    let quote = match wrap {
+    let quote = match delimiter {
         ValueDelimiter::Bare if closer.starts_with("\\\"") => "\\\"",
-        ValueDelimiter::Bare if closer.starts_with('"') && sign.separator == Separator::Colon => {
-            "\""
-        }
-        ValueDelimiter::Bare if number && sign.separator == Separator::Equals => "\"",
+        ValueDelimiter::Bare if closer.starts_with('"') && separator == Separator::Colon => "\"",
+        ValueDelimiter::Bare if number && separator == Separator::Equals => "\"",
         ValueDelimiter::Quoted | ValueDelimiter::Bare | ValueDelimiter::Line => "",
     };
     Some(Assigned { value: start..end, begin, quote })
@@ -320,7 +320,7 @@ impl AssignmentSite {
             equals: class == NameClass::Key,
             spaced: false,
             is_line: true,
-            wrap: ValueDelimiter::Quoted,
+            delimiter: ValueDelimiter::Quoted,
         }
     }
 }
@@ -342,7 +342,7 @@ fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> boo
     let value = &text[start..end];
     let whole = value.trim();
     let n_chars = whole.chars().count();
-    let quoted = site.wrap == ValueDelimiter::Quoted;
+    let quoted = site.delimiter == ValueDelimiter::Quoted;
     if value::is_placeholder(whole) || value::is_reserved(whole) {
         return false;
     }
@@ -394,7 +394,7 @@ fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> boo
 
 /// Decides for one word in the place of a value.
 fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
-    let clear = site.equals || site.wrap == ValueDelimiter::Quoted;
+    let clear = site.equals || site.delimiter == ValueDelimiter::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
     let varied = value::is_varied(word);
@@ -403,7 +403,7 @@ fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
         NameClass::Password if letters => {
             let n_chars_min = match (clear, site.is_line) {
                 // A line of a file of settings.
-                (true, true) if !site.spaced && site.wrap == ValueDelimiter::Bare => 6,
+                (true, true) if !site.spaced && site.delimiter == ValueDelimiter::Bare => 6,
                 (true, _) => 10,
                 (false, true) => 12,
                 (false, false) => 16,

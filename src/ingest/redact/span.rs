@@ -45,14 +45,14 @@ pub(super) fn open(text: &str, at: usize) -> Option<OpenQuote> {
 pub(super) fn value_end(
     text: &str,
     start: usize,
-    wrap: ValueDelimiter,
+    delimiter: ValueDelimiter,
     opened: Option<&OpenQuote>,
     max: usize,
 ) -> usize {
     let limit = text.floor_char_boundary(start.saturating_add(max).min(text.len()));
     match opened {
         Some(opened) => quoted_end(text, start, limit, opened),
-        None => bare_end(text, start, limit, wrap),
+        None => bare_end(text, start, limit, delimiter),
     }
 }
 
@@ -89,7 +89,7 @@ fn quoted_end(text: &str, start: usize, limit: usize, opened: &OpenQuote) -> usi
     limit
 }
 
-fn bare_end(text: &str, start: usize, limit: usize, wrap: ValueDelimiter) -> usize {
+fn bare_end(text: &str, start: usize, limit: usize, delimiter: ValueDelimiter) -> usize {
     let bytes = text.as_bytes();
     let mut end = start;
     let mut n_open = 0_i64;
@@ -97,8 +97,8 @@ fn bare_end(text: &str, start: usize, limit: usize, wrap: ValueDelimiter) -> usi
         let here = start + idx;
         let rest = &bytes[here + at.len_utf8()..];
         let stops = at.is_whitespace()
-            || at == '<' && (wrap != ValueDelimiter::Line || rest.first() == Some(&b'/'))
-            || wrap != ValueDelimiter::Line
+            || at == '<' && (delimiter != ValueDelimiter::Line || rest.first() == Some(&b'/'))
+            || delimiter != ValueDelimiter::Line
                 && match at {
                     '"' | '\'' | '`' | '>' | '|' => true,
                     '\\' => rest.first().is_some_and(|next| b"nrt\"'\\".contains(next)),
@@ -118,7 +118,7 @@ fn bare_end(text: &str, start: usize, limit: usize, wrap: ValueDelimiter) -> usi
         }
         end = here + at.len_utf8();
     }
-    if wrap == ValueDelimiter::Bare {
+    if delimiter == ValueDelimiter::Bare {
         let value = text[start..end].trim_end_matches([',', ';', '.', ')', ']', '}', ':']);
         return start + value.len();
     }

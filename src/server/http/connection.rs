@@ -16,19 +16,19 @@ use crate::mcp::Handler;
 const SMALL_BYTES: usize = 16 * 1024;
 
 /// Serves a connection until it ends.
-pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &OpenConnection) {
-    let timed_stream = TimedStream { stream: &peer.stream, watch: &endpoint.watch };
+pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, connection: &OpenConnection) {
+    let timed_stream = TimedStream { stream: &connection.stream, watch: &endpoint.watch };
     let mut read_buffer = ReadBuffer::default();
     // A response is one write; nothing is gained by waiting for more.
-    let _ = peer.stream.set_nodelay(true);
+    let _ = connection.stream.set_nodelay(true);
     loop {
-        peer.waits(timed_stream.now_ms());
+        connection.waits(timed_stream.now_ms());
         // Shutdown wakes the connections that wait; this one might have been too late.
         if endpoint.stop.is_set() {
             break;
         }
         let is_kept = match next_head(endpoint, &timed_stream, &mut read_buffer) {
-            Ok(Some(head)) => answer(endpoint, peer, &timed_stream, &mut read_buffer, &head),
+            Ok(Some(head)) => answer(endpoint, connection, &timed_stream, &mut read_buffer, &head),
             Ok(None) => false,
             Err(refused) => {
                 log::debug!("refused status={} in a head", refused.status);
@@ -74,7 +74,7 @@ fn next_head<S: Handler>(
 /// Answers a request; returns whether the connection can be used for another one.
 fn answer<S: Handler>(
     endpoint: &Endpoint<S>,
-    peer: &OpenConnection,
+    connection: &OpenConnection,
     timed_stream: &TimedStream<'_>,
     read_buffer: &mut ReadBuffer,
     head: &RequestHead,
@@ -84,7 +84,7 @@ fn answer<S: Handler>(
     let sent = match admit(endpoint, &mut exchange) {
         Ok((route, framing)) => match read_body(endpoint, &mut exchange, framing) {
             Ok(Some((body, share))) => {
-                peer.mark_served();
+                connection.mark_served();
                 respond(endpoint, &mut exchange, route, body, share)
             }
             Ok(None) => return false,

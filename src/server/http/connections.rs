@@ -40,49 +40,50 @@ pub(super) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct ConnectionTable {
-    peers: BTreeMap<u64, Arc<OpenConnection>>,
+    connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
 }
 
 impl OpenConnections {
     /// Adds a connection, which waits for its client; returns its number, too.
     pub(super) fn add(&self, stream: TcpStream, now_ms: i64) -> (u64, Arc<OpenConnection>) {
-        let peer = Arc::new(OpenConnection { stream, waiting_ms: AtomicI64::new(now_ms) });
+        let connection = Arc::new(OpenConnection { stream, waiting_ms: AtomicI64::new(now_ms) });
         let mut open = self.lock();
         open.next += 1;
         let number = open.next;
-        open.peers.insert(number, Arc::clone(&peer));
-        (number, peer)
+        open.connections.insert(number, Arc::clone(&connection));
+        (number, connection)
     }
 
     /// Removes a connection.
     pub(super) fn remove(&self, number: u64) {
-        self.lock().peers.remove(&number);
+        self.lock().connections.remove(&number);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().peers.len()
+        self.lock().connections.len()
     }
 
     /// Closes the connection that has waited longest; returns whether there was one.
     pub(super) fn close_longest_waiting(&self) -> bool {
         let mut open = self.lock();
-        let waiting = |(number, peer): (&u64, &Arc<OpenConnection>)| {
-            (peer.waiting_ms.load(Ordering::Relaxed), *number)
+        let waiting = |(number, connection): (&u64, &Arc<OpenConnection>)| {
+            (connection.waiting_ms.load(Ordering::Relaxed), *number)
         };
-        let longest = open.peers.iter().map(waiting).min().filter(|it| it.0 != BUSY);
-        let Some(peer) = longest.and_then(|(_, number)| open.peers.remove(&number)) else {
+        let longest = open.connections.iter().map(waiting).min().filter(|it| it.0 != BUSY);
+        let Some(connection) = longest.and_then(|(_, number)| open.connections.remove(&number))
+        else {
             return false;
         };
-        let _ = peer.stream.shutdown(Shutdown::Both);
+        let _ = connection.stream.shutdown(Shutdown::Both);
         true
     }
 
     /// Wakes the connections that wait for their client: nothing more will be read.
     pub(super) fn wake(&self) {
-        for peer in self.lock().peers.values() {
-            if peer.waiting_ms.load(Ordering::Relaxed) != BUSY {
-                let _ = peer.stream.shutdown(Shutdown::Read);
+        for connection in self.lock().connections.values() {
+            if connection.waiting_ms.load(Ordering::Relaxed) != BUSY {
+                let _ = connection.stream.shutdown(Shutdown::Read);
             }
         }
     }

@@ -69,12 +69,12 @@ impl Batch<'_> {
         place: NodePlace,
     ) -> Result<(NodeKey, NodeId), StoreError> {
         let id = self.free_agent_id(data)?;
-        let family = SiblingsOf::from(place);
-        // After the last sibling, no other term changes, so a long family need not be summed up.
-        let last = self.last_position(family)?;
-        let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
+        let group = SiblingsOf::from(place);
+        // After the last sibling, no other term changes, so a long group need not be summed up.
+        let last = self.last_position(group)?;
+        let is_alone = !self.touched.contains(&group) && last.is_none_or(|it| it < place.position);
         if !is_alone {
-            self.touch(family)?;
+            self.touch(group)?;
         }
         let breadcrumb = self.breadcrumb_at(place)?;
         let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;
@@ -216,7 +216,7 @@ impl Batch<'_> {
         Ok(key)
     }
 
-    fn last_position(&self, family: SiblingsOf) -> Result<Option<i64>, StoreError> {
+    fn last_position(&self, group: SiblingsOf) -> Result<Option<i64>, StoreError> {
         const OF_NODE: &str = "
             SELECT position FROM node WHERE parent = ?1 ORDER BY position DESC LIMIT 1";
         const OF_FILE: &str = "
@@ -225,7 +225,7 @@ impl Batch<'_> {
              WHERE parent IS NULL AND file IS ?1
              ORDER BY position DESC
              LIMIT 1";
-        let (sql, argument) = family.ask(OF_NODE, OF_FILE);
+        let (sql, argument) = group.ask(OF_NODE, OF_FILE);
         self.tx.find(sql, [argument], |row| row.get(0), "find the last sibling")
     }
 }

@@ -100,9 +100,9 @@ impl Batch<'_> {
         path: &str,
     ) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE file SET root = ?2, path = ?3 WHERE id = ?1";
-        let family = SiblingsOf::File(file.id);
-        self.touch(family)?;
-        for node in self.children(family)? {
+        let group = SiblingsOf::File(file.id);
+        self.touch(group)?;
+        for node in self.children(group)? {
             self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;
             self.counts.modified += 1;
         }

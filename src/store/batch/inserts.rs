@@ -1,6 +1,6 @@
 //! Inserts in a write: new nodes, each with all of its rows.
 //!
-//! A few prepared statements write the rows of all. The fingerprint terms of new families are added
+//! A few prepared statements write the rows of all. The fingerprint terms of new groups are added
 //! as their nodes are inserted, since their ids are known here and would have to be read again
 //! otherwise.
 
@@ -53,7 +53,7 @@ struct NewSiblings {
     summed: BTreeMap<SiblingsOf, SummedSiblings>,
 }
 
-/// A family whose terms are added as its nodes are inserted.
+/// A group whose terms are added as its nodes are inserted.
 struct SummedSiblings {
     parent: Option<String>,
     /// The index of the last child.
@@ -67,7 +67,7 @@ impl NewSiblings {
         self.ids.get(usize::try_from(nth).ok()?)
     }
 
-    /// Returns the term of the next node if its family is summed here, and notes its id.
+    /// Returns the term of the next node if its group is summed here, and notes its id.
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
         let term = self.summed.get_mut(&new.place.into()).map(|summed| {
             let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
@@ -107,10 +107,10 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut families = NewSiblings { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut groups = NewSiblings { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
-            self.sum_family(&mut families, new.place.into())?;
+            self.sum_group(&mut groups, new.place.into())?;
             let id = self.add_under_fresh_id(&mut statements, NodeKey(key), new, &hash)?;
             let span = &new.span;
             let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
@@ -118,7 +118,7 @@ impl Batch<'_> {
                 .span
                 .execute(params![key, edge(span.start), edge(span.end)])
                 .doing("store a node's place in its file")?;
-            if let Some(term) = families.term(new, id, &hash) {
+            if let Some(term) = groups.term(new, id, &hash) {
                 self.fingerprint_delta = self.fingerprint_delta.wrapping_add(term);
             }
         }
@@ -291,28 +291,24 @@ impl Batch<'_> {
         self.tx.has(FORGOTTEN, [id], "find an id")
     }
 
-    /// Prepares a family for the fingerprint before it gets children.
+    /// Prepares a group for the fingerprint before it gets children.
     ///
-    /// If all of its children are inserted here, each adds its term at once. Otherwise the family
+    /// If all of its children are inserted here, each adds its term at once. Otherwise the group
     /// is summed up at the end of the write.
-    fn sum_family(
-        &mut self,
-        families: &mut NewSiblings,
-        family: SiblingsOf,
-    ) -> Result<(), StoreError> {
-        if families.summed.contains_key(&family) || self.touched.contains(&family) {
+    fn sum_group(&mut self, groups: &mut NewSiblings, group: SiblingsOf) -> Result<(), StoreError> {
+        if groups.summed.contains_key(&group) || self.touched.contains(&group) {
             return Ok(());
         }
-        let known_parent = match family {
-            SiblingsOf::Node(key) => families.id_of(key).cloned(),
+        let known_parent = match group {
+            SiblingsOf::Node(key) => groups.id_of(key).cloned(),
             SiblingsOf::File(_) | SiblingsOf::Nobody => None,
         };
         let parent = match known_parent {
             Some(id) => Some(id),
-            None if self.states(family)?.is_empty() => self.parent_name(family)?,
-            None => return self.touch(family),
+            None if self.states(group)?.is_empty() => self.parent_name(group)?,
+            None => return self.touch(group),
         };
-        families.summed.insert(family, SummedSiblings { parent, last: None });
+        groups.summed.insert(group, SummedSiblings { parent, last: None });
         Ok(())
     }
 }

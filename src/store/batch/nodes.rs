@@ -112,7 +112,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, family: SiblingsOf) -> Result<Vec<NodeRecord>, StoreError> {
+    pub(super) fn children(&self, group: SiblingsOf) -> Result<Vec<NodeRecord>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT {record}
@@ -127,7 +127,7 @@ impl Batch<'_> {
              WHERE parent IS NULL AND file IS ?1
              ORDER BY position, key",
         );
-        let (sql, argument) = family.ask(&OF_NODE, &OF_FILE);
+        let (sql, argument) = group.ask(&OF_NODE, &OF_FILE);
         self.records(sql, [argument], "read siblings")
     }
 

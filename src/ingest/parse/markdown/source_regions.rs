@@ -1,15 +1,15 @@
-//! Cuts very large files into sections before the parser sees them.
+//! Cuts very large files into regions before the parser sees them.
 //!
 //! The parser needs some fifty bytes for each byte of hostile input, so it gets no more than a few
-//! megabytes at a time. A section ends before a line that starts at the margin after a blank line.
+//! megabytes at a time. A region ends before a line that starts at the margin after a blank line.
 //! A line of a megabyte is not parsed, and is kept unchanged.
 
 use std::ops::Range;
 
-/// Maximum bytes of a file that is one section.
+/// Maximum bytes of a file that is one region.
 const SECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Minimum bytes of a section, which ends at the first good place after that.
+/// Minimum bytes of a region, which ends at the first good place after that.
 const SECTION_BYTES_MIN: usize = 1024 * 1024;
 
 /// Maximum bytes of a line that is checked for marks.
@@ -42,8 +42,8 @@ struct Fence {
     is_at_margin: bool,
 }
 
-/// Returns the sections of `text` from `start` on.
-pub(super) fn sections(text: &str, start: usize) -> Vec<SourceRegion> {
+/// Returns the regions of `text` from `start` on.
+pub(super) fn regions(text: &str, start: usize) -> Vec<SourceRegion> {
     if text.len() - start <= SECTION_BYTES_MAX {
         return vec![SourceRegion::Markdown(start..text.len())];
     }
@@ -60,7 +60,7 @@ pub(super) fn sections(text: &str, start: usize) -> Vec<SourceRegion> {
 
 struct SectionCutter<'a> {
     text: &'a str,
-    /// Start of the open section.
+    /// Start of the open region.
     start: usize,
     fence: Option<Fence>,
     is_after_blank: bool,

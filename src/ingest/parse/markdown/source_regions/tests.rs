@@ -6,15 +6,15 @@ const MB: usize = 1024 * 1024;
 fn check(text: &str, want: &[&str]) {
     let mut at = 0;
     let mut got = Vec::new();
-    for section in sections(text, 0) {
-        let (name, range) = match section {
+    for region in regions(text, 0) {
+        let (name, range) = match region {
             SourceRegion::Markdown(range) => ("markdown", range),
             SourceRegion::Plain(range) => ("plain", range),
             SourceRegion::Code { range, .. } => ("code", range),
         };
         let first: String = text[range.clone()].chars().take(8).collect();
-        assert!(at <= range.start, "sections overlap");
-        // Only the fences around code belong to no section.
+        assert!(at <= range.start, "regions overlap");
+        // Only the fences around code belong to no region.
         assert!(text[at..range.start].trim().trim_matches('`').len() < 8);
         at = range.end;
         got.push(format!("{name} {first:?}"));

@@ -1,5 +1,6 @@
-//! The setup ledger: records the changes of setup, to undo them exactly. It is a small file in the
-//! user's state folder, which exists only while it has records.
+//! The setup manifest: records the changes of setup, to undo them exactly.
+//!
+//! It is a small file in the user's state folder, which exists only while it has records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use super::hooks;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
 
-/// The content of the ledger.
+/// The content of the manifest.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SetupManifest {
     setups: Vec<SetupRecord>,
@@ -67,10 +68,10 @@ pub(super) struct PriorCopy {
     pub(super) hash: String,
 }
 
-/// The ledger and its file.
-pub(super) struct LedgerFile {
+/// The manifest and its file.
+pub(super) struct ManifestFile {
     file: FileState,
-    pub(super) ledger: SetupManifest,
+    pub(super) manifest: SetupManifest,
 }
 
 impl SetupRecord {
@@ -137,36 +138,36 @@ impl SetupManifest {
     }
 }
 
-impl LedgerFile {
-    /// Reads the ledger below the user's state folder.
-    pub(super) fn open(state: &Path) -> Result<LedgerFile, CommandError> {
+impl ManifestFile {
+    /// Reads the manifest below the user's state folder.
+    pub(super) fn open(state: &Path) -> Result<ManifestFile, CommandError> {
         let path = state.join("remindb/setup.json");
         let file = file::read(&path, None)?;
-        let ledger = match &file.text {
+        let manifest = match &file.text {
             None => SetupManifest::default(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
                 let what = format!("{error}; move it away, and undo by hand what it lists");
                 file::refused("understand", &path, &what)
             })?,
         };
-        Ok(LedgerFile { file, ledger })
+        Ok(ManifestFile { file, manifest })
     }
 
-    /// Writes the ledger, or removes it when it has no records.
+    /// Writes the manifest, or removes it when it has no records.
     pub(super) fn save(&mut self) -> Result<(), CommandError> {
         let path = &self.file.path;
         let old = self.file.text.as_deref();
-        if self.ledger.setups.is_empty() {
+        if self.manifest.setups.is_empty() {
             if let Some(old) = old {
                 file::remove(path, old)?;
             }
-            remove_folders(&self.ledger.folders);
+            remove_folders(&self.manifest.folders);
             self.file.text = None;
             return Ok(());
         }
         let made = file::make_folders(path.parent().unwrap_or(path))?;
-        self.ledger.folders.extend(made);
-        let text = serde_json::to_string_pretty(&self.ledger)? + "\n";
+        self.manifest.folders.extend(made);
+        let text = serde_json::to_string_pretty(&self.manifest)? + "\n";
         // A former entry may contain a secret.
         file::replace(path, old, &text, FileAccess::Owner)?;
         self.file.text = Some(text);
