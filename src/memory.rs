@@ -126,7 +126,7 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
         let heat_writer = Arc::new(HeatWriter::new(path, &writer)?);
-        let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
+        let readers = Arc::new(ReaderPool::new(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         let (output, memory_settings) = (Output::default(), MemorySettings::default());
         Ok(Memory {

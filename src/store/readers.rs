@@ -24,15 +24,18 @@ pub(crate) struct ReaderPool {
 }
 
 impl ReaderPool {
-    /// Opens the first connection to the memory at `path`, whose open files are `file_identity`.
-    pub(crate) fn open(
+    /// Returns an empty pool of the memory at `path`, whose open files are `file_identity`. The
+    /// writer has checked the memory, and the first question opens the first connection.
+    ///
+    /// # Errors
+    ///
+    /// The path has no name for the whole system.
+    pub(crate) fn new(
         path: &Path,
         file_identity: &Arc<FileIdentity>,
     ) -> Result<ReaderPool, StoreError> {
+        let (sums, idle) = (SumCache::default(), Mutex::default());
         let file_identity = Arc::clone(file_identity);
-        file_identity.check()?;
-        let sums = SumCache::default();
-        let idle = Mutex::new(vec![Reader::open(path)?.with_sums(&sums)]);
         Ok(ReaderPool { path: absolute_path(path)?, file_identity, sums, idle })
     }
 

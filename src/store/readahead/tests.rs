@@ -25,7 +25,7 @@ fn readahead_keeps_sqlites_locks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
-    let _readers = ReaderPool::open(&path, writer.file_identity()).unwrap();
+    let _readers = ReaderPool::new(&path, writer.file_identity()).unwrap();
     let of_the_file = format!(":{} ", fs::metadata(&path).unwrap().ino());
     let locks = || {
         let all = fs::read_to_string("/proc/locks").unwrap();
