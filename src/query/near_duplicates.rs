@@ -1,14 +1,25 @@
 //! Near duplicates: nodes that have almost the same words as a text.
+//!
+//! Every write asks, and the answer is not worth the time of a search. So the index is asked for
+//! few words, the longest first, since these are mostly the rarest, and for few nodes of each.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
-use super::words::parse_query;
-use super::{Error, candidates};
+use super::Error;
+use super::words::{Term, TermRole, parse_query};
 use crate::model::tree::NodeType;
-use crate::store::reader::{NodeFilter, NodeHead, Reader};
+use crate::store::NodeKey;
+use crate::store::reader::{MatchOrder, NodeFilter, NodeHead, Reader};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
+/// Words of a text that are looked up, at most.
+const LOOKED_UP_MAX: usize = 12;
+/// Words that tell a few nodes from all others; more are not looked for.
+const TELLING_ENOUGH: usize = 4;
+/// A word in this many nodes is common, and tells little of a node.
+const COMMON: usize = 100;
 /// Candidates by the index whose texts are compared.
 const COMPARED_MAX: usize = 8;
 /// Least part of the words of both texts that they have in common.
@@ -26,9 +37,7 @@ pub(crate) fn near_duplicate(
     if words.len() < WORDS_MIN {
         return Ok(None);
     }
-    let n_max = COMPARED_MAX + except.len();
-    let matches = candidates::match_words(reader, &asked.terms, NodeFilter::default(), n_max)?;
-    let keys: Vec<_> = matches.iter().map(|it| it.node.key).collect();
+    let keys = candidates(reader, &asked.terms, COMPARED_MAX + except.len())?;
     let contents = reader.contents(&keys)?;
     let mut best: Option<(f64, NodeHead)> = None;
     for head in reader.heads(&keys)? {
@@ -48,4 +57,41 @@ pub(crate) fn near_duplicate(
         }
     }
     Ok(best.map(|(_, head)| head))
+}
+
+/// Returns nodes that may be near duplicates, at most `n_max`: those with most of the telling words,
+/// or with several common words where no word tells anything.
+fn candidates(reader: &Reader, terms: &[Term], n_max: usize) -> Result<Vec<NodeKey>, Error> {
+    let mut longest: Vec<&str> =
+        terms.iter().filter(|it| it.role == TermRole::Subject).map(|it| &it.text[..]).collect();
+    longest.sort_by_key(|text| Reverse(text.chars().count()));
+    let filter = reader.simplified(NodeFilter::default())?;
+    let nodes = |expression: &str, n_max| {
+        let found = reader.matching(expression, &filter, MatchOrder::EldestFirst, n_max)?;
+        Ok::<_, Error>(found.unwrap_or_default())
+    };
+    let mut n_words: HashMap<NodeKey, usize> = HashMap::new();
+    let (mut n_telling, mut common) = (0, Vec::new());
+    for &term in longest.iter().take(LOOKED_UP_MAX) {
+        match nodes(term, COMMON)? {
+            // The text itself is there already.
+            keys if keys.len() < 2 => continue,
+            keys if keys.len() < COMMON => {
+                n_telling += 1;
+                keys.into_iter().for_each(|key| *n_words.entry(key).or_default() += 1);
+            }
+            _ => common.push(term),
+        }
+        if n_telling == TELLING_ENOUGH {
+            break;
+        }
+    }
+    if n_telling == 0 {
+        common.truncate(TELLING_ENOUGH);
+        return nodes(&common.join(" AND "), n_max);
+    }
+    let mut found: Vec<(NodeKey, usize)> = n_words.into_iter().collect();
+    found.sort_by_key(|&(key, n)| (Reverse(n), key));
+    found.truncate(n_max);
+    Ok(found.into_iter().map(|(key, _)| key).collect())
 }
