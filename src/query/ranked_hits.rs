@@ -85,9 +85,9 @@ pub(super) fn ranked_hits(
     let is_of_notes = filter.of_memories().is_empty();
     let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
     let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
-    let unmatched = match filter.node_type {
-        None => unmatched(reader, &vicinity, &matches, asked)?,
-        Some(_) => Vec::new(),
+    let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
+        true => unmatched(reader, &vicinity, &matches, asked)?,
+        false => Vec::new(),
     };
     let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
@@ -110,7 +110,7 @@ pub(super) fn ranked_hits(
         let share = shares.entry(it.node.key).or_default();
         *share = share.max(it.coverage.share);
     }
-    if is_question {
+    if is_question && !filter.is_timed() {
         for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             let share = rank::lent_relevance(shares[&from]);
             shares.entry(next.key).or_insert(share);

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Row, params, params_from_iter};
 use serde::Deserialize;
 
-use super::filter::{NodeFilter, meets_filter};
+use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
