@@ -110,3 +110,23 @@ fn the_last_change_of_a_text_counts() {
     folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
     assert_eq!(signed(&folder), "@2022-03-17 Ana signed the lease.");
 }
+
+#[test]
+fn front_matter_meets_the_date_of_a_question() {
+    let note =
+        |date: &str| format!("---\n{date}\n---\n\n# Lease\n\n## Talk\n\nThe lease was signed.\n");
+    let folder = Folder::new()
+        .file("notes/a.md", note("date: 2024-03-10"))
+        .file("notes/b.md", note("created: 2024-05-20T10:00:00Z"))
+        .file("notes/c.md", note("title: Lease"));
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    for (question, file) in [
+        ("what about the signed lease on 10 March 2024", "a.md"),
+        ("what about the signed lease on May 20, 2024", "b.md"),
+        ("what about the signed lease in May 2024", "b.md"),
+    ] {
+        let found = folder.ok(["search", question, "--type", "text", "--db", "m.db"]);
+        let best = found.lines().next().unwrap();
+        assert!(best.contains(&format!(" file={file} ")), "{question}: {found}");
+    }
+}
