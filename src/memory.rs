@@ -195,7 +195,11 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = FetchQuery { anchor, levels: query::clamp_levels(None, query::FETCH_LEVELS) };
+        let query = FetchQuery {
+            anchor,
+            levels: query::clamp_levels(None, query::FETCH_LEVELS),
+            ..FetchQuery::default()
+        };
         self.query_and_warm(&Query::Fetch(query), budget)
     }
 

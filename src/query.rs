@@ -44,6 +44,7 @@ use serde_json::{Value, json};
 
 pub use answer::Answer;
 pub(crate) use answer::{AccessKind, Output, QueryOptions};
+pub(crate) use batch::BatchQuery;
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
@@ -190,6 +191,9 @@ fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     }
     if let Some(score) = score {
         facts["score"] = hundredths(score);
+    }
+    if let Some(at) = head.changed_at {
+        facts["changed_at"] = json!(at.rfc3339());
     }
     facts["temperature"] = hundredths(temperature);
     facts["tokens"] = json!(head.tokens);

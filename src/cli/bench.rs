@@ -219,7 +219,7 @@ fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandErro
 }
 
 fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, CommandError> {
-    let ask = FetchQuery { anchor: id, levels: query::FETCH_LEVELS };
+    let ask = FetchQuery { anchor: id, levels: query::FETCH_LEVELS, ..FetchQuery::default() };
     asked(reader, &Query::Fetch(ask), Some(budget))
 }
 

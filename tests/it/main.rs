@@ -13,6 +13,7 @@ mod collections;
 /// Kills, rivals, full disks and torn files: acknowledged writes are kept.
 mod crash;
 /// Typed memories by the command line and as files.
+mod dated;
 mod doors;
 /// Effects of edits on ids, heat, history and snapshots.
 mod edits;

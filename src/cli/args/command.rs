@@ -101,6 +101,7 @@ pub(crate) struct SearchArgs {
     pub(crate) since: Option<Millis>,
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
+    pub(crate) has_dates: bool,
     pub(crate) is_json: bool,
     pub(crate) color: ColorWhen,
 }

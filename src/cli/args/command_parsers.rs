@@ -118,6 +118,7 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
                     Some(parse_time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
             }
             Long("archived") => args.is_archived = true,
+            Long("dates") => args.has_dates = true,
             Long("json") => args.is_json = true,
             Long("color") => args.color = parse_color(&parser.value()?)?,
             // Words need no quotes: `remindb search rate limit`.

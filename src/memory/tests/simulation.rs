@@ -410,7 +410,11 @@ impl Simulation {
     }
 
     fn fetch(&mut self, id: &str) -> String {
-        let ask = query::FetchQuery { anchor: id, levels: query::clamp_levels(None, 3) };
+        let ask = query::FetchQuery {
+            anchor: id,
+            levels: query::clamp_levels(None, 3),
+            ..query::FetchQuery::default()
+        };
         let answer = self.memory().query_and_warm(&query::Query::Fetch(ask), None).unwrap();
         let keys = seen::read_state(&self.db()).keys;
         let attended = self.model.attended;
