@@ -59,8 +59,8 @@ pub(crate) fn near_duplicate(
     Ok(best.map(|(_, head)| head))
 }
 
-/// Returns nodes that may be near duplicates, at most `n_max`: those with most of the telling words,
-/// or with several common words where no word tells anything.
+/// Returns nodes that may be near duplicates, at most `n_max`: those with most of the telling
+/// words, or with several common words where no word tells anything.
 fn candidates(reader: &Reader, terms: &[Term], n_max: usize) -> Result<Vec<NodeKey>, Error> {
     let mut longest: Vec<&str> =
         terms.iter().filter(|it| it.role == TermRole::Subject).map(|it| &it.text[..]).collect();

@@ -190,7 +190,9 @@ impl Reader {
                  CROSS JOIN node ON node.key = wanted.value
                  UNION ALL
                 SELECT id, key,
-                       (SELECT min(type) FROM typed_edge WHERE target = kind.id AND type > kind.type)
+                       (SELECT min(next.type)
+                          FROM typed_edge AS next
+                         WHERE next.target = kind.id AND next.type > kind.type)
                   FROM kind
                  WHERE type IS NOT NULL)
             SELECT edge.source, kind.key, edge.type, edge.strength
