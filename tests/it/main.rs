@@ -50,6 +50,8 @@ mod migration;
 mod moving;
 /// The import of a database of remindb 0.3.
 mod old;
+/// What a compile does not read.
+mod passed_over;
 /// The place of the memory.
 mod places;
 /// The protocol's published schemas.

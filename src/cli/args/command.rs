@@ -49,6 +49,8 @@ pub(crate) struct CompileArgs {
     pub(crate) is_reseeding: bool,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
+    /// Whether what was passed over is listed.
+    pub(crate) is_verbose: bool,
     pub(crate) is_json: bool,
 }
 
@@ -82,6 +84,9 @@ pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,
+    /// Whether the files and folders that a compile passes over are shown.
+    pub(crate) is_skipped: bool,
+    pub(crate) is_gitignore: bool,
     pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
     pub(crate) depth: Option<usize>,

@@ -35,6 +35,7 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("reseed-temperatures") => args.is_reseeding = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
+            Short('v') | Long("verbose") => args.is_verbose = true,
             Long("json") => args.is_json = true,
             Value(value) => values.push(value),
             other => return otherwise("compile", other),
@@ -79,6 +80,8 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
+            Long("skipped") => args.is_skipped = true,
+            Long("gitignore") => args.is_gitignore = true,
             Long("depth") => args.depth = Some(parse_number("depth", &parser.value()?)?),
             Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
@@ -90,6 +93,9 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     }
     if args.is_archived && !args.is_tree {
         return Err(UsageError("`--archived` is for `--tree`; add it".to_owned()));
+    }
+    if args.is_gitignore && !args.is_skipped {
+        return Err(UsageError("`--gitignore` is for `--skipped`; add it".to_owned()));
     }
     Ok(Command::Inspect(args))
 }
