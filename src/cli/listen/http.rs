@@ -75,7 +75,7 @@ pub(super) fn options(args: &ServeArgs, config: &Config) -> Result<HttpOptions, 
         }
     }
     let guard = Guard::new(address.ip(), &args.hosts, &args.origins, token);
-    Ok(HttpOptions { address, guard, limits: Limits::default() })
+    Ok(HttpOptions { address, guard, limits: Limits::default(), links: None })
 }
 
 fn token(file: Option<&Path>) -> Result<Option<BearerToken>, CommandError> {
