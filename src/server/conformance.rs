@@ -111,7 +111,7 @@ pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
     // Any free port.
     address.set_port(0);
     let guard = Guard::new(address.ip(), &[], &[], None);
-    let options = HttpOptions { address, guard, limits: Limits::default() };
+    let options = HttpOptions { address, guard, limits: Limits::default(), links: None };
     let announce = |address| announce(&format!("http://{address}/mcp"));
     let (server, interrupted) = (server(STEP), interrupts.received());
     serve_http(&server, &Clock::System, Vec::new(), options, announce, interrupted).map(drop)

@@ -1,4 +1,5 @@
-//! MCP over the Streamable HTTP transport: any number of clients of both eras at `/mcp`.
+//! MCP over the Streamable HTTP transport: any number of clients of both eras at `/mcp`, and the
+//! page that is one of them at `/`.
 //!
 //! ```text
 //! listener ─▶ connection × n ─ head ─ guard ─ body ─▶ engine ─▶ response
@@ -24,6 +25,8 @@ mod exchange;
 mod guard;
 mod head;
 mod header_check;
+mod links;
+mod page;
 mod pool;
 mod post;
 mod read_buffer;
@@ -54,6 +57,7 @@ use pool::{Permit, ThreadPool};
 use session::{HttpSession, HttpSessions};
 
 pub(crate) use guard::{BearerToken, Guard};
+pub(crate) use links::OneTimeLinks;
 #[cfg(any(test, fuzzing))]
 pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
 
@@ -121,6 +125,8 @@ pub(crate) struct HttpOptions {
     pub(crate) address: SocketAddr,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+    /// Links to the page that are exchanged for the token, if there are any.
+    pub(crate) links: Option<Arc<OneTimeLinks>>,
 }
 
 /// Parses `ADDRESS:PORT`, in which the only name is `localhost`.
@@ -137,6 +143,7 @@ struct Endpoint<S: Handler> {
     watch: Stopwatch,
     guard: Guard,
     limits: Limits,
+    links: Option<Arc<OneTimeLinks>>,
     sessions: HttpSessions,
     connections: OpenConnections,
     pool: ThreadPool,
@@ -158,7 +165,7 @@ pub(crate) fn serve_http<S: Handler>(
     announce: impl FnOnce(SocketAddr),
     interrupts: &Receiver<()>,
 ) -> io::Result<ServeEnd> {
-    let HttpOptions { address, guard, limits } = options;
+    let HttpOptions { address, guard, limits, links } = options;
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
     let endpoint = Arc::new(Endpoint {
@@ -166,6 +173,7 @@ pub(crate) fn serve_http<S: Handler>(
         clock: clock.clone(),
         watch: clock.stopwatch(),
         guard,
+        links,
         sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
         connections: OpenConnections::default(),
         pool: ThreadPool::new(limits.calls),
@@ -290,7 +298,7 @@ impl<S: Handler> Endpoint<S> {
 }
 
 /// Returns an address by which this machine reaches its own listener.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

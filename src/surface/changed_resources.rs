@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::memory::typed::{Collection, CustomView};
-use crate::memory::{Error, Memory};
+use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
 use crate::store::reader::{ChangeCounters, Reader};
@@ -91,12 +91,19 @@ fn views(reader: &Reader) -> Result<BTreeMap<String, u64>, StoreError> {
 
 impl ChangeWatch {
     /// Starts watching from now on, unless it has started.
-    pub(crate) fn begin(&self, memory: &Memory) -> Result<(), Error> {
+    pub(crate) fn begin(&self, view: &ReadOnlyMemory) -> Result<(), Error> {
         // Nothing is read under the lock: reading may log, and a log is a resource.
-        let now = memory.clock().now();
-        let seen = memory.read(|reader| reader.at_one_state(|it| Seen::new(it, now)))?;
+        let now = view.now();
+        let seen = view.read(|reader| Seen::new(reader, now))?;
         self.lock().get_or_insert(seen);
         Ok(())
+    }
+
+    /// Starts watching; without success, changes before the first check go unnoticed.
+    pub(super) fn begin_or_warn(&self, view: &ReadOnlyMemory) {
+        if let Err(error) = self.begin(view) {
+            log::warn!("the memory is not watched yet: {error}");
+        }
     }
 
     /// Stops watching.
@@ -105,17 +112,18 @@ impl ChangeWatch {
     }
 
     /// Returns the resources that changed since the last check.
-    pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<ChangedUri>, Error> {
+    pub(crate) fn changed_resources(
+        &self,
+        view: &ReadOnlyMemory,
+    ) -> Result<Vec<ChangedUri>, Error> {
         let before = self.lock().clone();
-        let now = memory.clock().now();
-        let (seen, changed) = memory.read(|reader| {
-            reader.at_one_state(|reader| match before {
-                None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
-                Some(mut seen) => {
-                    let changed = seen.update(reader, now)?;
-                    Ok((seen, changed))
-                }
-            })
+        let now = view.now();
+        let (seen, changed) = view.read(|reader| match before {
+            None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
+            Some(mut seen) => {
+                let changed = seen.update(reader, now)?;
+                Ok((seen, changed))
+            }
         })?;
         *self.lock() = Some(seen);
         Ok(changed)

@@ -79,6 +79,9 @@ mod tidy;
 mod tool_commands;
 /// Deltas, rollbacks and dropped history.
 mod versions;
+/// The page for people.
+#[cfg(feature = "http")]
+mod view;
 /// A root's own folder `.remindb/`: settings, initial temperatures, ignore rules.
 mod workspace;
 /// Agents' writes, and their meeting with the files' text.

@@ -17,6 +17,7 @@ use crate::surface::ToolSet;
 pub(crate) enum Command {
     Compile(CompileArgs),
     Serve(ServeArgs),
+    View(ViewArgs),
     Inspect(InspectArgs),
     Search(SearchArgs),
     Remember(RememberArgs),
@@ -75,8 +76,18 @@ pub(crate) struct ServeArgs {
     pub(crate) origins: Vec<String>,
     /// Further paths that may be compiled.
     pub(crate) allowed: Vec<PathBuf>,
+    /// Whether to open the page in a browser.
+    pub(crate) is_open: bool,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewArgs {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) listen: Option<String>,
+    /// Whether to leave the browser alone.
+    pub(crate) is_without_browser: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use lexopt::prelude::*;
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs,
+    SalvageArgs, SearchArgs, ServeArgs, ViewArgs,
 };
 use super::values::{
     parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
@@ -65,12 +65,26 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("token-file") => args.token_file = Some(parser.value()?.into()),
             Long("allow-host") => args.hosts.push(parser.value()?.string()?),
             Long("allow-origin") => args.origins.push(parser.value()?.string()?),
+            Long("open") => args.is_open = true,
             Long("allow") => args.allowed.push(parser.value()?.into()),
             Short('v') | Long("verbose") => args.is_verbose = true,
             other => return otherwise("serve", other),
         }
     }
     Ok(Command::Serve(args))
+}
+
+pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = ViewArgs { db, ..ViewArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("listen") => args.listen = Some(parser.value()?.string()?),
+            Long("no-open") => args.is_without_browser = true,
+            other => return otherwise("view", other),
+        }
+    }
+    Ok(Command::View(args))
 }
 
 pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {

@@ -1,5 +1,7 @@
 //! The life of a connection: requests one after the other, each within its deadlines.
 
+use serde_json::json;
+
 use super::body::Body;
 use super::body_share::BodyShare;
 use super::connections::OpenConnection;
@@ -9,7 +11,7 @@ use super::read_buffer::ReadBuffer;
 use super::reply::{HttpError, HttpResponse};
 use super::route::{Route, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
-use super::{Endpoint, post, sse};
+use super::{Endpoint, links, post, sse};
 use crate::mcp::Handler;
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
@@ -185,9 +187,28 @@ fn respond<S: Handler>(
         Route::Get => sse::stream_session(endpoint, exchange),
         Route::Delete => post::delete(endpoint, exchange),
         Route::Health => exchange.reply(&HttpResponse::json(200, r#"{"status":"ok"}"#)),
+        Route::Page(file) => exchange.reply(&file.response(exchange.head)),
+        Route::Session => exchange.reply(&token_for_link(endpoint, &body)),
         Route::Options => {
             let response = preflight(exchange.head, exchange.origin.as_deref());
             exchange.reply(&response)
+        }
+    }
+}
+
+/// Exchanges a one-time link for the token.
+fn token_for_link<S: Handler>(endpoint: &Endpoint<S>, body: &[u8]) -> HttpResponse {
+    let Some(once) = links::parse_exchange(body) else {
+        return HttpResponse::fault(400, "the body must be {\"once\": \"…\"}, and nothing else");
+    };
+    match (&endpoint.links, endpoint.guard.bearer()) {
+        (Some(links), Some(token)) if links.take(&once) => {
+            HttpResponse::json(200, json!({"token": token}).to_string())
+        }
+        _ => {
+            let why = "the link is unknown, used or older than a minute; press Enter in the \
+                       terminal of the server for a new one";
+            HttpError::new(401, why).into()
         }
     }
 }

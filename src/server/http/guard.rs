@@ -7,7 +7,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::head::RequestHead;
+use super::head::{RequestHead, absolute};
+use super::page::is_navigation;
 use super::reply::HttpError;
 
 /// Names of this machine that only it can use.
@@ -96,6 +97,7 @@ impl Guard {
             let site = head.one("sec-fetch-site")?.unwrap_or("none");
             return match site {
                 "none" | "same-origin" => Ok(None),
+                _ if is_navigation(head) => Ok(None),
                 _ => Err(HttpError::new(403, "a page of another site asks; see --allow-origin")),
             };
         };
@@ -119,6 +121,11 @@ impl Guard {
         }
     }
 
+    /// Returns the token of authorized clients, if one is configured.
+    pub(super) fn bearer(&self) -> Option<&str> {
+        self.token.as_ref().map(|it| it.0.as_str())
+    }
+
     /// Checks the token, if one is configured.
     pub(super) fn token(&self, head: &RequestHead) -> Result<(), HttpError> {
         let Some(token) = &self.token else { return Ok(()) };
@@ -132,17 +139,6 @@ impl Guard {
             _ => Err(HttpError::new(401, "send the token as `Authorization: Bearer TOKEN`")),
         }
     }
-}
-
-/// Returns the authority and the path of an absolute target.
-pub(super) fn absolute(target: &str) -> Option<(&str, &str)> {
-    let scheme_end = target.find("://")?;
-    if !target[..scheme_end].eq_ignore_ascii_case("http") {
-        return None;
-    }
-    let rest = &target[scheme_end + 3..];
-    let at = rest.find(['/', '?']).unwrap_or(rest.len());
-    Some((&rest[..at], &rest[at..]))
 }
 
 /// Returns a host without its port.

@@ -72,6 +72,15 @@ impl RequestHead {
         Ok(head)
     }
 
+    /// Returns the path of the target, without a query.
+    pub(super) fn path(&self) -> &str {
+        let path = absolute(&self.target).map_or(self.target.as_str(), |(_, path)| path);
+        match path.split('?').next() {
+            None | Some("") => "/",
+            Some(path) => path,
+        }
+    }
+
     /// Returns all values of a field, by its name in lower case.
     pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.fields.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str())
@@ -127,4 +136,15 @@ impl RequestHead {
             _ => Err(HttpError::too_large()),
         }
     }
+}
+
+/// Returns the authority and the path of an absolute target.
+pub(super) fn absolute(target: &str) -> Option<(&str, &str)> {
+    let scheme_end = target.find("://")?;
+    if !target[..scheme_end].eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let rest = &target[scheme_end + 3..];
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    Some((&rest[..at], &rest[at..]))
 }

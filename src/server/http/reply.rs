@@ -1,6 +1,7 @@
 //! HTTP responses: a status, fields and a body, or the refusal of a request.
 //!
-//! Every response forbids a browser to cache it, to guess its type and to show it in a frame.
+//! Every response forbids a browser to guess its type and to show it in a frame, and all but the
+//! files of the page to keep it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -36,6 +37,8 @@ impl HttpError {
 #[derive(Clone, Debug)]
 pub(super) struct HttpResponse {
     pub(super) status: u16,
+    /// Fields that do not depend on the request.
+    general: &'static str,
     fields: Vec<(&'static str, String)>,
     body: String,
 }
@@ -43,7 +46,13 @@ pub(super) struct HttpResponse {
 impl HttpResponse {
     /// Returns a response without a body.
     pub(super) fn empty(status: u16) -> HttpResponse {
-        HttpResponse { status, fields: Vec::new(), body: String::new() }
+        HttpResponse { status, general: API_FIELDS, fields: Vec::new(), body: String::new() }
+    }
+
+    /// Returns a response of a file of the page, which adds its own policy.
+    pub(super) fn page(status: u16, body: &str) -> HttpResponse {
+        let body = body.to_owned();
+        HttpResponse { general: PAGE_FIELDS, body, ..HttpResponse::empty(status) }
     }
 
     /// Returns a response of JSON.
@@ -70,11 +79,11 @@ impl HttpResponse {
 
     /// Returns the whole response as bytes.
     pub(super) fn bytes(&self, common: &str) -> Vec<u8> {
-        let mut head = start(self.status, common);
+        let mut head = head_of(self.status, self.general, common);
         for (name, value) in &self.fields {
             let _ = write!(head, "{name}: {value}\r\n");
         }
-        if self.status != 204 {
+        if !matches!(self.status, 204 | 304) {
             let _ = write!(head, "Content-Length: {}\r\n", self.body.len());
         }
         [head.as_bytes(), b"\r\n", self.body.as_bytes()].concat()
@@ -92,17 +101,21 @@ impl From<HttpError> for HttpResponse {
     }
 }
 
-/// Returns the status line and the fields of every response.
+/// Fields of all responses but those of the page.
+const API_FIELDS: &str = "Cache-Control: no-store\r\n\
+                          Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n\
+                          Referrer-Policy: no-referrer\r\n\
+                          X-Content-Type-Options: nosniff\r\n";
+/// Fields of all responses of the page.
+const PAGE_FIELDS: &str = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n";
+
+/// Returns the status line and the fields of an answer that is no file of the page.
 pub(super) fn start(status: u16, common: &str) -> String {
-    format!(
-        "HTTP/1.1 {status} {}\r\n\
-         Cache-Control: no-store\r\n\
-         Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n\
-         Referrer-Policy: no-referrer\r\n\
-         X-Content-Type-Options: nosniff\r\n\
-         {common}",
-        reason(status)
-    )
+    head_of(status, API_FIELDS, common)
+}
+
+fn head_of(status: u16, general: &str, common: &str) -> String {
+    format!("HTTP/1.1 {status} {}\r\n{general}{common}", reason(status))
 }
 
 fn reason(status: u16) -> &'static str {
@@ -110,6 +123,7 @@ fn reason(status: u16) -> &'static str {
         200 => "OK",
         202 => "Accepted",
         204 => "No Content",
+        304 => "Not Modified",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",

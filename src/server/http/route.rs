@@ -1,13 +1,16 @@
 //! Routes a request by its head alone, so that unwanted bodies are never read.
 
-use super::guard::{Guard, absolute};
+use super::guard::Guard;
 use super::head::RequestHead;
+use super::page::{self, PAGE_METHODS, PageFile};
 use super::reply::{HttpError, HttpResponse};
 
 /// The only path of MCP.
 const ENDPOINT: &str = "/mcp";
 /// The path of the health check, open to all that the guard admits.
 const HEALTH: &str = "/health";
+/// The path where a one-time link is exchanged for the token.
+const SESSION: &str = "/session";
 
 /// The route of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,10 @@ pub(super) enum Route {
     /// The end of a session.
     Delete,
     Health,
+    /// A file of the page.
+    Page(&'static PageFile),
+    /// The exchange of a one-time link for the token.
+    Session,
     /// The preflight request of a browser.
     Options,
 }
@@ -32,9 +39,7 @@ pub(super) struct AcceptedForms {
 
 /// Returns the route of a request, if it is allowed.
 pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResponse> {
-    let path = absolute(&head.target).map_or(head.target.as_str(), |(_, path)| path);
-    let path = path.split('?').next().unwrap_or_default();
-    let (allowed, route) = match (path, head.method.as_str()) {
+    let (allowed, route) = match (head.path(), head.method.as_str()) {
         (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
         (HEALTH, "GET" | "HEAD") => (HEALTH_METHODS, Some(Route::Health)),
         (HEALTH, _) => (HEALTH_METHODS, None),
@@ -42,14 +47,26 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
         (ENDPOINT, "GET") => (MCP_METHODS, Some(Route::Get)),
         (ENDPOINT, "DELETE") => (MCP_METHODS, Some(Route::Delete)),
         (ENDPOINT, _) => (MCP_METHODS, None),
-        _ => return Err(HttpResponse::fault(404, "there is nothing here; MCP is at /mcp")),
+        (SESSION, "POST") => ("POST", Some(Route::Session)),
+        (SESSION, _) => ("POST", None),
+        (path, method) => match (page::file_at(path), method) {
+            (Some(file), "GET" | "HEAD") => (PAGE_METHODS, Some(Route::Page(file))),
+            (Some(_), _) => (PAGE_METHODS, None),
+            (None, _) => {
+                let why = "there is nothing here; MCP is at /mcp and the page at /";
+                return Err(HttpResponse::fault(404, why));
+            }
+        },
     };
     let Some(route) = route else {
         let why = format!("the method is not allowed; there are: {allowed}");
         return Err(HttpResponse::fault(405, why).with("Allow", allowed));
     };
-    if route != Route::Health {
-        guard.token(head)?;
+    match route {
+        Route::Health | Route::Page(_) => (),
+        // The link is what it needs.
+        Route::Session => check_content_type(head)?,
+        _ => guard.token(head)?,
     }
     match route {
         Route::Post(wants) => {

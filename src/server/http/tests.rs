@@ -1,6 +1,7 @@
 //! Parsing of requests, and the whole transport over a real socket with the fixture behind it.
 
 mod client;
+mod page;
 mod reading;
 mod serving;
 

@@ -25,9 +25,18 @@ impl Up {
     pub(super) fn new(change: impl FnOnce(&mut Limits)) -> Up {
         let mut limits = Limits::default();
         change(&mut limits);
+        Up::with_links(limits, None, None)
+    }
+
+    /// Starts a server with a token, and with links that are exchanged for it.
+    pub(super) fn with_links(
+        limits: Limits,
+        token: Option<BearerToken>,
+        links: Option<Arc<OneTimeLinks>>,
+    ) -> Up {
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let guard = Guard::new(address.ip(), &[], &["https://app.example".to_owned()], None);
-        let options = HttpOptions { address, guard, limits };
+        let guard = Guard::new(address.ip(), &[], &["https://app.example".to_owned()], token);
+        let options = HttpOptions { address, guard, limits, links };
         let (server, fixture) = fixture::server();
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = bounded(1);
@@ -83,7 +92,7 @@ pub(super) fn modern(tool: &str) -> (String, Value) {
 
 /// A connection.
 pub(super) struct Client {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     pub(super) input: BufReader<TcpStream>,
 }
 
@@ -134,6 +143,17 @@ impl Client {
 
     /// Reads a response; bytes after the head of a stream stay in the buffer.
     pub(super) fn answer(&mut self) -> Answer {
+        let mut answer = self.head();
+        if let Some(length) = answer.field("content-length") {
+            let mut body = vec![0; length.parse().unwrap()];
+            self.input.read_exact(&mut body).unwrap();
+            answer.text = String::from_utf8(body).unwrap();
+        }
+        answer
+    }
+
+    /// Reads the head of a response.
+    pub(super) fn head(&mut self) -> Answer {
         let line = self.line();
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
         let mut answer = Answer { status, ..Answer::default() };
@@ -141,11 +161,6 @@ impl Client {
             let line = self.line();
             let Some((name, value)) = line.split_once(": ") else { break };
             answer.fields.push((name.to_ascii_lowercase(), value.to_owned()));
-        }
-        if let Some(length) = answer.field("content-length") {
-            let mut body = vec![0; length.parse().unwrap()];
-            self.input.read_exact(&mut body).unwrap();
-            answer.text = String::from_utf8(body).unwrap();
         }
         answer
     }
