@@ -6,6 +6,7 @@ mod knowledge;
 mod memories;
 pub(crate) mod read;
 pub(crate) mod relate;
+mod remind;
 pub(crate) mod write;
 
 use std::fmt;
@@ -88,7 +89,7 @@ struct NamedSet {
 }
 
 /// Every set, in the order in which errors name them; the first is offered by default.
-const SETS: [NamedSet; 3] = [
+const SETS: [NamedSet; 4] = [
     NamedSet {
         name: "all",
         tables: &[TOOLS, knowledge::TOOLS],
@@ -109,6 +110,13 @@ const SETS: [NamedSet; 3] = [
         only: None,
         prompts: &[],
         instructions: memories::INSTRUCTIONS,
+    },
+    NamedSet {
+        name: "remind",
+        tables: &[remind::TOOLS],
+        only: None,
+        prompts: &[],
+        instructions: remind::INSTRUCTIONS,
     },
 ];
 

@@ -467,7 +467,7 @@ fn sets_of_tools_are_offered_alone_and_together() {
     for names in ["", "everything", "core,", "core, memory", "Memory"] {
         let ran = folder.run(["serve", "--db", "m.db", "--tools", names]);
         assert_eq!(ran.code, Some(2), "{names}: {}", ran.stderr);
-        assert!(ran.stderr.contains("`all`, `core`, `memory`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`all`, `core`, `memory`, `remind`"), "{}", ran.stderr);
     }
 }
 
