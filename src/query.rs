@@ -11,6 +11,7 @@ mod bag_of_words;
 mod batch;
 mod beside;
 mod bm25;
+pub(crate) mod browse;
 mod budget;
 mod candidates;
 mod changes;

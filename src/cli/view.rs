@@ -73,7 +73,7 @@ fn observer(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let registry = Registry::new(TransportInfo::http(listen), &holder(), LedgerUse::Dropped);
+    let registry = Registry::new(TransportInfo::http(listen), holder(), LedgerUse::Dropped);
     let history = folder.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerState {

@@ -6,6 +6,8 @@
 //! question about a part of it.
 
 mod archivable;
+mod browse;
+mod browse_sums;
 mod change_counters;
 mod counts;
 mod custom_views;
@@ -34,6 +36,11 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use archivable::{ArchiveCandidate, archivable};
+pub(crate) use browse::{
+    BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkKind,
+    SiblingPosition,
+};
+pub(crate) use browse_sums::FileSums;
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use custom_views::CustomViewRow;
@@ -160,6 +167,10 @@ impl Reader {
     #[must_use]
     pub(crate) fn with_sums(self, sums: &SumCache) -> Reader {
         Reader { sums: sums.clone(), ..self }
+    }
+
+    fn browse_sums(&self) -> &browse_sums::BrowseCache {
+        &self.sums.browsed
     }
 
     /// Answers a question; a statement that still runs at the deadline ends with an error.

@@ -19,6 +19,8 @@ const SNAPSHOTS_URI: &str = "remindb://snapshots";
 const TREE_URI: &str = "remindb://tree";
 const FILES_URI: &str = "remindb://files";
 const TEMPERATURE_URI: &str = "remindb://temperature";
+const HEAT_URI: &str = "remindb://heat";
+const TIMELINE_URI: &str = "remindb://timeline";
 
 /// Changed by a scan of the source folder that changed the memory; the scanner reports it.
 pub(crate) const RESCAN_URI: &str = "remindb://rescan";
@@ -147,14 +149,19 @@ fn changed(
     let is_written = before.head != now.head;
     let is_filed = before.files != now.files
         || is_written && (now.head < before.head || reader.has_file_changes_since(before.head)?);
+    let is_retold = is_written || before.oldest != now.oldest;
     let is_cooler = before.attended != now.attended && reader.has_cooling_nodes()?;
+    let is_warmed = is_cooler || before.heats != now.heats;
     let rows = [
         // A new or deleted file may resolve or unresolve a reference.
         (GRAPH_URI, is_written || before.edges != now.edges || before.files != now.files),
-        (SNAPSHOTS_URI, is_written || before.oldest != now.oldest),
+        (SNAPSHOTS_URI, is_retold),
+        (TIMELINE_URI, is_retold),
         (TREE_URI, is_written),
         (FILES_URI, is_filed),
-        (TEMPERATURE_URI, is_cooler || before.heats != now.heats),
+        (TEMPERATURE_URI, is_warmed),
+        // New nodes are among the counted.
+        (HEAT_URI, is_warmed || is_written),
     ];
     Ok(rows.into_iter().filter(|(_, is_changed)| *is_changed).map(|(uri, _)| uri).collect())
 }

@@ -7,7 +7,7 @@ use crate::model::clock::{Clock, Millis};
 use crate::model::heat::AttendedTime;
 use crate::store::IfMissing;
 
-const ALL: &str = "graph snapshots tree files";
+const ALL: &str = "graph snapshots timeline tree files heat";
 
 /// A memory that one process watches and another changes.
 struct WatchedMemory {
@@ -94,7 +94,7 @@ fn an_agent_edit_changes_files_only_within_one() {
     let parent = fixture.id("deep");
     let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
     write(None).unwrap();
-    fixture.check_changes("graph snapshots tree");
+    fixture.check_changes("graph snapshots timeline tree heat");
     write(Some(parent.as_str())).unwrap();
     fixture.check_changes(ALL);
     fixture.writing.forget(&parent, ForgetMode::Cascade).unwrap();
@@ -130,11 +130,11 @@ fn reading_pinning_and_cooling_change_the_temperatures_alone() {
     let id = fixture.id("deep");
     fixture.check_changes("");
     fixture.writing.fetch(&id, None).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.pin(&id, None).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
     fixture.check_changes("");
 }
@@ -156,5 +156,5 @@ fn a_new_watcher_sees_later_changes_only() {
     fixture.check_changes("");
     fixture.writing.write("Seen.", None, WriteMode::Append).unwrap();
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
-    fixture.check_changes("graph snapshots tree");
+    fixture.check_changes("graph snapshots timeline tree heat");
 }

@@ -96,7 +96,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         "Returns the types of episodes.",
         args!({}),
         Effect::Reads,
-        |memory, args| taught::episode_types(memory, args),
+        taught::episode_types,
     ),
     tool(
         "flush_ingest",

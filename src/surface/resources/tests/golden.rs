@@ -144,6 +144,8 @@ fn nothing_is_left_out_where_there_is_nothing() {
         sessions-history {"db_path":"/w/memory.db","clients":[]}
         sessions-logs {"db_path":"/w/memory.db","logs":[]}
         rescan {"interval_s":0,"last_meta":{"run_at":0,"error":"","added":0,"modified":0,"removed":0,"purged_files":[]}}
+        heat {"bins":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"never_read":0,"read":0,"cold":0,"pinned":0,"warmest":[],"coldest":[],"cold_threshold":0.1,"hot_threshold":0.5,"born":0.5}
+        timeline {"snapshots":[],"buckets":[],"next":null}
         recent-memories {"memories":[],"count":0,"generated_at":"2025-01-17T00:00:00Z"}
         core-memories {"memories":[],"count":0,"by_importance":{"high":0,"medium":0,"low":0},"by_category":{},"generated_at":"2025-01-17T00:00:00Z"}
         learnings {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
