@@ -30,7 +30,7 @@ function tiles({ nodes, snapshots, relations, db_bytes: bytes }, warmth) {
   const tile = (label, value, more) => make('div', { class: 'tile' }, make('p', { class: 'label' }, label),
     make('p', { class: 'value' }, value), more && make('p', { class: 'more' }, more));
   const last = snapshots.count && ago(Date.now() / 1000 - snapshots.latest_age_s);
-  return [tile(say('tile_nodes'), compactFormat.format(nodes.total), numberFormat.format(nodes.total)),
+  return [tile(say('tile_nodes'), compactFormat.format(nodes.total), nodes.total >= 1000 && numberFormat.format(nodes.total)),
     tile(say('tile_tokens'), compactFormat.format(nodes.tokens),
       say('in_bytes', { n: byteFormat.format(bytes) })),
     tile(say('tile_snapshots'), compactFormat.format(snapshots.count),
