@@ -346,7 +346,17 @@ fn what_the_page_does_is_one_snapshot_that_it_can_undo() {
 #[test]
 #[ignore = "makes pictures for the manual"]
 fn pictures() {
-    let folder = small();
+    let folder = Folder::new();
+    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
+    folder.ok(["compile", manual, "--db", DB]);
+    let mut client = Client::modern(&folder, &["--db", DB]);
+    for question in ["how do I undo a write", "redaction of secrets", "heat of nodes"] {
+        client.text("MemorySearch", json!({"query": question, "detail": "full", "budget": 2000}));
+    }
+    client.text("MemoryFetch", json!({"anchor": "heat.md"}));
+    client
+        .text("MemoryWrite", json!({"payload": "# Decisions\n\nThe budget of a reply is 2,000."}));
+    client.end();
     let shown = Shown::serve(&folder, "127.0.0.1:0");
     let mut browser = Browser::start().expect("Chromium");
     let into = std::env::var_os("PICTURES").expect("PICTURES names a folder");
@@ -354,13 +364,14 @@ fn pictures() {
     fs::create_dir_all(into).unwrap();
     let tab = browser.open(&shown.link);
     tab.until(&mut browser, "document.body.dataset.shown === 'overview'");
-    let wanted = std::env::var("VIEWS").unwrap_or_else(|_| "overview search/harbour".to_owned());
-    for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 360)] {
+    let wanted = std::env::var("VIEWS");
+    let wanted = wanted.as_deref().unwrap_or("overview search/undo%20a%20write");
+    for (scheme, width) in [("light", 1280), ("dark", 1280)] {
         tab.look(&mut browser, scheme, width);
         for place in wanted.split(' ') {
             tab.show(&mut browser, place);
             let name = place.split('/').next().unwrap();
-            tab.picture(&mut browser, &into.join(format!("{name}-{scheme}-{width}.png")));
+            tab.picture(&mut browser, &into.join(format!("{name}-{scheme}.png")));
         }
     }
     shown.end();
