@@ -86,7 +86,9 @@ agents:                 ## real agents with a stand-in for their model (ONLY='co
 
 browser: .tools/axe.min.js  ## the page in a real Chromium, with axe-core
 	.ci/chromium
-	BROWSER_REQUIRED=1 cargo test --locked --test it browser:: -- --nocapture
+	BROWSER_REQUIRED=1 cargo test --locked --release --test it browser:: -- --nocapture
+	BROWSER_REQUIRED=1 cargo test --locked --release --test it \
+	    browser::a_million_nodes_are_shown_at_once -- --ignored --exact --nocapture
 
 pictures: build         ## pictures of the page for the manual
 	.ci/chromium
