@@ -1,0 +1,286 @@
+// Every word that the page says itself, and the numbers and times among them.
+//
+// A text with `|` has two forms, for one and for several: `n` decides. `{name}` is a value.
+
+const WORDS = {
+  // The frame.
+  views: 'Views',
+  skip: 'Skip to the content',
+  search_label: 'Search the memory',
+  search_hint: 'Search as the agent does   /',
+  live: 'Live',
+  live_tip: 'Changes appear by themselves',
+  connecting: 'Connecting',
+  offline: 'Offline: trying again',
+  loading: 'Loading …',
+  failed: 'This could not be loaded',
+  again: 'Try again',
+  more: 'Show more',
+  shown_of: '{n} of {all}',
+  copy: 'Copy id',
+  copied: 'Copied',
+  close: 'Close',
+  cancel: 'Cancel',
+  nothing: 'Nothing',
+  unnamed: '(without a name)',
+  no_file: 'Without a file',
+  pinned: 'pinned',
+  n_nodes: '{n} node|{n} nodes',
+  n_tokens: '{n} token|{n} tokens',
+  n_files: '{n} file|{n} files',
+  n_changes: '{n} change|{n} changes',
+  n_calls: '{n} call|{n} calls',
+  n_episodes: '{n} episode|{n} episodes',
+  n_concepts: '{n} concept|{n} concepts',
+  milliseconds: '{n} ms',
+  seconds: '{n} s',
+  keys: 'Keys',
+  key_views: 'Views, in their order',
+  key_search: 'Search',
+  key_help: 'These keys',
+  key_back: 'Back',
+  key_open: 'Open what has the focus',
+  key_tree: 'In the tree: move, open, close; letters jump',
+
+  // Getting in.
+  locked: 'This page needs its link',
+  locked_why: 'A link opens one browser once, within a minute. Press Enter in the terminal where '
+    + 'the server runs, and open the link that it prints. Or give the token of the server:',
+  token: 'Token',
+  open: 'Open',
+
+  // Heat.
+  warm: 'read lately',
+  born: 'as it began',
+  cool: 'cooling',
+  heat_of: 'temperature {n}, {side}',
+
+  // Overview.
+  overview: 'Overview',
+  empty: 'This memory is empty.',
+  empty_do: 'Fill it from a folder of notes:',
+  tile_nodes: 'Nodes',
+  tile_tokens: 'Tokens',
+  tile_snapshots: 'Snapshots',
+  tile_links: 'Links',
+  tile_read: 'Ever read',
+  tile_cold: 'Cold',
+  in_bytes: '{n} in a file',
+  last_change: 'last {ago}',
+  none_waits: 'all resolved',
+  links_wait: '{n} waits for its target|{n} wait for their targets',
+  read_share: '{n} of all nodes',
+  n_pinned: '{n} pinned',
+  read_most: 'What the agent read most',
+  read_most_why: 'Reading warms a node; what nobody reads cools. The warmest first.',
+  read_none: 'No agent has read anything yet. Each read of a tool shows here.',
+  changed: 'What changed lately',
+  changed_all: 'All changes',
+  map: 'What the memory holds',
+  map_why: 'The area is the size of the text, the colour its heat: blue cooled, orange was read.',
+  map_rest: '{n} smaller one|{n} smaller ones',
+  map_item: '{name}: {nodes}, {tokens}, temperature {heat}, {read} read',
+  whole: 'All',
+  spread: 'How warm it is',
+  spread_bar: 'From {from} to {to}: {nodes}',
+  never_read: '{n} never read',
+  n_read: '{n} read',
+  n_cold: '{n} cold, below {at}',
+  coldest: 'The coldest',
+
+  // Tree.
+  tree: 'Tree',
+  tree_of: 'Tree of {file}',
+  tree_rows: '{n} row|{n} rows',
+  tree_full: '{n} rows are shown, the most there are at once. Close a branch to see more.',
+
+  // Search.
+  search: 'Search',
+  search_start: 'Type words above. You see what an agent would see, in its order, and why. '
+    + 'Looking warms nothing.',
+  search_none: 'Nothing here answers that.',
+  search_none_do: 'Try fewer or other words. An agent gets this reply:',
+  hits: '{n} hit|{n} hits',
+  hits_for: '{hits} for “{q}”',
+  score_is: '{score} = {relevance} relevance × {warmth} warmth',
+  relevance: 'Relevance',
+  warmth: 'Warmth',
+  has_words: 'has',
+  in_section: 'found by its section',
+  by_neighbour: 'found by a neighbour',
+  budget: 'Budget',
+  budget_used: '{used} of {all} tokens used',
+  budget_open: '{used} tokens used',
+  left_out: '{n} hit did not fit|{n} hits did not fit',
+  reply: 'The exact reply that an agent gets',
+  type: 'Type',
+  type_any: 'Every type',
+  budget_any: 'Not limited',
+
+  // Node.
+  node: 'Node',
+  node_text: 'Text',
+  rendered: 'Rendered',
+  source: 'Source',
+  read_times: 'read {n} time|read {n} times',
+  read_never: 'never read',
+  read_at: 'last {ago}',
+  made_at: 'made {ago}',
+  no_text: 'This node has no text of its own.',
+  below: 'Below it',
+  links: 'Links',
+  links_in: 'From other nodes',
+  links_out: 'To other nodes',
+  link_pending: 'waits for its target',
+  no_links: 'Nothing refers to it, and it refers to nothing.',
+  history: 'History',
+  no_history: 'No change of this node is kept.',
+  graph_open: 'Graph',
+  checked: 'done: ',
+  unchecked: 'open: ',
+  image: 'Image: {alt}',
+
+  // Graph.
+  graph: 'Graph',
+  graph_of: 'Around {label}',
+  graph_why: 'What refers to it is on the left, what it refers to on the right.',
+  graph_wider: 'One step further',
+  graph_cut: 'The {n} nearest nodes are drawn.',
+
+  // Timeline.
+  timeline: 'Timeline',
+  timeline_none: 'Nothing was written yet.',
+  today: 'Today',
+  yesterday: 'Yesterday',
+  days: 'Changes by day',
+  day_bar: '{day}: {snapshots}, {added} added, {modified} changed, {removed} removed',
+  n_snapshots: '{n} snapshot|{n} snapshots',
+  added: 'added',
+  modified: 'changed',
+  removed: 'removed',
+  now: 'now',
+  no_changes: 'No node changed.',
+  text_cut: 'Shortened here; the node has all of it.',
+  before: 'Before',
+  after: 'After',
+  undo_last: 'Undo the last change',
+  undo_last_why: '#{id} {message}, {ago}',
+  back_to: 'Return to #{id}',
+  back_by: 'To return here, end the view or not, and run:',
+  back_title: 'Return to snapshot #{id}',
+  back_counts: 'This takes back {snapshots}, newest first: {added} added, {modified} changed and '
+    + '{removed} removed nodes. A node that changed twice counts twice.',
+  back_keeps: 'Nothing is lost: it is one new snapshot, which can be undone in the same way.',
+  back_type: 'Type {id} to confirm',
+  compare: 'Compare',
+  compare_from: 'From #',
+  compare_to: 'to #',
+  compared: 'Changes from #{from} to #{to}',
+  compare_all: 'All snapshots',
+  compare_far: 'The last {n} snapshots of them are shown.',
+
+  // Acting.
+  pin: 'Pin',
+  pin_why: 'A pinned node keeps its temperature and never cools.',
+  unpin: 'Unpin',
+  unpin_why: 'The node cools again from its temperature on.',
+  forget: 'Forget',
+  forget_why: 'The node leaves the memory, with what is below it. History keeps it.',
+  edit: 'Edit',
+  edit_why: 'The new text replaces the old one, in one snapshot.',
+  save: 'Save',
+  done: 'Done: {what}',
+  undo: 'Undo',
+  undone: 'Undone',
+  resolve: 'This one holds',
+  resolve_why: 'The other statements become superseded. History keeps them.',
+  dismiss: 'No conflict',
+  dismiss_why: 'The statements stand side by side.',
+
+  // Sessions.
+  sessions: 'Sessions',
+  sessions_now: 'Present',
+  sessions_past: 'Ever seen',
+  sessions_none: 'No agent is connected.',
+  sessions_do: 'Tell your agents about this memory:',
+  past_none: 'No ledger is kept yet: sessions are recorded when a server has a source folder.',
+  this_page: 'this page',
+  claims: 'Names are what clients say of themselves; nobody verified them.',
+  speaks: '{version} · MCP {protocol} · {transport}',
+  active: 'active {ago}',
+  n_sessions: '{n} session|{n} sessions',
+  lasted: '{n} in all',
+  minutes: '{n} min',
+  hours: '{n} h',
+
+  // Doctor.
+  doctor: 'Doctor',
+  doctor_why: 'Examines the whole file. It repairs nothing and blocks nobody; a large memory '
+    + 'takes half a minute.',
+  doctor_run: 'Examine',
+  doctor_runs: 'Examining for {n} s',
+  doctor_ok: 'All is well',
+  doctor_bad: 'Something needs attention',
+  doctor_at: 'Examined {ago}, in {took} s',
+  doctor_do: 'Repair what can be repaired:',
+
+  // Activity.
+  activity: 'Activity',
+  rescan: 'Scans of the folder',
+  rescan_none: 'No folder is watched by this server.',
+  rescan_at: 'every {n} s, last {ago}',
+  rescan_first: 'every {n} s, none ended yet',
+  log: 'Log of this server',
+  log_none: 'No records yet.',
+  log_lost: '{n} older record left the log|{n} older records left the log',
+  level: 'At least',
+  filter: 'With the words',
+  pause: 'Pause',
+  resume: 'Go on',
+  levels: 'debug info warn error',
+};
+
+const LOCALE = navigator.languages;
+const numberFormat = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 2 });
+const compactFormat = new Intl.NumberFormat(LOCALE,
+  { notation: 'compact', maximumFractionDigits: 1 });
+const heatFormat = new Intl.NumberFormat(LOCALE,
+  { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const percentFormat = new Intl.NumberFormat(LOCALE, { style: 'percent' });
+const byteFormat = new Intl.NumberFormat(LOCALE,
+  { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' });
+const agoFormat = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+const dayFormat = new Intl.DateTimeFormat(LOCALE,
+  { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+const timeFormat = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' });
+const momentFormat = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const plural = new Intl.PluralRules('en');
+
+/** Returns a text of the table with its values; numbers as the reader writes them. */
+function say(key, values = {}) {
+  const forms = WORDS[key].split('|');
+  const text = forms.length > 1 && plural.select(values.n) !== 'one' ? forms[1] : forms[0];
+  return text.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    return typeof value === 'number' && name !== 'id' ? numberFormat.format(value) : value;
+  });
+}
+
+/** Returns how long ago a time was, in seconds since 1970. */
+function ago(seconds) {
+  const age = seconds - Date.now() / 1000;
+  for (const [unit, length] of [['day', 86400], ['hour', 3600], ['minute', 60]]) {
+    if (Math.abs(age) >= length) return agoFormat.format(Math.round(age / length), unit);
+  }
+  return agoFormat.format(Math.round(age), 'second');
+}
+
+/** Returns the day of a time as a text that names it. */
+function dayOf(seconds) {
+  const day = new Date(seconds * 1000);
+  const today = new Date();
+  if (day.toDateString() === today.toDateString()) return say('today');
+  today.setDate(today.getDate() - 1);
+  if (day.toDateString() === today.toDateString()) return say('yesterday');
+  return dayFormat.format(day);
+}
