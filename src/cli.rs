@@ -10,6 +10,7 @@ mod args;
 mod backup;
 mod backups;
 mod bench;
+mod browser;
 mod color;
 mod compile;
 mod completion;
@@ -36,6 +37,7 @@ mod serve;
 mod setup;
 mod tool;
 mod typed;
+mod view;
 mod view_query;
 
 use std::env;
@@ -159,6 +161,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
     match command {
         Command::Compile(args) => compile::run(args, context),
         Command::Serve(args) => serve::run(args, context),
+        Command::View(args) => view::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
         Command::Tool(args) => tool::run(args, context),

@@ -141,6 +141,7 @@ pub mod fuzzing;
 pub use server::conformance;
 
 pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
+pub use crate::ingest::scan::{PassedOver, PassedOverPath};
 pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};
 pub use crate::model::tree::{Format, Node, NodeType, Tree};

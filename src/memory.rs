@@ -22,6 +22,7 @@ pub use read_only::ReadOnlyMemory;
 pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing};
 pub(crate) use relate::RelateRequest;
 
+use crate::ingest::scan::Listing;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
@@ -172,6 +173,7 @@ impl Memory {
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            listing: Listing::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -195,7 +197,11 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = FetchQuery { anchor, levels: query::clamp_levels(None, query::FETCH_LEVELS) };
+        let query = FetchQuery {
+            anchor,
+            levels: query::clamp_levels(None, query::FETCH_LEVELS),
+            ..FetchQuery::default()
+        };
         self.query_and_warm(&Query::Fetch(query), budget)
     }
 

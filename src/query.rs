@@ -11,6 +11,7 @@ mod bag_of_words;
 mod batch;
 mod beside;
 mod bm25;
+pub(crate) mod browse;
 mod budget;
 mod candidates;
 mod changes;
@@ -44,6 +45,7 @@ use serde_json::{Value, json};
 
 pub use answer::Answer;
 pub(crate) use answer::{AccessKind, Output, QueryOptions};
+pub(crate) use batch::BatchQuery;
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
@@ -51,7 +53,7 @@ pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
-pub(crate) use near_duplicates::near_duplicate;
+pub(crate) use near_duplicates::WordsOfText;
 pub(crate) use no_hits::is_no_answer;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use question::{Query, answer};
@@ -190,6 +192,9 @@ fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     }
     if let Some(score) = score {
         facts["score"] = hundredths(score);
+    }
+    if let Some(at) = head.changed_at {
+        facts["changed_at"] = json!(at.rfc3339());
     }
     facts["temperature"] = hundredths(temperature);
     facts["tokens"] = json!(head.tokens);

@@ -9,12 +9,14 @@ pub(crate) mod resources;
 pub(crate) mod changed_resources;
 mod confirmation;
 mod nudges;
+pub(crate) mod observer;
 pub(crate) mod prompts;
 mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -126,8 +128,7 @@ impl Handler for MemoryHandler {
         call: &Call,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
-        let is_cancelled = call.watch_for_cancellation();
-        read(&self.view.until(is_cancelled), vars, out).map_err(unread)
+        read_row(&self.view, *read, vars, call, out)
     }
 
     fn prompt(
@@ -161,14 +162,47 @@ impl Handler for MemoryHandler {
             Event::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.memory.clock().now())
             }
-            Event::Listened => {
-                if let Err(error) = self.watch.begin(&self.memory) {
-                    // Changes before the first check go unnoticed.
-                    log::warn!("the memory is not watched yet: {error}");
-                }
-            }
+            Event::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
+}
+
+/// A handler whose memory is watched for its subscribers.
+pub(crate) trait Watched: Handler {
+    /// Returns the memory.
+    fn view(&self) -> &ReadOnlyMemory;
+
+    /// Returns the watch.
+    fn watch(&self) -> &ChangeWatch;
+
+    /// Returns the time between two notifications of a resource, by its name in the settings.
+    fn debounce_of(&self, resource: &str) -> Duration;
+}
+
+impl Watched for MemoryHandler {
+    fn view(&self) -> &ReadOnlyMemory {
+        &self.view
+    }
+
+    fn watch(&self) -> &ChangeWatch {
+        &self.watch
+    }
+
+    fn debounce_of(&self, resource: &str) -> Duration {
+        self.memory.workspace().config.server.resources.debounce_of(resource)
+    }
+}
+
+/// Reads a resource until its reader is gone.
+fn read_row(
+    view: &ReadOnlyMemory,
+    read: resources::ResourceFn,
+    vars: &UriVars,
+    call: &Call,
+    out: &mut dyn fmt::Write,
+) -> Result<(), HandlerError> {
+    let is_cancelled = call.watch_for_cancellation();
+    read(&view.until(is_cancelled), vars, out).map_err(unread)
 }
 
 impl MemoryHandler {

@@ -61,6 +61,8 @@ pub(crate) fn figures(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>>
     figures.extend(reads(&typed)?);
     doing("search notes beside memories, and memories beside notes");
     figures.extend(searches(db, &typed, questions)?);
+    doing("write, fetch and look around, with and without memories beside the notes");
+    figures.extend(notes_beside(db, &typed)?);
     remove(&typed);
     Ok(figures)
 }
@@ -227,6 +229,41 @@ fn searches(db: &Path, typed: &Path, questions: &[Question]) -> Outcome<Vec<Figu
         Figure::new("search of blocked tasks p50", "ms", p50(&of_tasks)),
         Figure::new("database, each memory", "kB", size_kb),
     ])
+}
+
+/// Measures other calls on notes with and without memories beside them, in turn.
+fn notes_beside(db: &Path, typed: &Path) -> Outcome<Vec<Figure>> {
+    let copy = db.with_extension("untyped");
+    remove(&copy);
+    fs::copy(db, &copy)?;
+    let conn = floor::reader(db)?;
+    let mut ids = conn.prepare("SELECT id FROM node WHERE file NOT NULL LIMIT ?1")?;
+    let ids = ids.query_map([CALLS as i64], |row| row.get::<_, String>(0))?;
+    let ids = ids.collect::<Result<Vec<String>, _>>()?;
+    let (mut without, mut with) = (server(&copy)?, server(typed)?);
+    let mut rows: [(&str, Vec<f64>, Vec<f64>); 3] =
+        ["write", "fetch", "tree"].map(|it| (it, Vec::new(), Vec::new()));
+    for (nth, id) in ids.iter().enumerate() {
+        let mut dice = Dice::of(3_000_000 + nth);
+        let words: Vec<String> = (0..20).map(|_| format!("word{}", dice.below(5_000))).collect();
+        let calls = [
+            ("MemoryWrite", json!({"payload": format!("Note {nth}: {}.", words.join(" "))})),
+            ("MemoryFetch", json!({"anchor": id, "budget": 500})),
+            ("MemoryTree", json!({"root": id, "budget": 500})),
+        ];
+        for ((tool, args), (_, alone, beside)) in calls.iter().zip(&mut rows) {
+            alone.push(without.call(tool, args)?.1);
+            beside.push(with.call(tool, args)?.1);
+        }
+    }
+    without.end()?;
+    with.end()?;
+    remove(&copy);
+    let figure = |(name, alone, beside): &(&str, Vec<f64>, Vec<f64>)| {
+        let name = format!("{name} of notes p50 / without memories");
+        Figure::new(&name, "ms", percentile(beside, 50)).beside(percentile(alone, 50))
+    };
+    Ok(rows.iter().map(figure).collect())
 }
 
 fn remove(db: &Path) {

@@ -23,7 +23,7 @@ pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
     ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
     RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs,
-    ToolInput, ViewQueryArgs, ViewTask,
+    ToolInput, ViewArgs, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -45,6 +45,7 @@ pub(crate) struct CommandSpec {
 pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
     CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
+    CommandSpec::new("view", include_str!("help/view.txt"), command_parsers::view),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::args::BenchArgs;
 use super::{CommandError, CommandOutcome, Context, absolute, options};
-use crate::ingest::scan::{self, Rules};
+use crate::ingest::scan::{self, Listing, Rules};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::query::{
@@ -110,7 +110,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
     let gitignore = options(false, false)?.gitignore;
     let (rules, _) = Rules::load(dir, gitignore).map_err(CommandError::Because)?;
     let mut notes = Vec::new();
-    for found in scan::walk_folder(&rules, dir).found {
+    for found in scan::walk_folder(&rules, dir, Listing::Counts).found {
         let Ok(bytes) = fs::read(found.full(dir)) else { continue };
         let copy = to.join(&found.path);
         if let Some(folder) = copy.parent() {
@@ -219,7 +219,7 @@ fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandErro
 }
 
 fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, CommandError> {
-    let ask = FetchQuery { anchor: id, levels: query::FETCH_LEVELS };
+    let ask = FetchQuery { anchor: id, levels: query::FETCH_LEVELS, ..FetchQuery::default() };
     asked(reader, &Query::Fetch(ask), Some(budget))
 }
 

@@ -7,10 +7,12 @@ use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
+use crate::ingest::scan::{Listing, PassedOver};
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
 };
 use crate::model::clock::Millis;
+use crate::query::render::to_one_line;
 use crate::settings::workspace::Workspace;
 use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, Writer};
 
@@ -42,6 +44,7 @@ pub(super) fn run(
         } else {
             InitialTemperaturesFor::NewNodes
         },
+        listing: if args.is_verbose { Listing::Paths } else { Listing::Counts },
         stopwatch: context.clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
@@ -60,12 +63,31 @@ pub(super) fn run(
         context.say(format_args!("{}\n", report.to_json()))?;
     } else {
         context.say(format_args!("{report}\n"))?;
+        tell_passed_over(&report.passed_over, context)?;
         if let Some(n_nodes) = report.reseeded {
             let noun = if n_nodes == 1 { "temperature" } else { "temperatures" };
             context.say(format_args!("reseeded: {n_nodes} {noun}\n"))?;
         }
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Says what was passed over in one line; and each path, where they are known.
+fn tell_passed_over(
+    passed_over: &PassedOver,
+    context: &mut Context<'_>,
+) -> Result<(), CommandError> {
+    let paths = passed_over.paths();
+    match (passed_over.is_empty(), paths.is_empty()) {
+        (true, true) => return Ok(()),
+        (true, false) => context.say("passed over:\n")?,
+        (false, true) => context.say(format_args!("{passed_over}; --verbose lists them\n"))?,
+        (false, false) => context.say(format_args!("{passed_over}:\n"))?,
+    }
+    for it in paths {
+        context.say(format_args!("  {} ({})\n", to_one_line(&it.path), it.kind))?;
+    }
+    Ok(())
 }
 
 /// The mark of a first compile, for as long as it lives: a search in another process says that the

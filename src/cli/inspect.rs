@@ -1,11 +1,14 @@
 //! `remindb inspect`: shows the content of a memory to people, without warming it.
 
+mod skipped;
+
 use serde_json::{Value, json};
 
 use super::args::InspectArgs;
 use super::color::TextRole;
 use super::memory_place::known_database;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandError, CommandOutcome, Context, options};
+use crate::ingest::scan::SkippedPath;
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
@@ -24,8 +27,12 @@ pub(super) fn run(
     let archived = if args.is_archived { ArchivedNodes::Shown } else { ArchivedNodes::Hidden };
     let query = TreeQuery { root: None, levels, archived };
     let now = context.clock.now();
+    let skipped = if args.is_skipped { Some(find_skipped(&reader, &args)?) } else { None };
     if args.is_json {
-        let json = reader.at_one_state(|reader| as_json(reader, &args, &query, now))?;
+        let mut json = reader.at_one_state(|reader| as_json(reader, &args, &query, now))?;
+        if let Some(skipped) = skipped {
+            json["skipped"] = skipped::to_json(&skipped);
+        }
         context.say(format_args!("{json:#}\n"))?;
         return Ok(CommandOutcome::Done);
     }
@@ -36,6 +43,9 @@ pub(super) fn run(
         let files = render::files::render_files(&reader.files()?);
         context.say(painted(context.paint, &files))?;
     }
+    if let Some(skipped) = skipped {
+        context.say(painted(context.paint, &skipped::render(&skipped)))?;
+    }
     if args.is_tree {
         let tree = tree(&reader, &query, Output::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
@@ -43,6 +53,15 @@ pub(super) fn run(
         context.say(painted(context.paint, &text))?;
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Returns what a compile passes over, by root.
+fn find_skipped(
+    reader: &Reader,
+    args: &InspectArgs,
+) -> Result<Vec<(String, Vec<SkippedPath>)>, CommandError> {
+    let options = options(false, args.is_gitignore)?;
+    Ok(skipped::find(&reader.files()?, &options))
 }
 
 /// Returns the whole tree: a person can page, and has no budget of tokens.

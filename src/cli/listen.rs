@@ -10,14 +10,16 @@ use std::path::PathBuf;
 
 use super::args::ServeArgs;
 use super::{CommandError, variable};
+use crate::model::clock::Clock;
 use crate::settings::config::{Config, Transport};
 
-pub(super) use http::{HttpOptions, address, run};
+pub(super) use http::{HttpOptions, PageLinks, address, page_links, run, view_options};
 
 /// Returns the HTTP options; `None` for the standard streams.
 pub(super) fn options(
     args: &ServeArgs,
     config: &Config,
+    clock: &Clock,
 ) -> Result<Option<HttpOptions>, CommandError> {
     let transport = match (args.transport, config.server.transport, set("REMINDB_TRANSPORT")) {
         (Some(transport), _, _) | (None, Some(transport), _) => transport,
@@ -34,6 +36,7 @@ pub(super) fn options(
             ("token-file", args.token_file.is_some()),
             ("allow-host", !args.hosts.is_empty()),
             ("allow-origin", !args.origins.is_empty()),
+            ("open", args.is_open),
         ];
         if let Some((flag, _)) = flags.iter().find(|it| it.1) {
             return Err(because(format!("`--{flag}` is for HTTP; add --transport http")));
@@ -44,7 +47,7 @@ pub(super) fn options(
         }
         return Ok(None);
     }
-    http::options(args, config).map(Some)
+    http::options(args, config, clock).map(Some)
 }
 
 /// Resolves the further paths that `MemoryCompile` may read.

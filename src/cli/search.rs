@@ -39,7 +39,13 @@ pub(super) fn run(
         until: args.until,
         archived,
     };
-    let ask = SearchQuery { query: &args.query, detail, filter, limit: args.limit };
+    let ask = SearchQuery {
+        query: &args.query,
+        detail,
+        filter,
+        limit: args.limit,
+        has_dates: args.has_dates,
+    };
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };

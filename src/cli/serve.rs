@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
 use super::environment::{log_level, memory_settings};
-use super::listen::HttpOptions;
+use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
 use super::{
-    CommandError, CommandOutcome, Context, absolute, listen, logging, n_threads, options, variable,
+    CommandError, CommandOutcome, Context, absolute, browser, listen, logging, n_threads, options,
+    variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -42,7 +43,8 @@ pub(super) fn run(
     let offer = args.tools.unwrap_or_default();
     let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
-    let transport_info = listen::options(&args, &workspace.config)?;
+    let transport_info = listen::options(&args, &workspace.config, &context.clock)?;
+    let is_open = args.is_open;
     let allowed = listen::resolve_allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
@@ -94,7 +96,7 @@ pub(super) fn run(
     let flush_interval = workspace.config.server.sessions.flush_interval;
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
     let background = background(&server, recording, rescan);
-    answer(&server, background, transport_info, context)?;
+    answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
         log::warn!("what was read last warmed nothing: {error}");
@@ -209,23 +211,39 @@ fn answer(
     server: &Arc<Server<MemoryHandler>>,
     background: Vec<BackgroundTask>,
     transport_info: Option<HttpOptions>,
+    is_open: bool,
     context: &mut Context<'_>,
 ) -> Result<(), CommandError> {
     let interrupts = Interrupts::watch()?;
-    let (clock, interrupts) = (&context.clock, interrupts.received());
+    let (clock, interrupts) = (&context.clock.clone(), interrupts.received());
     let Some(options) = transport_info else {
         let (input, output) = (io::stdin(), io::stdout());
         stdio::serve_stdio(server, clock, background, input, output, interrupts)?;
         return Ok(());
     };
     let wanted = listen::address(&options);
-    let announce = |address| {
+    let links = is_open.then(|| listen::page_links(&options));
+    let announce = |address: String| {
         // With port 0, this line tells the chosen port.
         let _ = writeln!(context.err, "listening on http://{address}/mcp");
+        if let Some(links) = links {
+            open_page(&links, &address, context);
+        }
     };
     listen::run(server, clock, background, options, announce, interrupts)
         .map_err(|error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")))?;
     Ok(())
+}
+
+/// Opens the page in a browser, and prints its link for others.
+fn open_page(links: &PageLinks, address: &str, context: &mut Context<'_>) {
+    let opened = links.make(address).and_then(|link| {
+        writeln!(context.err, "the page is at {link}")?;
+        browser::open(&link)
+    });
+    if let Err(error) = opened {
+        let _ = writeln!(context.err, "no browser was opened: {error}");
+    }
 }
 
 /// Returns all background threads.
@@ -342,7 +360,7 @@ fn interval(
 }
 
 /// Returns a unique name for this process, even among machines with equal process ids.
-fn holder() -> String {
+pub(super) fn holder() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{}-{random:016x}", std::process::id())
 }
@@ -362,7 +380,7 @@ pub(super) fn folder(source: &Path) -> Result<PathBuf, CommandError> {
 }
 
 /// Logs the place of a panic without its message, which could contain notes.
-fn quiet_panics() {
+pub(super) fn quiet_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         log::error!("panicked at={place}");

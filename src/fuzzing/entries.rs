@@ -1,16 +1,22 @@
 //! Texts of any content, rendered as entries and parsed by the grammar of `docs/tools.md`.
 
+use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::query::render::to_one_line;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, NodeText};
 
+/// Bytes of a day such as `2026-11-22`.
+const DAY_BYTES: usize = 10;
+
 /// An entry as a reader of an answer sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedEntry {
     pub(crate) under: String,
     pub(crate) id: String,
+    /// The day of the last change, if it is shown.
+    pub(crate) day: String,
     pub(crate) node_type: String,
     pub(crate) lang: String,
     pub(crate) text: String,
@@ -38,6 +44,7 @@ pub fn entries(data: &[u8]) {
             label: label.to_owned(),
             tokens: 0,
             heat: Heat::birth(0),
+            changed_at: (nth % 2 == 1).then_some(Millis(nth as i64 * 86_400_000)),
         };
         nodes.push((head, NodeText { breadcrumb: part(), content: part() }));
     }
@@ -48,6 +55,7 @@ pub fn entries(data: &[u8]) {
     assert_eq!(parsed.len(), nodes.len(), "{answer:?}");
     for ((entry, parsed), (head, text)) in rendered.iter().zip(&parsed).zip(&nodes) {
         assert_eq!(parsed.id, head.id, "{answer:?}");
+        assert_eq!(parsed.day, head.changed_at.map(Millis::day).unwrap_or_default(), "{answer:?}");
         assert_eq!(parsed.under, entry.breadcrumb(), "{answer:?}");
         assert_eq!(parsed.node_type, head.node_type, "{answer:?}");
         assert_eq!(parsed.text, text.content, "{answer:?}");
@@ -86,6 +94,10 @@ fn entry_of(line: &str) -> Option<ParsedEntry> {
     let id = line.get(..id_bytes)?;
     let is_id = id.trim_start_matches("also:").bytes().all(|it| it.is_ascii_alphanumeric());
     let mut rest = line.get(id_bytes..).filter(|_| is_id)?;
+    let mut day = "";
+    if let Some(after) = rest.strip_prefix('@') {
+        (day, rest) = after.split_at_checked(DAY_BYTES)?;
+    }
     let (mut node_type, mut lang) = ("text", "");
     if let Some(inside) = rest.strip_prefix("[") {
         let (kind, after) = inside.split_once(']')?;
@@ -97,6 +109,6 @@ fn entry_of(line: &str) -> Option<ParsedEntry> {
         None if rest.is_empty() => "",
         None => return None,
     };
-    let [id, node_type, lang, text] = [id, node_type, lang, text].map(str::to_owned);
-    Some(ParsedEntry { under: String::new(), id, node_type, lang, text })
+    let [id, day, node_type, lang, text] = [id, day, node_type, lang, text].map(str::to_owned);
+    Some(ParsedEntry { under: String::new(), id, day, node_type, lang, text })
 }

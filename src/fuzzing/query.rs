@@ -51,7 +51,11 @@ pub fn query(data: &[u8]) {
         found.iter().for_each(|it| assert_fits(&it.text, budget));
         let of_notes = &*ids[text.len() % ids.len()];
         for anchor in [&*text, of_notes] {
-            let fetched = answer(reader, &Query::Fetch(FetchQuery { anchor, levels: 3 }), &options);
+            let fetched = answer(
+                reader,
+                &Query::Fetch(FetchQuery { anchor, levels: 3, ..FetchQuery::default() }),
+                &options,
+            );
             assert_eq!(fetched.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
             fetched.iter().for_each(|it| assert_fits(&it.text, budget));
         }

@@ -6,6 +6,7 @@
 //! state is kept.
 
 mod beneath;
+mod passed_over;
 mod rules;
 
 use std::borrow::Cow;
@@ -13,10 +14,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::{Receiver, Sender};
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
+pub(crate) use passed_over::{Listing, document_kind};
+pub use passed_over::{PassedOver, PassedOverPath};
 pub(crate) use rules::{Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;
@@ -74,27 +78,24 @@ pub(crate) struct ScanResult {
     /// Relative paths of folders and files that could not be read, whose known state is kept.
     pub(crate) unseen: Vec<String>,
     pub(crate) skipped: Vec<SkippedPath>,
+    /// Files and folders that are not read by their names, or excluded.
+    pub(crate) passed_over: PassedOver,
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
-pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
+pub(crate) fn walk_folder(rules: &Rules, start: &Path, listing: Listing) -> ScanResult {
     let mut walk = ScanResult::default();
-    let inside = rules.clone();
+    let passed_over = Arc::new(Mutex::new(PassedOver::new(listing)));
+    let inside = Admission { rules: rules.clone(), passed_over: passed_over.clone() };
     let entries = WalkBuilder::new(start)
         .standard_filters(false)
         .follow_links(false)
-        .filter_entry(move |entry| {
-            let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
-            let name = entry.file_name().to_str();
-            let is_skipped = is_dir && 0 < entry.depth() && name.is_some_and(is_skipped_folder);
-            let path = entry.path().strip_prefix(&inside.root).unwrap_or(entry.path());
-            !is_skipped && inside.admits(&path.to_string_lossy(), is_dir)
-        })
+        .filter_entry(move |entry| inside.admits(entry))
         .build();
     for entry in entries {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|it| it.is_dir()) => (),
-            Ok(entry) => walk.note(rules, entry.path(), entry.path_is_symlink()),
+            Ok(entry) => walk.note(rules, &entry, &passed_over),
             Err(error) => {
                 let path = failing_path(&error).unwrap_or(start);
                 let path = relative_path(&rules.root, path).unwrap_or_default();
@@ -110,13 +111,50 @@ pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
     let mut of_rules = rules.take_skipped_lines();
     of_rules.sort_unstable();
     walk.skipped.extend(of_rules);
+    walk.passed_over = std::mem::take(&mut *lock(&passed_over));
     walk
 }
 
+/// Decides which entries of a walk are seen, and notes the others.
+struct Admission {
+    rules: Rules,
+    passed_over: Arc<Mutex<PassedOver>>,
+}
+
+impl Admission {
+    fn admits(&self, entry: &DirEntry) -> bool {
+        let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+        let name = entry.file_name().to_str();
+        let is_skipped = is_dir && 0 < entry.depth() && name.is_some_and(is_skipped_folder);
+        let path = below(&self.rules.root, entry.path());
+        if !is_skipped && self.rules.admits(&path, is_dir) {
+            return true;
+        }
+        let mut passed_over = lock(&self.passed_over);
+        if is_dir {
+            passed_over.note_folder(&path);
+        } else {
+            passed_over.note_excluded(&path);
+        }
+        false
+    }
+}
+
+fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, str> {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy()
+}
+
+fn lock(passed_over: &Mutex<PassedOver>) -> std::sync::MutexGuard<'_, PassedOver> {
+    passed_over.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl ScanResult {
-    fn note(&mut self, rules: &Rules, full: &Path, is_link: bool) {
-        let lossy = full.to_string_lossy();
-        let Some(syntax) = Syntax::of(&lossy) else { return };
+    fn note(&mut self, rules: &Rules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
+        let (full, is_link) = (entry.path(), entry.path_is_symlink());
+        let Some(syntax) = Syntax::of(&full.to_string_lossy()) else {
+            lock(passed_over).note_unread(&below(&rules.root, full));
+            return;
+        };
         let Some(path) = relative_path(&rules.root, full) else {
             let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
             let path = full.strip_prefix(&rules.root).unwrap_or(full);

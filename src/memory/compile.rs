@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::ingest::parse::Syntax;
-use crate::ingest::scan;
+use crate::ingest::scan::{self, Listing, PassedOver};
 use crate::model::clock::{Millis, Stopwatch};
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
@@ -54,6 +54,8 @@ pub(crate) struct CompileRequest<'a> {
     pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
     /// The nodes that get initial temperatures.
     pub(crate) temperatures_for: InitialTemperaturesFor,
+    /// Whether the report names what was passed over, or only counts it.
+    pub(crate) listing: Listing,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
     /// Bytes of source that are written in one transaction and one snapshot at the most.
@@ -90,6 +92,8 @@ pub struct Report {
     pub warnings: Vec<FileWarning>,
     /// Deleted files, by path.
     pub purged: Vec<Purged>,
+    /// Files in formats that are not read, and what is excluded.
+    pub passed_over: PassedOver,
 }
 
 /// A file that was deleted rather than renamed.
@@ -129,6 +133,9 @@ impl Report {
             "snapshot": self.snapshot,
             "warnings": warnings,
         });
+        if !self.passed_over.is_empty() {
+            facts["passed_over"] = self.passed_over.to_json();
+        }
         if let Some(reseeded) = self.reseeded {
             facts["reseeded"] = reseeded.into();
         }
@@ -204,6 +211,7 @@ fn carry_out(
     request.check_time(&plan)?;
     let skipped = plan.workspace.skipped().chain(plan.skipped.iter().cloned());
     let mut report = Report { warnings: skipped.map(Into::into).collect(), ..Report::default() };
+    report.passed_over = std::mem::take(&mut plan.passed_over);
     let is_idle = changed.is_empty() && plan.is_done();
     if is_idle && request.temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(report);

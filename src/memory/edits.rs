@@ -16,7 +16,7 @@ use crate::memory::compile;
 use crate::model::identity::NodeId;
 use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
-use crate::query;
+use crate::query::{self, WordsOfText};
 use crate::store::{
     Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
@@ -25,6 +25,9 @@ use crate::text::{self, LABEL_CHARS_MAX};
 
 /// Bytes of a text that one call may write; larger ones belong into a file.
 const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
+
+/// Written nodes that are compared with what is there; a longer text is a document.
+const COMPARED_MAX: usize = 8;
 
 /// Nodes with the same text that are compared to recognize a repeated write.
 const REPEATED_MAX: usize = 16;
@@ -82,19 +85,25 @@ impl Memory {
             return Err(Error::BadArgument(why.to_owned()));
         }
         let payload = self.redact("payload", payload)?;
+        let texts = payload.compared();
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
+            let mut candidates = Vec::with_capacity(texts.len());
+            for words in texts {
+                let keys = words.candidates(|text, n_max| batch.nodes_with(text, n_max))?;
+                candidates.push((words, keys));
+            }
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
                 anchor => append(batch, anchor.as_ref(), &payload.tree)?,
             };
             batch.set_message(format!("write:{}", written[0].id));
-            Ok(written)
+            Ok((candidates, written))
         };
-        let (written, commit) = match anchor {
+        let ((candidates, written), commit) = match anchor {
             None => self.change(|batch| write(batch, None))?,
             Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
         };
-        let (text, structured) = self.report_written(&payload, &written)?;
+        let (text, structured) = self.report_written(&candidates, &written)?;
         Ok(self.answer(text, structured, commit))
     }
 
@@ -278,6 +287,18 @@ struct WritePayload {
     token_count: u32,
     /// Its nodes, at least one.
     tree: Tree,
+}
+
+impl WritePayload {
+    /// Returns the words of its texts, to compare them with what is there; none of a document.
+    fn compared(&self) -> Vec<WordsOfText> {
+        match &self.tree.nodes[..] {
+            nodes if nodes.len() <= COMPARED_MAX => {
+                nodes.iter().filter_map(|it| WordsOfText::of(&it.content)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn plain(content: &str, label: String, token_count: u32) -> Node {

@@ -17,6 +17,7 @@ mod recall;
 mod remember;
 mod request;
 mod review;
+pub(crate) mod taught;
 
 #[cfg(test)]
 mod tests;

@@ -129,6 +129,20 @@ impl ReadOnlyMemory {
         ReadOnlyMemory { readers, clock, rates, process, is_over: Arc::new(|| false) }
     }
 
+    /// Opens the memory at `path` in a process that only reads it.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory, or it is not of this build's schema.
+    pub(crate) fn open(
+        path: &Path,
+        clock: Clock,
+        rates: WatchedRates,
+        process: Arc<dyn ProcessFacts>,
+    ) -> Result<ReadOnlyMemory, StoreError> {
+        Ok(ReadOnlyMemory::new(Arc::new(ReaderPool::open(path)?), clock, rates, process))
+    }
+
     /// Returns a handle whose long work ends soon after `is_over`.
     #[must_use]
     pub(crate) fn until(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::query::{
-    self, Answer, Error, FetchQuery, HistoryQuery, Query, QueryOptions, RelatedQuery,
+    self, Answer, BatchQuery, Error, FetchQuery, HistoryQuery, Query, QueryOptions, RelatedQuery,
 };
 use crate::query::{SECOND_MARK, TreeQuery};
 use crate::store::read_marked;
@@ -42,18 +42,18 @@ impl SecondMemory {
     ) -> Result<Answer, Error> {
         match query {
             Query::Search(_) => self.search(query, options, own),
-            Query::Batch(ids) => {
+            Query::Batch(BatchQuery { ids, has_dates }) => {
                 let (theirs, ours): (Vec<&str>, Vec<&str>) =
                     ids.iter().partition(|it| it.starts_with(SECOND_MARK));
+                let of = |ids| Query::Batch(BatchQuery { ids, has_dates: *has_dates });
                 match (ours.is_empty(), theirs.is_empty()) {
                     (_, true) => own(query, options),
                     (true, false) => self.ask(query, options),
                     (false, false) => {
-                        let theirs = Query::Batch(theirs);
                         let half = |budget: u32| (budget / 2).max(1);
                         let options = QueryOptions { budget: options.budget.map(half), ..*options };
-                        let ours = own(&Query::Batch(ours), &options)?;
-                        Ok(joined(ours, self.ask(&theirs, &options)?, "\n"))
+                        let ours = own(&of(ours), &options)?;
+                        Ok(joined(ours, self.ask(&of(theirs), &options)?, "\n"))
                     }
                 }
             }

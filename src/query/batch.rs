@@ -19,13 +19,22 @@ pub(crate) const IDS_MAX: usize = 256;
 /// Tokens of an entry's frame.
 const FRAME_TOKENS: u32 = 12;
 
+/// A request for the texts of several nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BatchQuery<'a> {
+    pub(crate) ids: Vec<&'a str>,
+    /// Whether entries tell when their texts last changed.
+    pub(crate) has_dates: bool,
+}
+
 /// Returns the texts of the given nodes, and lists unknown ids and nodes over budget.
 pub(super) fn fetch_batch(
     reader: &Reader,
-    ids: &[&str],
+    query: &BatchQuery<'_>,
     max: Option<u32>,
     output: Output,
 ) -> Result<Answer, Error> {
+    let ids = &query.ids;
     if ids.is_empty() {
         return Err(Error::BadArgument("`node_ids` must be non-empty".to_owned()));
     }
@@ -45,6 +54,9 @@ pub(super) fn fetch_batch(
             }
             None => batch.missing.push(quote_input(id)),
         }
+    }
+    if query.has_dates {
+        reader.date_nodes(batch.found.iter_mut().map(|it| &mut it.0))?;
     }
     batch.answer(reader, max, output)
 }

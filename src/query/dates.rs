@@ -1,8 +1,9 @@
-//! Dates: days, months and years that a question asks about, and those of headings and files.
+//! Dates: days, months and years that a question asks about, and those of headings, files and front
+//! matter.
 //!
-//! A heading or a file name often has the only date of the texts below it. Dates are compared by a
-//! nominal calendar of months of 31 days, which is exact enough to tell how near they are. A date
-//! without a year is compared within the year. This module does no IO.
+//! A heading, a file name or front matter often has the only date of the texts below it. Dates are
+//! compared by a nominal calendar of months of 31 days, which is exact enough to tell how near they
+//! are. A date without a year is compared within the year. This module does no IO.
 
 use crate::model::clock::Millis;
 
@@ -30,6 +31,18 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
+/// Fields of front matter that date a file, the most telling first.
+const DATE_FIELDS: [&str; 9] = [
+    "date",
+    "day",
+    "created",
+    "created_at",
+    "published",
+    "updated",
+    "updated_at",
+    "modified",
+    "lastmod",
+];
 /// Words before a month that is no other word.
 const BEFORE_MONTHS: [&str; 12] =
     ["by", "during", "early", "from", "in", "last", "late", "mid", "of", "on", "since", "until"];
@@ -56,9 +69,10 @@ pub(super) fn asked_days(question: &str, now: Millis) -> Option<DaySpan> {
     relative_days(&words, now).or_else(|| read_date(&words, &BEFORE_MONTHS).span())
 }
 
-/// Returns the days of a text, by its breadcrumb and its label: the most exact date in them.
-pub(super) fn told_days(titles: &[&str]) -> Option<DaySpan> {
-    let mut told = PartialDate::default();
+/// Returns the days of a text, by the front matter of its file, its breadcrumb and its label: the
+/// most exact date in them. Of two that contradict each other, the one next to the text counts.
+pub(super) fn told_days(front_matter: Option<&str>, titles: &[&str]) -> Option<DaySpan> {
+    let mut told = front_matter.map(front_matter_date).unwrap_or_default();
     for title in titles.iter().flat_map(|it| it.split(" / ")) {
         let words = words_of(title);
         // A month alone is a date where it is the whole title.
@@ -102,9 +116,9 @@ impl PartialDate {
     /// Returns the date with the parts of a more exact one; a contradiction keeps the latter.
     fn narrowed(self, next: PartialDate) -> PartialDate {
         let is_part = |a: Option<i64>, b: Option<i64>| a.is_none() || b.is_none() || a == b;
-        match next.year.is_none() && is_part(self.month, next.month) {
+        match is_part(self.year, next.year) && is_part(self.month, next.month) {
             true => PartialDate {
-                year: self.year,
+                year: next.year.or(self.year),
                 month: next.month.or(self.month),
                 day: next.day.or(self.day),
             },
@@ -168,9 +182,28 @@ fn read_date(words: &[String], before: &[&str]) -> PartialDate {
     PartialDate { year: words.iter().find_map(|it| year(it)), ..PartialDate::default() }
 }
 
-/// Reads `2024-03-14`, `2024-03`, `2024/3/14`, and the beginning of `2024-03-journal`.
+/// Reads the date of front matter, whose lines are `field: value`.
+fn front_matter_date(text: &str) -> PartialDate {
+    let value = |field: &&str| {
+        let values = text.lines().filter_map(|it| it.split_once(": "));
+        let mut values = values.filter(|it| it.0.eq_ignore_ascii_case(field));
+        let date = values.next().map(|it| read_date(&words_of(it.1), &[]))?;
+        date.year.is_some().then_some(date)
+    };
+    DATE_FIELDS.iter().find_map(value).unwrap_or_default()
+}
+
+/// Reads `2024-03-14`, `2024-03`, `2024/3/14`, `20240314`, and the beginning of `2024-03-journal`,
+/// `2024-03-14T10:00` and `20240314101500`.
 fn numeric_date(word: &str) -> Option<PartialDate> {
-    let mut parts = word.split(['-', '/', '_', '.']);
+    let digits = &word[..word.bytes().take_while(u8::is_ascii_digit).count()];
+    if matches!(digits.len(), 8 | 12 | 14) {
+        let (day, month) = (digits[6..8].parse().ok()?, digits[4..6].parse().ok()?);
+        let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
+        let year = year(&digits[..4]).filter(|_| is_date)?;
+        return Some(PartialDate { year: Some(year), month: Some(month), day: Some(day) });
+    }
+    let mut parts = word.split(['-', '/', '_', '.', 't']);
     let year = year(parts.next()?)?;
     let mut next = |most: i64| {
         parts.next().and_then(|it| it.parse::<i64>().ok()).filter(|it| (1..=most).contains(it))

@@ -29,12 +29,14 @@ const SIBLINGS_MAX: usize = 32;
 const FRAME_TOKENS: u32 = 12;
 
 /// A request for a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FetchQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     /// Levels below it.
     pub(crate) levels: u32,
+    /// Whether entries tell when their texts last changed.
+    pub(crate) has_dates: bool,
 }
 
 /// Returns a node's text, preceded by its surroundings, in at most `max` tokens of text.
@@ -45,7 +47,12 @@ pub(super) fn fetch(
     output: Output,
 ) -> Result<Answer, Error> {
     let head = node_by_id(reader, query.anchor)?;
-    Neighbourhood::around(reader, head, query.levels)?.answer(reader, max, output)
+    let mut found = Neighbourhood::around(reader, head, query.levels)?;
+    if query.has_dates {
+        let relatives = found.relatives.iter_mut().chain([&mut found.anchor]);
+        reader.date_nodes(relatives.map(|it| &mut it.head))?;
+    }
+    found.answer(reader, max, output)
 }
 
 /// An anchor, its text, and the nodes around it in order of worth.

@@ -47,7 +47,9 @@ pub(super) fn explain(
     if !is_none && answer.text != NO_ANSWER {
         return Ok(answer);
     }
-    let is_narrow = query.filter.node_type.is_some() || !query.filter.of_memories().is_empty();
+    let filter = &query.filter;
+    let is_narrow =
+        filter.node_type.is_some() || filter.is_timed() || !filter.of_memories().is_empty();
     let advice = match reader.filling(now)? {
         PopulationState::Begun => {
             "the notes are being compiled for the first time; ask again in a few seconds"

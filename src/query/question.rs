@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery,
-    QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
+    Answer, BatchQuery, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery,
+    HistoryQuery, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree};
 use crate::settings::config::BudgetSettings;
@@ -21,7 +21,7 @@ pub(crate) enum Query<'a> {
     /// A node with its surroundings.
     Fetch(FetchQuery<'a>),
     /// The texts of the nodes with these ids.
-    Batch(Vec<&'a str>),
+    Batch(BatchQuery<'a>),
     /// The nodes that references connect with one.
     Related(RelatedQuery<'a>),
     /// The changes since a snapshot.
@@ -75,7 +75,7 @@ impl Query<'_> {
             }
             Query::Tree(query) => tree::tree(reader, query, bound, output),
             Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
-            Query::Batch(ids) => batch::fetch_batch(reader, ids, max, output),
+            Query::Batch(query) => batch::fetch_batch(reader, query, max, output),
             Query::Related(query) => related::related(reader, query, bound, output),
             Query::Delta(query) => delta::delta(reader, query, bound, output),
             Query::Diff(query) => diff::diff(reader, query, bound, output),

@@ -85,9 +85,9 @@ pub(super) fn ranked_hits(
     let is_of_notes = filter.of_memories().is_empty();
     let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
     let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
-    let unmatched = match filter.node_type {
-        None => unmatched(reader, &vicinity, &matches, asked)?,
-        Some(_) => Vec::new(),
+    let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
+        true => unmatched(reader, &vicinity, &matches, asked)?,
+        false => Vec::new(),
     };
     let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
@@ -110,7 +110,7 @@ pub(super) fn ranked_hits(
         let share = shares.entry(it.node.key).or_default();
         *share = share.max(it.coverage.share);
     }
-    if is_question {
+    if is_question && !filter.is_timed() {
         for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             let share = rank::lent_relevance(shares[&from]);
             shares.entry(next.key).or_insert(share);
@@ -139,8 +139,8 @@ pub(super) fn ranked_hits(
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
 }
 
-/// Returns the relevance of candidates, higher for those whose headings or file have the date that
-/// the question asks about.
+/// Returns the relevance of candidates, higher for those whose headings, file or front matter have
+/// the date that the question asks about.
 fn dated(
     reader: &Reader,
     query: &str,
@@ -150,12 +150,15 @@ fn dated(
 ) -> Result<Vec<f64>, Error> {
     let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
-    let told = |it: NodeWords<'_>| dates::told_days(&[it.breadcrumb, it.label]);
-    let told: HashMap<NodeKey, f64> = reader
-        .load_matches(&keys, told)?
-        .into_iter()
-        .filter_map(|(node, told)| Some((node.key, asked.closeness(told?))))
-        .collect();
+    let front_matter = reader.front_matter(&keys)?;
+    let titles = |it: NodeWords<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
+    let closeness = |(node, [breadcrumb, label]): (MatchedNode, [String; 2])| {
+        let front_matter = front_matter.get(&node.key).map(String::as_str);
+        let told = dates::told_days(front_matter, &[&breadcrumb, &label])?;
+        Some((node.key, asked.closeness(told)))
+    };
+    let told: HashMap<NodeKey, f64> =
+        reader.load_matches(&keys, titles)?.into_iter().filter_map(closeness).collect();
     for (it, relevance) in candidates.iter().zip(&mut relevance) {
         *relevance *= 1.0 + DATED * told.get(&it.key).copied().unwrap_or(0.0);
     }

@@ -44,6 +44,9 @@ pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
     if let Some(relevance) = facts.relevance {
         line.push_str(&format!(" relevance={relevance:.2}"));
     }
+    if let Some(at) = head.changed_at {
+        line.push_str(&format!(" changed={}", at.day()));
+    }
     line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
     line
 }

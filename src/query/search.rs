@@ -38,6 +38,8 @@ pub(crate) struct SearchQuery<'a> {
     pub(crate) filter: NodeFilter<'a>,
     /// Number of hits; `None`: 20, or as many as fit a budget.
     pub(crate) limit: Option<usize>,
+    /// Whether hits tell when their texts last changed; those of a filter on time always do.
+    pub(crate) has_dates: bool,
 }
 
 /// The detail of a hit.
@@ -79,8 +81,11 @@ pub(super) fn search(
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let found =
+    let mut found =
         ranked_hits(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
+    if query.has_dates || query.filter.is_timed() {
+        reader.date_nodes(found.hits.iter_mut().map(|it| &mut it.head))?;
+    }
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(found.is_answered, max),
         (false, Detail::Label) => lines(&found, max)?,

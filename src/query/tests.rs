@@ -47,7 +47,7 @@ fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<Answer, Error> {
 }
 
 fn fetch(reader: &Reader, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-    asked(reader, Query::Fetch(FetchQuery { anchor, levels: 32 }), budget)
+    asked(reader, Query::Fetch(FetchQuery { anchor, levels: 32, ..FetchQuery::default() }), budget)
 }
 
 /// Returns the hits of a search as JSON.
@@ -240,8 +240,11 @@ fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
         2 => search(Detail::Full),
         3 => Query::Tree(TreeQuery { root: None, levels, archived: ArchivedNodes::Shown }),
         4 => Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedNodes::Hidden }),
-        5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels }),
-        _ => Query::Batch(ids.iter().map(String::as_str).chain(words.split(' ')).collect()),
+        5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels, ..FetchQuery::default() }),
+        _ => Query::Batch(BatchQuery {
+            ids: ids.iter().map(String::as_str).chain(words.split(' ')).collect(),
+            has_dates: levels == 2,
+        }),
     }
 }
 

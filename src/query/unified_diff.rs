@@ -37,6 +37,21 @@ pub(crate) fn unified_hunks(old: &str, new: &str) -> String {
     out
 }
 
+/// Returns the texts of each hunk from `old` to `new`, before and after it. Equal texts have none.
+pub(crate) fn hunk_sides(old: &str, new: &str) -> Vec<(String, String)> {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let sides = |group: &[Replaced]| {
+        let (first, last) = (group.first()?, group.last()?);
+        let n_before = first.old.start.min(first.new.start).min(CONTEXT_LINES);
+        let n_after = (old.len() - last.old.end).min(CONTEXT_LINES);
+        let old_lines = first.old.start - n_before..last.old.end + n_after;
+        let new_lines = first.new.start - n_before..last.new.end + n_after;
+        Some((old[old_lines].concat(), new[new_lines].concat()))
+    };
+    grouped(&changes(&old, &new)).filter_map(sides).collect()
+}
+
 /// A range of lines and its replacement; one of them may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Replaced {

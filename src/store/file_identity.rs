@@ -107,15 +107,24 @@ impl FileIdentity {
     ///
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
-        if self.change() == Some(NameChange::LogUnlinked) {
-            self.put_back_or_warn();
+        match self.change() {
+            None => self.check_uncut(),
+            Some(NameChange::LogUnlinked) => {
+                self.put_back_or_warn();
+                self.check_log()
+            }
+            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
         }
-        self.check_log()
     }
 
     /// Refuses files that are no longer at their names, and a log that was cut from outside.
     pub(super) fn check_log(&self) -> Result<(), StoreError> {
         self.check()?;
+        self.check_uncut()
+    }
+
+    /// Refuses a log that was cut from outside.
+    fn check_uncut(&self) -> Result<(), StoreError> {
         if self.is_log_cut() { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
     }
 

@@ -6,6 +6,8 @@
 //! question about a part of it.
 
 mod archivable;
+mod browse;
+mod browse_sums;
 mod change_counters;
 mod counts;
 mod custom_views;
@@ -34,10 +36,16 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use archivable::{ArchiveCandidate, archivable};
+pub(crate) use browse::{
+    BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkKind,
+    SiblingPosition,
+};
+pub(crate) use browse_sums::FileSums;
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
+use filter::changed_at;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
@@ -56,6 +64,7 @@ use deadline::Deadline;
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
 use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
+use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -86,6 +95,8 @@ pub(crate) struct NodeHead {
     /// Exact cl100k tokens of the content.
     pub(crate) tokens: u32,
     pub(crate) heat: Heat,
+    /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
+    pub(crate) changed_at: Option<Millis>,
 }
 
 /// The condition that node `n` is not archived, or that `$shown` is true. Notes pass by the first
@@ -158,6 +169,10 @@ impl Reader {
         Reader { sums: sums.clone(), ..self }
     }
 
+    fn browse_sums(&self) -> &browse_sums::BrowseCache {
+        &self.sums.browsed
+    }
+
     /// Answers a question; a statement that still runs at the deadline ends with an error.
     pub(crate) fn within_the_deadline<T>(&self, question: impl FnOnce(&Reader) -> T) -> T {
         self.deadline.begin();
@@ -212,6 +227,27 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key"
         );
         self.all(HEADS, [list(keys)], |row| self.read_head(row)).doing("read nodes")
+    }
+
+    /// Adds to nodes when their texts last changed.
+    pub(crate) fn date_nodes<'a>(
+        &self,
+        nodes: impl IntoIterator<Item = &'a mut NodeHead>,
+    ) -> Result<(), StoreError> {
+        const TIMES: &str = concat!(
+            "SELECT wanted.value, ",
+            changed_at!("wanted.value"),
+            " FROM json_each(?1) AS wanted"
+        );
+        let mut nodes: Vec<&mut NodeHead> = nodes.into_iter().collect();
+        let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let rows = self.all(TIMES, [list(&keys)], read).doing("read times of changes")?;
+        let times: HashMap<NodeKey, Option<i64>> = rows.into_iter().collect();
+        for node in &mut nodes {
+            node.changed_at = times.get(&node.key).copied().flatten().map(Millis);
+        }
+        Ok(())
     }
 
     /// Returns the texts of nodes.
@@ -426,6 +462,7 @@ impl Reader {
             label: row.get(8)?,
             tokens: row.get(9)?,
             heat: heat_rows::read_heat(row, 10)?,
+            changed_at: None,
         })
     }
 

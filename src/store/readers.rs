@@ -39,6 +39,20 @@ impl ReaderPool {
         Ok(ReaderPool { path: absolute_path(path)?, file_identity, sums, idle })
     }
 
+    /// Opens the memory at `path` in a process that only reads it.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory, or it is not of this build's schema.
+    pub(crate) fn open(path: &Path) -> Result<ReaderPool, StoreError> {
+        // The open connection keeps the log where it is.
+        let reader = Reader::open(path)?;
+        let pool = ReaderPool::new(path, &Arc::new(FileIdentity::of(path)?))?;
+        let reader = reader.with_sums(&pool.sums);
+        pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        Ok(pool)
+    }
+
     /// Returns the absolute path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path

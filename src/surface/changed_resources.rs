@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::memory::typed::{Collection, CustomView};
-use crate::memory::{Error, Memory};
+use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
 use crate::store::reader::{ChangeCounters, Reader};
@@ -19,6 +19,8 @@ const SNAPSHOTS_URI: &str = "remindb://snapshots";
 const TREE_URI: &str = "remindb://tree";
 const FILES_URI: &str = "remindb://files";
 const TEMPERATURE_URI: &str = "remindb://temperature";
+const HEAT_URI: &str = "remindb://heat";
+const TIMELINE_URI: &str = "remindb://timeline";
 
 /// Changed by a scan of the source folder that changed the memory; the scanner reports it.
 pub(crate) const RESCAN_URI: &str = "remindb://rescan";
@@ -91,12 +93,19 @@ fn views(reader: &Reader) -> Result<BTreeMap<String, u64>, StoreError> {
 
 impl ChangeWatch {
     /// Starts watching from now on, unless it has started.
-    pub(crate) fn begin(&self, memory: &Memory) -> Result<(), Error> {
+    pub(crate) fn begin(&self, view: &ReadOnlyMemory) -> Result<(), Error> {
         // Nothing is read under the lock: reading may log, and a log is a resource.
-        let now = memory.clock().now();
-        let seen = memory.read(|reader| reader.at_one_state(|it| Seen::new(it, now)))?;
+        let now = view.now();
+        let seen = view.read(|reader| Seen::new(reader, now))?;
         self.lock().get_or_insert(seen);
         Ok(())
+    }
+
+    /// Starts watching; without success, changes before the first check go unnoticed.
+    pub(super) fn begin_or_warn(&self, view: &ReadOnlyMemory) {
+        if let Err(error) = self.begin(view) {
+            log::warn!("the memory is not watched yet: {error}");
+        }
     }
 
     /// Stops watching.
@@ -105,17 +114,18 @@ impl ChangeWatch {
     }
 
     /// Returns the resources that changed since the last check.
-    pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<ChangedUri>, Error> {
+    pub(crate) fn changed_resources(
+        &self,
+        view: &ReadOnlyMemory,
+    ) -> Result<Vec<ChangedUri>, Error> {
         let before = self.lock().clone();
-        let now = memory.clock().now();
-        let (seen, changed) = memory.read(|reader| {
-            reader.at_one_state(|reader| match before {
-                None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
-                Some(mut seen) => {
-                    let changed = seen.update(reader, now)?;
-                    Ok((seen, changed))
-                }
-            })
+        let now = view.now();
+        let (seen, changed) = view.read(|reader| match before {
+            None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
+            Some(mut seen) => {
+                let changed = seen.update(reader, now)?;
+                Ok((seen, changed))
+            }
         })?;
         *self.lock() = Some(seen);
         Ok(changed)
@@ -139,14 +149,19 @@ fn changed(
     let is_written = before.head != now.head;
     let is_filed = before.files != now.files
         || is_written && (now.head < before.head || reader.has_file_changes_since(before.head)?);
+    let is_retold = is_written || before.oldest != now.oldest;
     let is_cooler = before.attended != now.attended && reader.has_cooling_nodes()?;
+    let is_warmed = is_cooler || before.heats != now.heats;
     let rows = [
         // A new or deleted file may resolve or unresolve a reference.
         (GRAPH_URI, is_written || before.edges != now.edges || before.files != now.files),
-        (SNAPSHOTS_URI, is_written || before.oldest != now.oldest),
+        (SNAPSHOTS_URI, is_retold),
+        (TIMELINE_URI, is_retold),
         (TREE_URI, is_written),
         (FILES_URI, is_filed),
-        (TEMPERATURE_URI, is_cooler || before.heats != now.heats),
+        (TEMPERATURE_URI, is_warmed),
+        // New nodes are among the counted.
+        (HEAT_URI, is_warmed || is_written),
     ];
     Ok(rows.into_iter().filter(|(_, is_changed)| *is_changed).map(|(uri, _)| uri).collect())
 }

@@ -3,6 +3,7 @@
 //! Clients depend on the names, the keys and their order. A read shows one state of the memory and
 //! warms nothing.
 
+mod browse;
 mod knowledge;
 mod memories;
 mod process;
@@ -197,6 +198,16 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         is_subscribable: true,
         read: |it, _, out| process::write_fact(it, ProcessFact::Rescan, out),
     },
+    browse::NODE,
+    browse::CHILDREN,
+    browse::MAP,
+    browse::HEAT,
+    browse::SEARCH,
+    browse::LINKS,
+    browse::TIMELINE,
+    browse::TIMELINE_NARROWED,
+    browse::CHANGES,
+    browse::HISTORY,
     memories::RECENT,
     memories::RECENT_NARROWED,
     memories::CORE,

@@ -6,6 +6,7 @@ mod knowledge;
 mod memories;
 pub(crate) mod read;
 pub(crate) mod relate;
+mod remind;
 pub(crate) mod write;
 
 use std::fmt;
@@ -59,6 +60,9 @@ const LIMIT: Arg =
 
 const ARCHIVED: Arg = Arg::flag("archived", "");
 
+/// Whether texts tell when they last changed.
+const DATES: Arg = Arg::flag("dates", "").also(&["show_dates", "with_dates"]);
+
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
 /// The tools that a memory needs at least: finding, reading, writing, catching up.
@@ -85,7 +89,7 @@ struct NamedSet {
 }
 
 /// Every set, in the order in which errors name them; the first is offered by default.
-const SETS: [NamedSet; 3] = [
+const SETS: [NamedSet; 4] = [
     NamedSet {
         name: "all",
         tables: &[TOOLS, knowledge::TOOLS],
@@ -106,6 +110,13 @@ const SETS: [NamedSet; 3] = [
         only: None,
         prompts: &[],
         instructions: memories::INSTRUCTIONS,
+    },
+    NamedSet {
+        name: "remind",
+        tables: &[remind::TOOLS],
+        only: None,
+        prompts: &[],
+        instructions: remind::INSTRUCTIONS,
     },
 ];
 
@@ -203,11 +214,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns net changes since you last looked, newest first; `detail`: the \
                       texts: {since_snapshot: 41}",
         args: &[
-            Arg::integer("since_snapshot", "Default 0, none").also(&[
-                "since",
-                "snapshot",
-                "snapshot_id",
-            ]),
+            Arg::integer("since_snapshot", "Default 0").also(&["since", "snapshot", "snapshot_id"]),
             Arg::flag("detail", ""),
             BUDGET,
             CURSOR,
@@ -235,7 +242,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryFetch",
         description: "Returns a node's text, after as much around it as fits: {anchor: 'ID'}",
-        args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32")],
+        args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32"), DATES],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: ToolRunner::Read(read::fetch),
@@ -257,6 +264,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                 "source_id",
             ]),
             BUDGET,
+            DATES,
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
@@ -367,6 +375,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::time("since", "", Millis::parse_rfc3339),
             Arg::time("until", "", Millis::parse_rfc3339_end),
             ARCHIVED,
+            DATES,
             LIMIT,
         ],
         output: Some(read::hits_output),
@@ -435,11 +444,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[
             Arg::text("payload", "").required().also(&["content", "markdown", "text"]),
             Arg::text("anchor", "").also(NODE_NAMES),
-            Arg::choice(
-                "mode",
-                "append: as last children; replace: as its text",
-                &["append", "replace"],
-            ),
+            Arg::choice("mode", "", &["append", "replace"]),
         ],
         output: Some(write::written_output),
         effect: Effect::Edits,

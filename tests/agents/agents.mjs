@@ -31,6 +31,7 @@ const RUNS = [
   { name: "user", script: script.REMEMBERING },
   { name: "rollback", script: script.ROLLING_BACK, checks: ["offered", "asked", "removed"] },
   { name: "hooks", go: goUnasked },
+  { name: "listed", go: list },
 ];
 
 class Place {
@@ -250,6 +251,38 @@ async function go(client, run) {
   }
 }
 
+// Sets a client up that can be asked for its servers alone, asks it, and returns its row.
+function list(client, run) {
+  const failures = [];
+  const row = {};
+  const check = (name, look) => {
+    try {
+      row[name] = look();
+    } catch (error) {
+      row[name] = "FAILED";
+      failures.push(`${name}: ${error.message}`);
+    }
+  };
+  const place = new Place(client, run, "");
+  const before = place.everything();
+  place.setup();
+  check("offered", () => {
+    const [file, ...args] = client.lists.argv;
+    const said = place.call(file, ...args);
+    fs.writeFileSync(join(place.root, "client.log"), said);
+    assert.match(said, client.lists.says);
+    return "listed";
+  });
+  check("removed", () => {
+    place.setup(["--remove"]);
+    const isOurs = ([path]) => path.startsWith("project");
+    const [now, then] = [place.everything(), before].map((it) => [...it].filter(isOurs));
+    assert.deepEqual(now, then);
+    return "exactly";
+  });
+  return failures.length ? { ...row, failures } : row;
+}
+
 const pins = JSON.parse(fs.readFileSync(join(import.meta.dirname, "package.json"))).dependencies;
 const widths = { client: 12, version: 8, run: 8 };
 
@@ -275,6 +308,7 @@ let n_runs = 0;
 let n_failed = 0;
 for (const client of CLIENTS) {
   for (const run of RUNS) {
+    if ((run.go === list) !== (client.lists !== undefined)) continue;
     if (client.asksNobody && run.script === script.ROLLING_BACK) continue;
     if (client.hasNoHooks && run.go === goUnasked) continue;
     if (!words.every((it) => isNamed(it, client, run))) continue;
@@ -283,7 +317,7 @@ for (const client of CLIENTS) {
     n_runs += 1;
     console.log(line({ ...row, client: client.name, version: pins[client.package], run: run.name }));
     if (row.strangers?.length) console.log(`    kept from ${row.strangers.join(", ")}`);
-    if (run.go) console.log(`    ${CHECKS_OF_HOOKS.map((it) => `${it}: ${row[it]}`).join(", ")}`);
+    if (run.go === goUnasked) console.log(`    ${CHECKS_OF_HOOKS.map((it) => `${it}: ${row[it]}`).join(", ")}`);
     for (const failure of row.failures ?? []) console.log(`    ${failure.replaceAll("\n", "\n    ")}`);
     if (row.failures) n_failed += 1;
     if (process.env.SHOW_TIMES) console.log(`    ${Date.now() - started} ms`);

@@ -11,6 +11,8 @@
 // - `hasNoHooks`: whether it calls no hooks.
 // - `isOfUser`: whether it has only settings of a user.
 // - `trusting`: flags that stand for a person who trusts the hooks in the client's dialog.
+// - `lists`: its command that lists its servers, and a line that it has to say. Such a client wants
+//   an account before it asks any model, so that nothing else of it can be run.
 
 import * as dialects from "./dialects.mjs";
 
@@ -199,5 +201,21 @@ trust_level = "trusted"
     unwrap: (text) => (text.startsWith("{") ? JSON.parse(text).content[0].text : text),
     // Of the library that it speaks with its model through.
     excused: [/AI SDK Warning/i, /ai sdk|AI_SDK/],
+  },
+  {
+    name: "droid",
+    package: "@factory/cli",
+    home: () => ({}),
+    project: {},
+    // It starts the server, and speaks with it.
+    lists: { argv: ["droid", "mcp", "list"], says: /^ *remindb +stdio +connected/m },
+  },
+  {
+    name: "amp",
+    package: "@sourcegraph/amp",
+    home: () => ({}),
+    project: {},
+    // It starts no server before an account approved it.
+    lists: { argv: ["amp", "mcp", "list"], says: /^ *remindb +command +remindb serve/m },
   },
 ];

@@ -102,3 +102,26 @@ fn a_write_of_what_is_nearly_there_names_it() {
     }
     client.end();
 }
+
+#[test]
+fn a_write_names_its_like_among_many_texts_of_the_same_words() {
+    let folder = compiled();
+    let of_ships = (0..200).map(|n| {
+        format!(
+            "Harbour lamps burn nightly before Rotterdam.\n\nThe tug {n} lies in berth {n}.\n\n"
+        )
+    });
+    folder.write("notes/harbour.md", &of_ships.collect::<String>());
+    folder.run(&["compile", "notes", "--db", "m.db"]);
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    for (again, like) in [
+        ("Harbour lamps burn nightly before Rotterdam!", "Harbour lamps burn nightly"),
+        ("The tug 120 lies in berth 120, always.", "The tug 120 lies in berth 120."),
+    ] {
+        let wrote = client.text("MemoryWrite", json!({"payload": again}));
+        let named = wrote.lines().nth(1).unwrap_or_default();
+        assert!(named.starts_with("nearly the same was there: "), "{wrote}");
+        assert!(named.contains(&format!("\"{like}")), "{wrote}");
+    }
+    client.end();
+}

@@ -73,6 +73,7 @@ fn the_golden_folder_becomes_the_tree_it_always_became() {
     folder.check_session(expect![[r#"
         $ compile notes --db m.db
         compiled: 11 added, 0 modified, 0 removed (11 ops)
+        passed over: 1 folder; --verbose lists them
         = 0
     "#]]);
     let db = folder.database("m.db");
@@ -105,6 +106,7 @@ fn the_golden_edit_is_one_node_more_and_one_other_text() {
     folder.check_session(expect![[r#"
         $ compile notes --db m.db
         compiled: 1 added, 1 modified, 0 removed (2 ops)
+        passed over: 1 folder; --verbose lists them
         = 0
     "#]]);
     let db = folder.database("m.db");
@@ -134,6 +136,7 @@ fn the_golden_edit_is_one_node_more_and_one_other_text() {
     folder.check_session(expect![[r#"
         $ compile notes --db m.db
         compiled: 0 added, 0 modified, 0 removed (0 ops)
+        passed over: 1 folder; --verbose lists them
         = 0
     "#]]);
     drop(db);

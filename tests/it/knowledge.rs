@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, finish};
 
+mod taught;
+
 /// Runs a command on the memory.
 #[track_caller]
 fn ok(folder: &Folder, args: &[&str]) -> String {

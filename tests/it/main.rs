@@ -13,6 +13,7 @@ mod collections;
 /// Kills, rivals, full disks and torn files: acknowledged writes are kept.
 mod crash;
 /// Typed memories by the command line and as files.
+mod dated;
 mod doors;
 /// Effects of edits on ids, heat, history and snapshots.
 mod edits;
@@ -49,6 +50,8 @@ mod migration;
 mod moving;
 /// The import of a database of remindb 0.3.
 mod old;
+/// What a compile does not read.
+mod passed_over;
 /// The place of the memory.
 mod places;
 /// The protocol's published schemas.
@@ -76,6 +79,9 @@ mod tidy;
 mod tool_commands;
 /// Deltas, rollbacks and dropped history.
 mod versions;
+/// The page for people.
+#[cfg(feature = "http")]
+mod view;
 /// A root's own folder `.remindb/`: settings, initial temperatures, ignore rules.
 mod workspace;
 /// Agents' writes, and their meeting with the files' text.

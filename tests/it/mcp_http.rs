@@ -294,7 +294,7 @@ fn a_refused_request_changes_nothing() {
         assert_eq!(as_page(fields), 403, "{fields}");
     }
     for path in
-        ["/", "/mcp/../health", "/../../etc/passwd", "/%2e%2e/etc/passwd", "/notes/store.md"]
+        ["//", "/mcp/../health", "/../../etc/passwd", "/%2e%2e/etc/passwd", "/notes/store.md"]
     {
         assert_eq!(up.send("GET", path, "", "").status, 404, "{path}");
     }

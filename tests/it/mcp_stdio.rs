@@ -408,7 +408,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         "MemorySearch",
         json!({"query": "a", "bugdet": 3}),
         expect![
-            "unknown argument `bugdet`; allowed: query, budget, detail, type, tags, status, importance, since, until, archived (did you mean `budget`?)"
+            "unknown argument `bugdet`; allowed: query, budget, detail, type, tags, status, importance, since, until, archived, dates (did you mean `budget`?)"
         ],
     );
     check("MemorySearch", json!({}), expect!["missing argument `query`, a string"]);
@@ -439,7 +439,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         "MemoryFetch",
         json!({"key": "x"}),
         expect![
-            "unknown argument `key`; allowed: anchor, budget, depth; missing argument `anchor`, a string"
+            "unknown argument `key`; allowed: anchor, budget, depth, dates; missing argument `anchor`, a string"
         ],
     );
     check(

@@ -20,6 +20,7 @@ pub(crate) const SCENARIOS: &[fn(&mut Door<'_>)] = &[
     rollback_undoes_one_call,
     finding::searches_are_narrowed,
     finding::conditions_that_nothing_meets_are_errors,
+    finding::texts_show_when_they_changed,
     finding::archived_ones_are_shown_only_when_asked,
     finding::every_tool_takes_a_uuid,
 ];
@@ -466,7 +467,7 @@ fn sets_of_tools_are_offered_alone_and_together() {
     for names in ["", "everything", "core,", "core, memory", "Memory"] {
         let ran = folder.run(["serve", "--db", "m.db", "--tools", names]);
         assert_eq!(ran.code, Some(2), "{names}: {}", ran.stderr);
-        assert!(ran.stderr.contains("`all`, `core`, `memory`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`all`, `core`, `memory`, `remind`"), "{}", ran.stderr);
     }
 }
 

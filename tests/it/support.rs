@@ -83,6 +83,7 @@ impl Folder {
             "REMINDB_TRANSPORT",
             "REMINDB_LISTEN",
             "REMINDB_TOKEN",
+            "SSH_CONNECTION",
             "MEMORY_DIR",
             "MAX_CORE_MEMORIES",
             "MAX_LEARNINGS",
@@ -338,6 +339,12 @@ impl Client {
         let message = serde_json::from_str(&line).unwrap();
         self.witness.came(&message);
         message
+    }
+
+    /// Returns the next line as it is.
+    #[track_caller]
+    pub(crate) fn raw_line(&self) -> String {
+        self.replies.recv_timeout(TIMEOUT).expect("a line should have come")
     }
 
     /// Returns the next line, if it comes soon enough.

@@ -49,6 +49,7 @@ const RESERVED: &[(&str, &[&str])] = &[
 
 /// Files that serve resources, from the rows of the table down to the connections.
 const PASSIVE: &[&str] = &[
+    "surface/observer.rs",
     "surface/resources.rs",
     "surface/resources/knowledge.rs",
     "surface/resources/memories.rs",

@@ -339,7 +339,8 @@ fn gitignore_is_followed_by_option_only() {
     );
     assert_eq!(
         compile(&folder, &["--gitignore"]).stdout,
-        "compiled: 0 added, 0 modified, 1 removed (1 ops)\n"
+        "compiled: 0 added, 0 modified, 1 removed (1 ops)\n\
+         passed over: 1 folder; --verbose lists them\n"
     );
 }
 

@@ -17,6 +17,7 @@ use crate::surface::ToolSet;
 pub(crate) enum Command {
     Compile(CompileArgs),
     Serve(ServeArgs),
+    View(ViewArgs),
     Inspect(InspectArgs),
     Search(SearchArgs),
     Remember(RememberArgs),
@@ -49,6 +50,8 @@ pub(crate) struct CompileArgs {
     pub(crate) is_reseeding: bool,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
+    /// Whether what was passed over is listed.
+    pub(crate) is_verbose: bool,
     pub(crate) is_json: bool,
 }
 
@@ -73,8 +76,18 @@ pub(crate) struct ServeArgs {
     pub(crate) origins: Vec<String>,
     /// Further paths that may be compiled.
     pub(crate) allowed: Vec<PathBuf>,
+    /// Whether to open the page in a browser.
+    pub(crate) is_open: bool,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewArgs {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) listen: Option<String>,
+    /// Whether to leave the browser alone.
+    pub(crate) is_without_browser: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,6 +95,9 @@ pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,
+    /// Whether the files and folders that a compile passes over are shown.
+    pub(crate) is_skipped: bool,
+    pub(crate) is_gitignore: bool,
     pub(crate) is_archived: bool,
     pub(crate) is_json: bool,
     pub(crate) depth: Option<usize>,
@@ -101,6 +117,7 @@ pub(crate) struct SearchArgs {
     pub(crate) since: Option<Millis>,
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
+    pub(crate) has_dates: bool,
     pub(crate) is_json: bool,
     pub(crate) color: ColorWhen,
 }

@@ -9,7 +9,7 @@ use lexopt::prelude::*;
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs,
+    SalvageArgs, SearchArgs, ServeArgs, ViewArgs,
 };
 use super::values::{
     parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
@@ -35,6 +35,7 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("reseed-temperatures") => args.is_reseeding = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
+            Short('v') | Long("verbose") => args.is_verbose = true,
             Long("json") => args.is_json = true,
             Value(value) => values.push(value),
             other => return otherwise("compile", other),
@@ -64,12 +65,26 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("token-file") => args.token_file = Some(parser.value()?.into()),
             Long("allow-host") => args.hosts.push(parser.value()?.string()?),
             Long("allow-origin") => args.origins.push(parser.value()?.string()?),
+            Long("open") => args.is_open = true,
             Long("allow") => args.allowed.push(parser.value()?.into()),
             Short('v') | Long("verbose") => args.is_verbose = true,
             other => return otherwise("serve", other),
         }
     }
     Ok(Command::Serve(args))
+}
+
+pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = ViewArgs { db, ..ViewArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("listen") => args.listen = Some(parser.value()?.string()?),
+            Long("no-open") => args.is_without_browser = true,
+            other => return otherwise("view", other),
+        }
+    }
+    Ok(Command::View(args))
 }
 
 pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
@@ -79,6 +94,8 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("tree") => args.is_tree = true,
             Long("files") => args.is_files = true,
+            Long("skipped") => args.is_skipped = true,
+            Long("gitignore") => args.is_gitignore = true,
             Long("depth") => args.depth = Some(parse_number("depth", &parser.value()?)?),
             Long("archived") => args.is_archived = true,
             Long("json") => args.is_json = true,
@@ -90,6 +107,9 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     }
     if args.is_archived && !args.is_tree {
         return Err(UsageError("`--archived` is for `--tree`; add it".to_owned()));
+    }
+    if args.is_gitignore && !args.is_skipped {
+        return Err(UsageError("`--gitignore` is for `--skipped`; add it".to_owned()));
     }
     Ok(Command::Inspect(args))
 }
@@ -118,6 +138,7 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
                     Some(parse_time("until", &parser.value()?, Millis::parse_rfc3339_end)?);
             }
             Long("archived") => args.is_archived = true,
+            Long("dates") => args.has_dates = true,
             Long("json") => args.is_json = true,
             Long("color") => args.color = parse_color(&parser.value()?)?,
             // Words need no quotes: `remindb search rate limit`.

@@ -15,7 +15,7 @@ use crate::cli::CommandError;
 use crate::cli::args::ServeArgs;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::Clock;
-use crate::server::http::{self, ADDRESS, BearerToken, Guard, Limits};
+use crate::server::http::{self, ADDRESS, BearerToken, Guard, Limits, OneTimeLinks};
 use crate::server::{BackgroundTask, ServeEnd};
 use crate::settings::config::Config;
 
@@ -42,7 +42,11 @@ pub(in crate::cli) fn run<S: Handler>(
 }
 
 /// Reads the HTTP options from flags, settings and the environment.
-pub(super) fn options(args: &ServeArgs, config: &Config) -> Result<HttpOptions, CommandError> {
+pub(super) fn options(
+    args: &ServeArgs,
+    config: &Config,
+    clock: &Clock,
+) -> Result<HttpOptions, CommandError> {
     let listen = args.listen.clone().or_else(|| config.server.listen.clone());
     let address = match listen.or_else(|| set("REMINDB_LISTEN")) {
         Some(text) => http::parse_listen_address(&text).ok_or_else(|| {
@@ -74,8 +78,64 @@ pub(super) fn options(args: &ServeArgs, config: &Config) -> Result<HttpOptions, 
             return Err(because(why));
         }
     }
+    let links = match args.is_open && token.is_some() {
+        true => Some(Arc::new(one_time_links(clock)?)),
+        false => None,
+    };
     let guard = Guard::new(address.ip(), &args.hosts, &args.origins, token);
-    Ok(HttpOptions { address, guard, limits: Limits::default(), links: None })
+    Ok(HttpOptions { address, guard, limits: Limits::default(), links })
+}
+
+/// Returns the options of `view`: this machine alone, a token of its own, and links to it.
+pub(in crate::cli) fn view_options(
+    listen: Option<&str>,
+    clock: &Clock,
+) -> Result<HttpOptions, CommandError> {
+    let address = http::parse_listen_address(listen.unwrap_or("127.0.0.1:0"));
+    let address = address.filter(|it| it.ip().is_loopback()).ok_or_else(|| {
+        let listen = listen.unwrap_or_default();
+        because(format!(
+            "cannot listen on `{listen}`; `view` is for this machine, as in 127.0.0.1:0 or \
+             [::1]:0; for others, there is `serve --transport http --open`"
+        ))
+    })?;
+    let links = one_time_links(clock)?;
+    let secret = links.secret().map_err(|error| no_secret(&error))?;
+    let token = BearerToken::new(&secret).map_err(because)?;
+    let guard = Guard::new(address.ip(), &[], &[], Some(token));
+    Ok(HttpOptions { address, guard, limits: Limits::default(), links: Some(Arc::new(links)) })
+}
+
+fn one_time_links(clock: &Clock) -> Result<OneTimeLinks, CommandError> {
+    OneTimeLinks::new(clock).map_err(|error| no_secret(&error))
+}
+
+fn no_secret(error: &io::Error) -> CommandError {
+    because(format!("cannot make a secret for the page: {error}"))
+}
+
+/// The links to the page of a server.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct PageLinks(Option<Arc<OneTimeLinks>>);
+
+/// Returns the links to the page of a server with these options.
+pub(in crate::cli) fn page_links(options: &HttpOptions) -> PageLinks {
+    PageLinks(options.links.clone())
+}
+
+impl PageLinks {
+    /// Returns a link to the page at an address where the server listens; it works once, if there
+    /// is a token.
+    pub(in crate::cli) fn make(&self, address: &str) -> io::Result<String> {
+        let address = match address.parse() {
+            Ok(address) => http::reachable(address).to_string(),
+            Err(_) => address.to_owned(),
+        };
+        Ok(match &self.0 {
+            Some(links) => format!("http://{address}/#once={}", links.make()?),
+            None => format!("http://{address}/"),
+        })
+    }
 }
 
 fn token(file: Option<&Path>) -> Result<Option<BearerToken>, CommandError> {

@@ -35,6 +35,30 @@ pub(in crate::cli) fn run<S: Handler>(
 }
 
 /// Returns an error that names the alternatives.
-pub(super) fn options(_: &ServeArgs, _: &Config) -> Result<HttpOptions, CommandError> {
+pub(super) fn options(_: &ServeArgs, _: &Config, _: &Clock) -> Result<HttpOptions, CommandError> {
     Err(because("this build has no HTTP; serve on the standard streams, or build it with `http`"))
+}
+
+/// Returns an error: the page needs HTTP.
+pub(in crate::cli) fn view_options(
+    _: Option<&str>,
+    _: &Clock,
+) -> Result<HttpOptions, CommandError> {
+    Err(because("this build has no HTTP, and so no page; build it with `http`"))
+}
+
+/// Links that cannot exist.
+#[derive(Clone, Debug)]
+pub(in crate::cli) enum PageLinks {}
+
+/// Returns the links; never called.
+pub(in crate::cli) fn page_links(options: &HttpOptions) -> PageLinks {
+    match *options {}
+}
+
+impl PageLinks {
+    /// Returns a link; never called.
+    pub(in crate::cli) fn make(&self, _: &str) -> io::Result<String> {
+        match *self {}
+    }
 }

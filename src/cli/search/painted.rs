@@ -44,7 +44,7 @@ fn entry_head_len(line: &str) -> usize {
         return line.len();
     }
     let id = line.find(['[', ' ']).unwrap_or(line.len());
-    match NodeId::parse(&line[..id]) {
+    match NodeId::parse(line[..id].split('@').next().unwrap_or_default()) {
         None => 0,
         Some(_) if line[id..].starts_with('[') => line.find(']').map_or(id, |it| it + 1),
         Some(_) => id,

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
+use crate::ingest::scan::Listing;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
@@ -57,6 +58,7 @@ impl Old {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            listing: Listing::Counts,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::scan::{ScannedFile, SkippedPath};
+use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
 use crate::settings::workspace::Workspace;
 use crate::store::FileRow;
 
@@ -25,6 +25,7 @@ pub(super) struct CompilePlan {
     /// Files of nested roots that this root takes over, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
     pub(super) skipped: Vec<SkippedPath>,
+    pub(super) passed_over: PassedOver,
 }
 
 impl CompilePlan {

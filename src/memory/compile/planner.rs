@@ -60,7 +60,7 @@ pub(super) fn make_plan(
             skipped.push(SkippedPath { path: scope.path.clone(), line: None, what });
             scan::ScanResult::default()
         }
-        Kind::File | Kind::Folder => scan::walk_folder(&rules, &full),
+        Kind::File | Kind::Folder => scan::walk_folder(&rules, &full, request.listing),
     };
     if let Some(watch) = watch.filter(|_| is_folder) {
         let own = rows.iter().filter(|row| scope.covers(&row.path));
@@ -70,6 +70,7 @@ pub(super) fn make_plan(
     scrub_paths(&mut walk, &scope.root, redactor);
     skipped.extend(walk.skipped);
     plan.skipped = skipped;
+    plan.passed_over = walk.passed_over;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
     plan.scope = scope;
     plan.workspace = workspace;
@@ -176,6 +177,7 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
         }
     };
     walk.unseen.iter_mut().for_each(clean);
+    walk.passed_over.finish(|path| redactor.scrub(path).text.into_owned());
     walk.skipped.iter_mut().for_each(|it| clean(&mut it.path));
     let mut n_scrubbed = 0;
     for file in &mut walk.found {

@@ -25,6 +25,7 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         n_threads: 2,
         workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
         temperatures_for: InitialTemperaturesFor::NewNodes,
+        listing: Listing::Counts,
         stopwatch: clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|_, _| true,

@@ -2,17 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::WritePayload;
 use crate::memory::{Error, Memory};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::query;
+use crate::query::WordsOfText;
 use crate::query::render::{to_one_line, written};
-use crate::store::NodeData;
 use crate::store::reader::{NodeHead, Reader};
-
-/// Written nodes that are compared with what is there; a longer text is a document.
-const COMPARED_MAX: usize = 8;
+use crate::store::{NodeData, NodeKey};
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
@@ -34,13 +30,14 @@ impl WrittenNode {
 }
 
 impl Memory {
-    /// Returns the text and the facts of a write's reply.
+    /// Returns the text and the facts of a write's reply. `candidates` are what may be near
+    /// duplicates of its texts.
     pub(super) fn report_written(
         &self,
-        payload: &WritePayload,
+        candidates: &[(WordsOfText, Vec<NodeKey>)],
         written: &[WrittenNode],
     ) -> Result<(String, Value), Error> {
-        let similar = self.similar(payload, written)?;
+        let similar = self.similar(candidates, written)?;
         let first = &written[0];
         let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
         let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
@@ -73,18 +70,15 @@ impl Memory {
         Ok((text, structured))
     }
 
-    /// Returns a node that says nearly what a write of few nodes said, other than the written ones.
+    /// Returns a node that says nearly what a write said, other than the written ones.
     fn similar(
         &self,
-        payload: &WritePayload,
+        candidates: &[(WordsOfText, Vec<NodeKey>)],
         written: &[WrittenNode],
     ) -> Result<Option<NodeHead>, Error> {
         let except: Vec<String> = written.iter().map(|it| it.id.to_string()).collect();
-        if COMPARED_MAX < except.len() {
-            return Ok(None);
-        }
-        for node in &payload.tree.nodes {
-            let near = |reader: &Reader| query::near_duplicate(reader, &node.content, &except);
+        for (words, keys) in candidates.iter().filter(|it| !it.1.is_empty()) {
+            let near = |reader: &Reader| words.nearest(reader, keys, &except);
             if let Some(similar) = self.read(near)? {
                 return Ok(Some(similar));
             }

@@ -2,14 +2,14 @@
 
 mod details;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::given::Parsed;
 use super::recall::find_topic;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
 use crate::model::entities::{normal_name, slug_of};
-use crate::model::kinds::knowledge::CONFLICT_STATES;
+use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
@@ -59,6 +59,58 @@ pub(crate) fn topics_document(reader: &Reader) -> Parsed<Value> {
         }));
     }
     Ok(json!({"topics": topics}))
+}
+
+/// Returns the numbers of nodes of each type of knowledge, of episodes by kind, and of what waits.
+pub(crate) fn stats_document(reader: &Reader) -> Parsed<Value> {
+    let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> Parsed<usize> {
+        let mut wanted = vec![
+            FieldFilter::text("type", node_type.as_str()),
+            FieldFilter::integer("archived", 0),
+        ];
+        wanted.extend(also);
+        Ok(reader.nodes_with(&wanted)?.len())
+    };
+    let mut kinds = Map::new();
+    for kind in EPISODE_KINDS {
+        let of_kind = FieldFilter::text("kind", kind);
+        kinds.insert((*kind).to_owned(), n_of(NodeType::Episode, Some(of_kind))?.into());
+    }
+    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    Ok(json!({
+        "episodes": n_of(NodeType::Episode, None)?,
+        "episode_types": kinds,
+        "pending": reader.pending_episodes(None)?,
+        "concepts": n_of(NodeType::Concept, None)?,
+        "facts": n_of(NodeType::Fact, None)?,
+        "topics": n_of(NodeType::Topic, None)?,
+        "entities": n_of(NodeType::Entity, None)?,
+        "open_conflicts": n_of(NodeType::Conflict, Some(open))?,
+    }))
+}
+
+/// Returns deleted episodes and concepts, or those of one type alone, newest first.
+pub(crate) fn deleted_document(reader: &Reader, only: Option<&str>, n_max: usize) -> Parsed<Value> {
+    let mut rows = Vec::new();
+    for node_type in [NodeType::Episode, NodeType::Concept] {
+        if only.is_none_or(|it| it == node_type.as_str()) {
+            let hidden = [
+                FieldFilter::text("type", node_type.as_str()),
+                FieldFilter::integer("archived", 1),
+            ];
+            rows.extend(reader.knowledge(&reader.nodes_with(&hidden)?)?);
+        }
+    }
+    rows.retain(|it| it.has("deleted"));
+    rows.sort_by_key(|it| std::cmp::Reverse(it.key));
+    let total = rows.len();
+    rows.truncate(n_max);
+    let line = |it: &KnowledgeRow| {
+        let node_type = it.node_type.as_str();
+        json!({"id": it.id, "type": node_type, "title": it.title()})
+    };
+    let deleted: Vec<Value> = rows.iter().map(line).collect();
+    Ok(json!({"deleted": deleted, "total": total}))
 }
 
 /// Returns the newest concepts, of a topic or all, with their number.

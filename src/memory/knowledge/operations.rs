@@ -53,6 +53,7 @@ const UPDATED: &[&str] = &[
     "conditions",
     "exceptions",
     "entities",
+    "metadata",
     "category",
     "importance",
     "archived",

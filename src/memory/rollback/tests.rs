@@ -10,6 +10,7 @@ use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::*;
+use crate::ingest::scan::Listing;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
@@ -76,6 +77,7 @@ impl RollbackFixture {
             n_threads: 1,
             workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            listing: Listing::Counts,
             stopwatch: Clock::manual(NOW).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,

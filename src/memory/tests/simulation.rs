@@ -11,6 +11,7 @@ use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
+use crate::ingest::scan::Listing;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::memory::compile::{
@@ -214,6 +215,7 @@ impl Simulation {
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            listing: Listing::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -410,7 +412,11 @@ impl Simulation {
     }
 
     fn fetch(&mut self, id: &str) -> String {
-        let ask = query::FetchQuery { anchor: id, levels: query::clamp_levels(None, 3) };
+        let ask = query::FetchQuery {
+            anchor: id,
+            levels: query::clamp_levels(None, 3),
+            ..query::FetchQuery::default()
+        };
         let answer = self.memory().query_and_warm(&query::Query::Fetch(ask), None).unwrap();
         let keys = seen::read_state(&self.db()).keys;
         let attended = self.model.attended;

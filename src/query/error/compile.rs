@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::ingest::parse::Syntax;
+use crate::ingest::scan::document_kind;
 use crate::store::StoreError;
 
 /// A reason why nothing was compiled.
@@ -89,9 +90,12 @@ impl fmt::Display for CompileError {
             }
             CompileError::Unsupported { path } => write!(
                 f,
-                "cannot compile `{}`: not a format that is understood; name a folder, or a file \
-                 that ends in {}",
+                "cannot compile `{}`: {}; name a folder, or a file that ends in {}",
                 path.display(),
+                match document_kind(&path.to_string_lossy()) {
+                    Some(kind) => format!("{kind} are not read"),
+                    None => "not a format that is understood".to_owned(),
+                },
                 Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
             ),
             CompileError::NotUtf8 { path } => write!(

@@ -48,6 +48,10 @@ impl<'a> TextEntry<'a> {
         let own = if is_heading { title.as_ref() } else { "" };
         let place = format!("# {}\n", breadcrumb(head, &text.breadcrumb, own));
         let mut lines = head.id.clone();
+        if let Some(at) = head.changed_at {
+            lines.push('@');
+            lines.push_str(&at.day());
+        }
         match (is_titled, head.node_type.as_str()) {
             (true, _) => lines.push_str("[#]"),
             (false, "text") => (),

@@ -124,7 +124,11 @@ fn an_unknown_anchor_names_the_nearest() {
 fn a_batch_keeps_the_order_asked_for() {
     let reader = Sketch::of(NOTES);
     let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
-    let text = |ids: &[&str], budget| match asked(&reader, Query::Batch(ids.to_vec()), budget) {
+    let text = |ids: &[&str], budget| match asked(
+        &reader,
+        Query::Batch(BatchQuery { ids: ids.to_vec(), has_dates: false }),
+        budget,
+    ) {
         Ok(answer) => answer.text,
         Err(error) => format!("error: {error}"),
     };

@@ -12,7 +12,7 @@ use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::Millis;
 use crate::model::schedule::Debounce;
 use crate::server::Stop;
-use crate::surface::MemoryHandler;
+use crate::surface::Watched;
 
 /// Maximum milliseconds until a change by another process is noticed.
 const LOOK_MS: i64 = 250;
@@ -21,13 +21,13 @@ const LOOK_MS: i64 = 250;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Notifies clients of changes until stopped.
-pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
-    let (tools, hub) = (&server.handler, &server.hub);
-    let watch = tools.memory.clock().stopwatch();
+pub(crate) fn run_notifications<S: Watched>(server: &Server<S>, stop: &Stop) {
+    let (handler, hub) = (&server.handler, &server.hub);
+    let watch = server.clock.stopwatch();
     let mut pace = NotifyPace::default();
     let mut last_error = String::new();
     loop {
-        let wait = match hub.has_subscribers_or(|| tools.watch.end()) {
+        let wait = match hub.has_subscribers_or(|| handler.watch().end()) {
             false => {
                 // A later subscriber is notified of later changes only.
                 pace = NotifyPace::default();
@@ -35,8 +35,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
             }
             true => {
                 publish_changes(server, &mut last_error);
-                let resources = &tools.memory.workspace().config.server.resources;
-                let window = |uri: &str| resources.debounce_of(short(uri));
+                let window = |uri: &str| handler.debounce_of(short(uri));
                 let left_ms = pace.turn(hub, Millis(watch.elapsed_ms()), window);
                 let wait_ms = left_ms.map_or(LOOK_MS, |it| it.min(LOOK_MS));
                 Duration::from_millis(wait_ms.unsigned_abs())
@@ -50,9 +49,9 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
 
 /// Marks the resources that changed. A failure is logged once, not at every try, since the log may
 /// be a resource with a subscriber.
-fn publish_changes(server: &Server<MemoryHandler>, last_error: &mut String) {
-    let Server { handler: tools, hub, .. } = server;
-    match tools.watch.changed_resources(&tools.memory) {
+fn publish_changes<S: Watched>(server: &Server<S>, last_error: &mut String) {
+    let Server { handler, hub, .. } = server;
+    match handler.watch().changed_resources(handler.view()) {
         Ok(changed) => {
             last_error.clear();
             changed.iter().for_each(|uri| hub.mark_changed(uri));

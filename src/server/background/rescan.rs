@@ -15,6 +15,7 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
+use crate::ingest::scan::Listing;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
@@ -165,6 +166,7 @@ impl Rescanner {
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
+            listing: Listing::Counts,
             stopwatch: memory.clock().stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| !stop.is_set(),
@@ -201,6 +203,9 @@ impl Rescanner {
         match (is_started, report.snapshot) {
             (true, None) => log::debug!("{report} took_ms={took_ms}"),
             _ => log::info!("{report} took_ms={took_ms}"),
+        }
+        if !is_started && !report.passed_over.is_empty() {
+            log::info!("{}; `remindb inspect --skipped` lists them", report.passed_over);
         }
     }
 

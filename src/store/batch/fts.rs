@@ -17,6 +17,8 @@
 
 mod segments;
 
+use rusqlite::{Row, params};
+
 use super::Batch;
 use crate::store::connection::LargeCache;
 use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
@@ -42,6 +44,28 @@ pub(super) enum Indexing<'a> {
 }
 
 impl Batch<'_> {
+    /// Returns the eldest nodes that a full-text expression matches, at most `n_max`. It is for the
+    /// beginning of a write, since nodes that wait to be indexed are not found.
+    pub(crate) fn nodes_with(
+        &self,
+        expression: &str,
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const NODES: &str = "
+            SELECT rowid
+              FROM node_fts
+             WHERE node_fts MATCH ?1
+             ORDER BY rowid
+             LIMIT ?2";
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        self.tx.rows(
+            NODES,
+            params![expression, i64::try_from(n_max).unwrap_or(i64::MAX)],
+            read,
+            "look words up",
+        )
+    }
+
     /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
         const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::Redactor;
+use crate::ingest::scan::Listing;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportLines, export, import, salvage};
@@ -277,6 +278,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             slice_bytes: usize::MAX,
+            listing: Listing::Counts,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };

@@ -1,7 +1,7 @@
 //! Filters: conditions on the nodes that a search, a tree or a walk shows.
 //!
-//! Only typed memories have tags, a status, an importance and a time, so that such a condition
-//! leaves out every other node.
+//! Only typed memories have tags, a status and an importance, so that such a condition leaves out
+//! every other node.
 
 use rusqlite::Row;
 use rusqlite::types::Value;
@@ -29,9 +29,9 @@ pub(crate) struct NodeFilter<'a> {
     pub(crate) tags: &'a [String],
     pub(crate) status: Option<&'a str>,
     pub(crate) importance: Option<&'a str>,
-    /// The first moment of its last update.
+    /// The first moment of its last change, as in [`changed_at`].
     pub(crate) since: Option<Millis>,
-    /// The last moment of its last update.
+    /// The last moment of its last change.
     pub(crate) until: Option<Millis>,
     pub(crate) archived: ArchivedNodes,
 }
@@ -43,10 +43,13 @@ impl NodeFilter<'_> {
             ("tags", !self.tags.is_empty()),
             ("status", self.status.is_some()),
             ("importance", self.importance.is_some()),
-            ("since", self.since.is_some()),
-            ("until", self.until.is_some()),
         ];
         given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
+    /// Returns whether it has a condition on the time of the last change.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
     }
 
     /// Returns whether every node meets it.
@@ -61,8 +64,7 @@ impl NodeFilter<'_> {
         let node_type = text(self.node_type.map(NodeType::as_str));
         let (typed, noted) =
             if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
-        let is_timed = self.since.is_some() || self.until.is_some();
-        let bound = |at: Option<Millis>, none: i64| match is_timed {
+        let bound = |at: Option<Millis>, none: i64| match self.is_timed() {
             true => Value::Integer(at.map_or(none, |it| it.0)),
             false => Value::Null,
         };
@@ -78,6 +80,44 @@ impl NodeFilter<'_> {
         ]
     }
 }
+
+/// The time, in ms since the Unix epoch, at which the text of the node of key `$node` last changed.
+///
+/// A typed memory has it in its fields. Of another node it is the time of the last snapshot that
+/// added it or changed its text; the first snapshot of the history where it is not older than the
+/// node. A text that is the file's own is no newer than the file.
+macro_rules! changed_at {
+    ($node:literal) => {
+        concat!(
+            "(SELECT ifnull(
+                  (SELECT value
+                     FROM facet
+                    WHERE node = changed.key
+                      AND key = 'updated_at'
+                      AND typeof(value) = 'integer'),
+                  min(ifnull((SELECT mtime / 1000000
+                                FROM file
+                               WHERE id = changed.file
+                                 AND changed.source_hash = changed.content_hash),
+                             9223372036854775807),
+                      ifnull((SELECT created_at
+                                FROM diff
+                                JOIN snapshot ON snapshot.id = diff.snapshot
+                               WHERE diff.node_id = changed.id
+                                 AND diff.op <> 'rank'
+                                 AND diff.old_hash IS NOT diff.new_hash
+                               ORDER BY diff.snapshot DESC
+                               LIMIT 1),
+                             (SELECT created_at FROM snapshot ORDER BY id LIMIT 1))))
+               FROM node AS changed
+              WHERE changed.key = ",
+            $node,
+            ")"
+        )
+    };
+}
+
+pub(super) use changed_at;
 
 /// The condition that the node of key `$node` meets a filter, whose values are the parameters from
 /// `?3` on. Only the type of a note is read from its row, last of all.
@@ -107,12 +147,9 @@ macro_rules! meets_filter {
                        SELECT 1 FROM facet WHERE key = 'tag' AND value = tag.value AND node = ",
             $node,
             "))
-              AND (?8 IS NULL OR EXISTS (
-                  SELECT 1
-                    FROM facet
-                   WHERE node = ",
-            $node,
-            " AND key = 'updated_at' AND value BETWEEN ?8 AND ?9))
+              AND (?8 IS NULL OR ",
+            changed_at!($node),
+            " BETWEEN ?8 AND ?9)
               AND (?10 IS NULL OR (SELECT node_type FROM node WHERE key = ",
             $node,
             ") = ?10)"

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Row, params, params_from_iter};
 use serde::Deserialize;
 
-use super::filter::{NodeFilter, meets_filter};
+use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
@@ -21,6 +21,8 @@ use crate::store::{ErrorStep, NodeKey, StoreError, one};
 /// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
 
+/// Characters of front matter that ranking reads.
+const FRONT_MATTER_CHARS: usize = 1_000;
 /// Siblings that are read of a section at once; more are looked up one by one.
 const SIBLINGS_MAX: usize = 64;
 /// Siblings before and after a node.
@@ -211,6 +213,26 @@ impl Reader {
             Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
+    }
+
+    /// Returns the beginning of the front matter of each node's file, where it has any.
+    pub(crate) fn front_matter(
+        &self,
+        keys: &[NodeKey],
+    ) -> Result<HashMap<NodeKey, String>, StoreError> {
+        const FRONT_MATTER: &str = "
+            SELECT n.key, substr(front.content, 1, ?2)
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value
+              JOIN node AS front ON front.key = (
+                   SELECT key FROM node
+                    WHERE file = n.file AND parent IS NULL
+                    ORDER BY position LIMIT 1)
+             WHERE front.node_type = 'preamble'";
+        let params = params![list(keys), limit(FRONT_MATTER_CHARS)];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let rows = self.all(FRONT_MATTER, params, read).doing("read front matter")?;
+        Ok(rows.into_iter().collect())
     }
 
     /// Returns the text that follows each node: a heading's first child, another node's next

@@ -109,6 +109,22 @@ impl Reader {
         rows.into_iter().filter_map(Result::transpose).next().transpose()
     }
 
+    /// Returns the types of those nodes, in their order; a type that this build does not know is
+    /// left out.
+    pub(crate) fn types_of(
+        &self,
+        keys: &[NodeKey],
+    ) -> Result<Vec<(NodeKey, NodeType)>, StoreError> {
+        const TYPES: &str = "
+            SELECT node.key, node.node_type
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.key = wanted.value";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, String>(1)?));
+        let rows = self.all(TYPES, [list(keys)], read).doing("read the types of nodes")?;
+        let known = |(key, name): (NodeKey, String)| Some((key, NodeType::parse(&name)?));
+        Ok(rows.into_iter().filter_map(known).collect())
+    }
+
     /// Returns the facts below clusters, eldest first, at most `n_max`.
     pub(crate) fn facts_below(
         &self,
@@ -157,6 +173,39 @@ impl Reader {
              CROSS JOIN typed_edge AS edge ON edge.target = target.id
              LIMIT ?2";
         self.all(EDGES, params![list(keys), limit(n_max)], read_edge).doing("read typed edges")
+    }
+
+    /// Returns the typed edges that lead to those nodes, at most `n_max`: none of a type of which
+    /// more than `same_max` lead to a node.
+    pub(crate) fn typed_edges_to_few(
+        &self,
+        keys: &[NodeKey],
+        same_max: usize,
+        n_max: usize,
+    ) -> Result<Vec<TypedEdge>, StoreError> {
+        const EDGES: &str = "
+            WITH RECURSIVE kind (id, key, type) AS (
+                SELECT node.id, node.key, (SELECT min(type) FROM typed_edge WHERE target = node.id)
+                  FROM json_each(?1) AS wanted
+                 CROSS JOIN node ON node.key = wanted.value
+                 UNION ALL
+                SELECT id, key,
+                       (SELECT min(next.type)
+                          FROM typed_edge AS next
+                         WHERE next.target = kind.id AND next.type > kind.type)
+                  FROM kind
+                 WHERE type IS NOT NULL)
+            SELECT edge.source, kind.key, edge.type, edge.strength
+              FROM kind
+             CROSS JOIN typed_edge AS edge ON edge.target = kind.id AND edge.type = kind.type
+             WHERE NOT EXISTS (
+                   SELECT 1
+                     FROM typed_edge AS same
+                    WHERE same.target = kind.id AND same.type = kind.type
+                    LIMIT 1 OFFSET ?2)
+             LIMIT ?3";
+        let params = params![list(keys), limit(same_max), limit(n_max)];
+        self.all(EDGES, params, read_edge).doing("read typed edges")
     }
 
     /// Returns the newest nodes of a type that have a value under a key, at most `n_max`.

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{OptionalExtension, Row};
 
+use super::browse_sums::BrowseCache;
 use super::summary::Temperatures;
 use super::{ChangeCounters, Reader, unsigned};
 use crate::model::clock::Millis;
@@ -29,7 +30,11 @@ const TEMPERATURES_MS: i64 = 60_000;
 
 /// The sums that the readers of a memory share.
 #[derive(Clone, Default)]
-pub(crate) struct SumCache(Arc<Mutex<KnownSums>>);
+pub(crate) struct SumCache {
+    known: Arc<Mutex<KnownSums>>,
+    /// Of pages for people.
+    pub(super) browsed: BrowseCache,
+}
 
 #[derive(Clone, Default)]
 struct KnownSums {
@@ -106,11 +111,11 @@ pub(crate) struct ReferenceSums {
 
 impl SumCache {
     fn known(&self) -> KnownSums {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn note(&self, note: impl FnOnce(&mut KnownSums)) {
-        note(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        note(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 

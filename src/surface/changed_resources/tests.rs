@@ -2,12 +2,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::memory::{ForgetMode, RelateRequest, WriteMode};
+use crate::memory::{ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::AttendedTime;
 use crate::store::IfMissing;
 
-const ALL: &str = "graph snapshots tree files";
+const ALL: &str = "graph snapshots timeline tree files heat";
 
 /// A memory that one process watches and another changes.
 struct WatchedMemory {
@@ -35,7 +35,7 @@ impl WatchedMemory {
     fn compiled() -> WatchedMemory {
         let fixture = WatchedMemory::new();
         fixture.compile();
-        fixture.watch.begin(&fixture.watching).unwrap();
+        fixture.watch.begin(&fixture.watching.read_only()).unwrap();
         fixture
     }
 
@@ -61,7 +61,7 @@ impl WatchedMemory {
     }
 
     fn changed(&self) -> String {
-        let changed = self.watch.changed_resources(&self.watching).unwrap();
+        let changed = self.watch.changed_resources(&self.watching.read_only()).unwrap();
         let short = changed.iter().map(|it| it.strip_prefix("remindb://").unwrap());
         short.collect::<Vec<_>>().join(" ")
     }
@@ -76,7 +76,7 @@ impl WatchedMemory {
 #[test]
 fn a_compile_changes_resources_and_a_second_one_none() {
     let fixture = WatchedMemory::new();
-    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.check_changes("");
     fixture.compile();
     fixture.check_changes(ALL);
@@ -94,7 +94,7 @@ fn an_agent_edit_changes_files_only_within_one() {
     let parent = fixture.id("deep");
     let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
     write(None).unwrap();
-    fixture.check_changes("graph snapshots tree");
+    fixture.check_changes("graph snapshots timeline tree heat");
     write(Some(parent.as_str())).unwrap();
     fixture.check_changes(ALL);
     fixture.writing.forget(&parent, ForgetMode::Cascade).unwrap();
@@ -130,11 +130,11 @@ fn reading_pinning_and_cooling_change_the_temperatures_alone() {
     let id = fixture.id("deep");
     fixture.check_changes("");
     fixture.writing.fetch(&id, None).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.pin(&id, None).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    fixture.check_changes("temperature");
+    fixture.check_changes("temperature heat");
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
     fixture.check_changes("");
 }
@@ -142,7 +142,7 @@ fn reading_pinning_and_cooling_change_the_temperatures_alone() {
 #[test]
 fn a_clock_that_cools_nothing_changes_nothing() {
     let fixture = WatchedMemory::new();
-    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     fixture.check_changes("");
 }
@@ -152,9 +152,9 @@ fn a_new_watcher_sees_later_changes_only() {
     let fixture = WatchedMemory::compiled();
     fixture.watch.end();
     fixture.writing.write("Unseen.", None, WriteMode::Append).unwrap();
-    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.check_changes("");
     fixture.writing.write("Seen.", None, WriteMode::Append).unwrap();
-    fixture.watch.begin(&fixture.watching).unwrap();
-    fixture.check_changes("graph snapshots tree");
+    fixture.watch.begin(&fixture.watching.read_only()).unwrap();
+    fixture.check_changes("graph snapshots timeline tree heat");
 }

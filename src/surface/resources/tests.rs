@@ -1,5 +1,6 @@
 //! Tests for resources: their documents byte for byte, and reads without effect.
 
+mod browse;
 mod custom;
 mod golden;
 mod memories;
@@ -107,6 +108,16 @@ fn the_table_has_the_names_that_clients_know() {
         remindb://sessions/logs sessions-logs false
         remindb://sessions/logs/{id} sessions-log-by-id false
         remindb://rescan rescan true
+        remindb://node/{id}{?from} node false
+        remindb://children{?of,after,limit} children false
+        remindb://map{?path,limit} map false
+        remindb://heat heat true
+        remindb://search{?q,type,budget} search false
+        remindb://links/{id}{?direction,after,limit} links false
+        remindb://timeline timeline true
+        remindb://timeline{?before,limit} timeline-page false
+        remindb://snapshots/{id}/changes{?after,limit} snapshot-changes false
+        remindb://history/{id}{?before,limit} node-history false
         memory://recent recent-memories true
         memory://recent{?limit,tags} recent-memories-narrowed false
         memory://core core-memories true

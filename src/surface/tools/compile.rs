@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::ingest::scan::Listing;
 use crate::mcp::{Args, Call, HandlerError, Reply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
@@ -28,6 +29,7 @@ pub(super) fn compile(
         n_threads: tools.n_threads,
         workspace: &|root| tools.memory.workspace_of(root),
         temperatures_for: InitialTemperaturesFor::NewNodes,
+        listing: Listing::Counts,
         stopwatch: tools.memory.clock().stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
@@ -40,6 +42,9 @@ pub(super) fn compile(
     };
     let report = tools.memory.compile_as(&request)?;
     let mut text = report.to_string();
+    if !report.passed_over.is_empty() {
+        text += &format!("\n{}; `remindb inspect --skipped` lists them", report.passed_over);
+    }
     for warning in report.warnings.iter().take(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\nwarning: {warning}"));
     }

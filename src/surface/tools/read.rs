@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::tree::NodeType;
 use crate::query::{
-    self, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery, HistoryQuery, Query,
-    RelatedQuery, SearchQuery, TreeQuery,
+    self, BatchQuery, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery,
+    HistoryQuery, Query, RelatedQuery, SearchQuery, TreeQuery,
 };
 use crate::store::reader::{ArchivedNodes, NodeFilter};
 use crate::surface::list_output;
@@ -25,6 +25,7 @@ pub(super) fn search(args: &Args) -> Query<'_> {
             archived: archived(args),
         },
         limit: args.integer("limit").filter(|it| 0 < *it).and_then(|it| it.try_into().ok()),
+        has_dates: args.flag("dates"),
     })
 }
 
@@ -39,11 +40,18 @@ pub(super) fn tree(args: &Args) -> Query<'_> {
 
 pub(super) fn fetch(args: &Args) -> Query<'_> {
     let levels = query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS);
-    Query::Fetch(FetchQuery { anchor: args.text("anchor").unwrap_or_default(), levels })
+    Query::Fetch(FetchQuery {
+        anchor: args.text("anchor").unwrap_or_default(),
+        levels,
+        has_dates: args.flag("dates"),
+    })
 }
 
 pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
-    Query::Batch(args.texts("node_ids").iter().map(String::as_str).collect())
+    Query::Batch(BatchQuery {
+        ids: args.texts("node_ids").iter().map(String::as_str).collect(),
+        has_dates: args.flag("dates"),
+    })
 }
 
 pub(super) fn related(args: &Args) -> Query<'_> {

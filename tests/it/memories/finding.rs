@@ -43,7 +43,7 @@ pub(super) fn searches_are_narrowed(door: &mut Door<'_>) {
     let notes = ["Harbour", "The harbour has two piers."];
     let (tea, ice) = ("Likes harbour tea", "The harbour freezes");
     let (wall, old) = ("Paint the harbour wall", "Old harbour errand");
-    let rows: [(Value, &[&str]); 19] = [
+    let rows: [(Value, &[&str]); 22] = [
         (json!({}), &[notes[0], notes[1], tea, ice, wall]),
         (json!({"archived": false}), &[notes[0], notes[1], tea, ice, wall]),
         (json!({"archived": true}), &[notes[0], notes[1], tea, ice, wall, old]),
@@ -60,7 +60,10 @@ pub(super) fn searches_are_narrowed(door: &mut Door<'_>) {
         (json!({"status": "completed"}), &[]),
         (json!({"importance": "high"}), &[tea]),
         (json!({"importance": "low", "tags": ["sea"]}), &[ice]),
-        (json!({"since": "2020-01-01"}), &[tea, ice, wall]),
+        (json!({"since": "2020-01-01"}), &[notes[0], notes[1], tea, ice, wall]),
+        (json!({"since": "2020-01-01", "type": "heading"}), &[notes[0]]),
+        (json!({"since": "2020-01-01", "tags": ["sea"]}), &[ice, wall]),
+        (json!({"since": "2120-01-01"}), &[]),
         (json!({"until": "2020-01-01T10:00:00+02:00"}), &[]),
         (json!({"since": "", "status": "", "type": "task"}), &[wall]),
     ];
@@ -105,11 +108,55 @@ pub(super) fn conditions_that_nothing_meets_are_errors(door: &mut Door<'_>) {
             "`status` is of tasks, and the type is core".to_owned(),
         ),
         (json!({"tag": "sea"}), "did you mean `tags`?".to_owned()),
+        (json!({"dates": "soon"}), "`dates` must be true or false".to_owned()),
+        (json!({"date": true}), "did you mean `dates`?".to_owned()),
     ];
     for (mut ask, expected) in rows {
         ask["query"] = "harbour".into();
         let (text, is_error) = door.text("MemorySearch", ask.clone());
         assert!(is_error && text.contains(&expected), "{ask}: {text}");
+    }
+}
+
+/// Of notes and memories, which have a time alike.
+pub(super) fn texts_show_when_they_changed(door: &mut Door<'_>) {
+    harbour(door);
+    let (stored, _) = door.text("query_memories", json!({"search": "likes"}));
+    let (_, day) = stored.split_once(r#""updated_at":""#).unwrap();
+    let day = &day[..10];
+    let ask = |detail: &str, more: Value| {
+        let mut ask = json!({"query": "harbour tea piers", "detail": detail});
+        ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ask
+    };
+    for (more, is_dated) in [
+        (json!({}), false),
+        (json!({"dates": false}), false),
+        (json!({"dates": "true"}), true),
+        (json!({"with_dates": true}), true),
+        (json!({"since": "2020-01-01"}), true),
+        (json!({"until": "2120-01-01"}), true),
+    ] {
+        let (lines, _) = door.text("MemorySearch", ask("label", more.clone()));
+        let n_dated = if is_dated { lines.lines().count() } else { 0 };
+        assert_eq!(lines.matches(&format!(" changed={day} temp=")).count(), n_dated, "{lines}");
+        for detail in ["snippet", "full"] {
+            let (texts, _) = door.text("MemorySearch", ask(detail, more.clone()));
+            let n_dated = if is_dated { 5 } else { 0 };
+            assert_eq!(texts.matches(&format!("@{day}")).count(), n_dated, "{more}: {texts}");
+        }
+    }
+    let (lines, _) = door.text("MemorySearch", ask("label", json!({})));
+    let id = id_of(&lines, "The harbour has two piers.");
+    let batch = json!({"node_ids": [id], "dates": true});
+    for (tool, args) in
+        [("MemoryFetch", json!({"anchor": id, "dates": true})), ("MemoryFetchBatch", batch)]
+    {
+        let (text, _) = door.text(tool, args);
+        assert!(text.ends_with(&format!("{id}@{day} The harbour has two piers.\n")), "{text}");
+        let names = if tool == "MemoryFetch" { json!({"id": id}) } else { json!({"ids": [id]}) };
+        let (text, _) = door.text(tool, names);
+        assert!(text.ends_with(&format!("{id} The harbour has two piers.\n")), "{text}");
     }
 }
 

@@ -9,7 +9,7 @@ use super::{FLOOR, Recall};
 use crate::memory::knowledge::given::Parsed;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{FieldFilter, FilterValue, KnowledgeRow};
+use crate::store::reader::{FieldFilter, KnowledgeRow};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -110,12 +110,10 @@ impl Recall<'_> {
         keep_best(&mut by_type.concepts, 3 * self.request.k + SPARE);
         keep_best(&mut by_type.facts, FACTS_MAX);
         keep_best(&mut others, OTHERS_MAX);
-        let types = self.reader.facet_values_of("type", &others)?;
-        for key in others {
-            let Some(FilterValue::Text(name)) = types.get(&key) else { continue };
-            match NodeType::parse(name) {
-                Some(NodeType::Entity) => by_type.entities.push(key),
-                Some(NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task) => {
+        for (key, node_type) in self.reader.types_of(&others)? {
+            match node_type {
+                NodeType::Entity => by_type.entities.push(key),
+                NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task => {
                     by_type.episodes.push(key)
                 }
                 _ => (),

@@ -15,8 +15,12 @@ use crate::store::reader::{KnowledgeRow, TypedEdge};
 /// Edges that are read for one hop or look-up, at most.
 pub(super) const EDGES_MAX: usize = 4_096;
 
-/// Nodes that activation begins at, at most.
-const STARTS_MAX: usize = 48;
+/// Nodes that pass activation on in one hop, at most: the strongest.
+const FRONT_MAX: usize = 48;
+
+/// Edges of one type that lead to a node and are walked back: of more, none passes on what would
+/// be shown.
+const SAME_MAX: usize = 64;
 
 /// Edges that activation walks along, at most.
 const PUSHES_MAX: usize = 256;
@@ -87,21 +91,17 @@ impl Recall<'_> {
         entities: &[(KnowledgeRow, f64)],
     ) -> Parsed<Vec<Item>> {
         let mut titles: HashMap<NodeKey, String> = HashMap::new();
-        let mut front: BTreeMap<NodeKey, f64> = BTreeMap::new();
+        let mut front: Vec<(NodeKey, f64)> = Vec::new();
         let starts = seeds.iter().chain(episodes).map(|it| (&it.row, it.score));
         let starts = starts.chain(entities.iter().map(|(row, sim)| (row, *sim)));
-        let mut starts: Vec<(&KnowledgeRow, f64)> = starts.collect();
-        starts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        for (row, activation) in starts.into_iter().take(STARTS_MAX) {
+        for (row, activation) in starts {
             titles.insert(row.key, row.title().to_owned());
-            front.insert(row.key, activation);
+            front.push((row.key, activation));
         }
         let mut reached: BTreeMap<NodeKey, (KnowledgeRow, Arrived)> = BTreeMap::new();
         let mut n_pushes = 0;
         for _ in 0..HOPS {
-            // A weaker node passes nothing on that would be shown.
-            front.retain(|_, activation| SPREAD_FLOOR <= *activation);
-            let pushes = self.pushes(&front, PUSHES_MAX - n_pushes)?;
+            let pushes = self.pushes(&strongest(front), PUSHES_MAX - n_pushes)?;
             n_pushes += pushes.len();
             let mut arrived: BTreeMap<NodeKey, Arrived> = BTreeMap::new();
             for push in pushes.into_iter().filter(|it| !titles.contains_key(&it.to)) {
@@ -117,7 +117,9 @@ impl Recall<'_> {
                     (entry.best, entry.way, entry.from) = (passed, way, from);
                 }
             }
-            front.clear();
+            front = Vec::new();
+            // A weaker node is not shown, and passes nothing on that would be.
+            arrived.retain(|_, at| SPREAD_FLOOR <= 1.0 - at.rest);
             let keys: Vec<NodeKey> = arrived.keys().copied().collect();
             for row in self.reader.knowledge(&keys)? {
                 let Some(mut at) = arrived.remove(&row.key) else { continue };
@@ -130,7 +132,7 @@ impl Recall<'_> {
                 let source = titles.get(&at.from).cloned().unwrap_or_default();
                 at.way = format!("{} {source:?}", at.way);
                 titles.insert(row.key, row.title().to_owned());
-                front.insert(row.key, 1.0 - at.rest);
+                front.push((row.key, 1.0 - at.rest));
                 reached.insert(row.key, (row, at));
             }
         }
@@ -151,7 +153,7 @@ impl Recall<'_> {
     fn pushes(&self, front: &BTreeMap<NodeKey, f64>, n_max: usize) -> Parsed<Vec<Push>> {
         let keys: Vec<NodeKey> = front.keys().copied().collect();
         let along = self.reader.typed_edges_from(&keys, EDGES_MAX)?;
-        let against = self.reader.typed_edges_to(&keys, EDGES_MAX)?;
+        let against = self.reader.typed_edges_to_few(&keys, SAME_MAX, EDGES_MAX)?;
         let mut pushes = Vec::new();
         for (edges, is_along) in [(along, true), (against, false)] {
             let mut degrees: HashMap<(NodeKey, String), u32> = HashMap::new();
@@ -232,4 +234,11 @@ impl Recall<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns the nodes of a front that pass activation on.
+fn strongest(mut front: Vec<(NodeKey, f64)>) -> BTreeMap<NodeKey, f64> {
+    front.retain(|it| SPREAD_FLOOR <= it.1);
+    front.sort_by(|a, b| b.1.total_cmp(&a.1));
+    front.into_iter().take(FRONT_MAX).collect()
 }

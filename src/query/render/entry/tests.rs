@@ -20,6 +20,7 @@ fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
         label: label.to_owned(),
         tokens: 1,
         heat: Heat::birth(0),
+        changed_at: None,
     };
     let (breadcrumb, content) = ("a / Deploy".to_owned(), content.to_owned());
     let text = NodeText { breadcrumb, content };

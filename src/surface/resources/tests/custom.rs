@@ -116,9 +116,9 @@ fn a_view_that_no_build_knows_is_an_error_of_its_own() {
     fixture.view.resource("memory://custom/known").unwrap();
     assert_eq!(custom_views(&fixture.view).len(), 2);
     let watch = ChangeWatch::default();
-    watch.begin(&fixture.memory).unwrap();
+    watch.begin(&fixture.view).unwrap();
     store(&fixture.memory, json!({"type": "task", "content": "Watched."}));
-    let changed = watch.changed_resources(&fixture.memory).unwrap();
+    let changed = watch.changed_resources(&fixture.view).unwrap();
     assert!(changed.iter().any(|it| it == "memory://custom/known"), "{changed:?}");
 }
 
@@ -201,9 +201,9 @@ fn writes_wake_the_views_that_show_them() {
     define(&fixture, "sea", "tags=sea");
     define(&fixture, "last", "limit=1");
     let watch = ChangeWatch::default();
-    watch.begin(memory).unwrap();
+    watch.begin(&memory.read_only()).unwrap();
     let woken = || {
-        let changed = watch.changed_resources(memory).unwrap();
+        let changed = watch.changed_resources(&memory.read_only()).unwrap();
         let names = changed.iter().filter_map(|it| it.strip_prefix("memory://custom/"));
         names.collect::<Vec<_>>().join(" ")
     };

@@ -301,9 +301,9 @@ fn writes_wake_the_collections_that_show_them() {
     let (fixture, ids) = filled();
     let memory = &fixture.memory;
     let watch = ChangeWatch::default();
-    watch.begin(memory).unwrap();
+    watch.begin(&memory.read_only()).unwrap();
     let woken = || {
-        let changed = watch.changed_resources(memory).unwrap();
+        let changed = watch.changed_resources(&memory.read_only()).unwrap();
         let names = changed.iter().filter_map(|it| it.strip_prefix("memory://"));
         names.collect::<Vec<_>>().join(" ")
     };

@@ -27,7 +27,9 @@ pub(in crate::memory::knowledge::operations) fn update(
     let id = given.required("id", given.text("id", ID_CHARS_MAX)?)?;
     let node = changeset.node_to_change(batch, given, "id", id)?;
     let allowed: &[&str] = match node.record.node_type {
-        NodeType::Episode => &["title", "content", "confidence", "kind", "topic", "entities"],
+        NodeType::Episode => {
+            &["title", "content", "confidence", "kind", "topic", "entities", "metadata"]
+        }
         NodeType::Concept => &[
             "title",
             "summary",
@@ -123,6 +125,12 @@ fn new_values(given: &Given<'_>, node: &KnowledgeNode) -> Parsed<Map<String, Val
             fields.insert("names".to_owned(), names.into());
         }
         fields.insert("title".to_owned(), title.into());
+    }
+    if let Some(metadata) = given.object("metadata")? {
+        let kept = node.fields.get("metadata").and_then(Value::as_object);
+        let mut all = kept.cloned().unwrap_or_default();
+        all.extend(metadata.clone());
+        fields.insert("metadata".to_owned(), all.into());
     }
     if let Some(confidence) = given.share("confidence")? {
         fields.insert("confidence".to_owned(), confidence.into());

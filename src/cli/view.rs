@@ -1,0 +1,176 @@
+//! `remindb view`: the memory on a page in the browser, for one person on this machine.
+//!
+//! The server has a read-only memory and nothing else: no tools, no lease, no scans, no ledger.
+
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::ViewArgs;
+use super::environment::log_level;
+use super::listen::{self, PageLinks};
+use super::memory_place::known_database;
+use super::serve::{holder, quiet_panics};
+use super::{CommandError, CommandOutcome, Context, browser, logging, options, variable};
+use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
+use crate::memory::ReadOnlyMemory;
+use crate::model::heat::LiveRates;
+use crate::server::background::notify;
+use crate::server::background::rescan::LatestScan;
+use crate::server::jsonl_log::{SessionHistory, SessionLogs};
+use crate::server::own_folder::OWN_FOLDER;
+use crate::server::server_state::ServerState;
+use crate::server::sessions::recorder::SessionRecorder;
+use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
+use crate::server::{BackgroundTask, Interrupts, Stop, spawn};
+use crate::settings::config::{LogLevel, LogSettings};
+use crate::settings::workspace::{LiveWorkspace, Workspace};
+use crate::surface::changed_resources::{self, ChangeWatch};
+use crate::surface::observer::{ABOUT, ObserverHandler};
+use crate::surface::resources::RESOURCES;
+
+pub(super) fn run(
+    args: ViewArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let path = known_database(args.db, context)?;
+    let http = listen::view_options(args.listen.as_deref(), &context.clock)?;
+    let wanted = listen::address(&http);
+    let links = listen::page_links(&http);
+    let server = Arc::new(observer(&path, &wanted, context)?);
+    let notifying = Arc::clone(&server);
+    let work = move |stop: &Stop| notify::run_notifications(&notifying, stop);
+    let background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
+    let interrupts = Interrupts::watch()?;
+    let clock = context.clock.clone();
+    let mut shown = Ok(());
+    let announce = |address: String| {
+        shown = show_link(&links, address, args.is_without_browser, context);
+    };
+    listen::run(&server, &clock, background, http, announce, interrupts.received())
+        .map_err(|error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")))?;
+    shown.map(|()| CommandOutcome::Done)
+}
+
+/// Returns a server of the memory at `path`, which it opens to read.
+fn observer(
+    path: &Path,
+    listen: &str,
+    context: &Context<'_>,
+) -> Result<Server<ObserverHandler>, CommandError> {
+    let folder = folder_of(path);
+    let workspace = workspace(folder.as_deref())?;
+    let logging = &workspace.config.server.logging;
+    let settings = LogSettings {
+        level: log_level()?.unwrap_or(LogLevel::Warn),
+        output_path: None,
+        ..logging.clone()
+    };
+    let log_buffer = logging::start(&settings, None, false)?;
+    quiet_panics();
+    let hub: Arc<SubscriptionHub> = Arc::default();
+    log_buffer.add_observer({
+        let hub = Arc::clone(&hub);
+        move || hub.mark_changed(changed_resources::LOGS_URI)
+    });
+    let registry = Registry::new(TransportInfo::http(listen), holder(), LedgerUse::Dropped);
+    let history = folder.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
+    let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
+    let state = ServerState {
+        clock: context.clock.clone(),
+        rescan: LatestScan::default(),
+        log_buffer,
+        registry: registry.clone(),
+        history,
+        logs: logs.clone(),
+    };
+    let rates = LiveRates::default();
+    rates.set(workspace.config.temperature.rates());
+    let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
+    let (waker, history) = (Waker::default(), SessionHistory::disabled());
+    let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
+    let handler = ObserverHandler { view, watch: ChangeWatch::default(), sessions, workspace };
+    Ok(Server {
+        about: ABOUT,
+        tools: Vec::new(),
+        resources: RESOURCES,
+        prompts: &[],
+        page_rows_max: PAGE_ROWS_MAX,
+        state_signer: StateSigner::default(),
+        handler,
+        clock: context.clock.clone(),
+        waker: Arc::default(),
+        hub,
+    })
+}
+
+/// Returns the folder that has its memory at `path`, in a folder of its own.
+fn folder_of(path: &Path) -> Option<PathBuf> {
+    let full = path.canonicalize().ok()?;
+    let own = full.parent()?;
+    own.ends_with(OWN_FOLDER).then(|| own.parent().map(Path::to_owned))?
+}
+
+fn workspace(folder: Option<&Path>) -> Result<Arc<Workspace>, CommandError> {
+    let options = options(false, false)?;
+    let live = match folder {
+        Some(folder) => LiveWorkspace::start(folder, options)?,
+        None => LiveWorkspace::without_folder(options)?,
+    };
+    Ok(Arc::clone(live.current()))
+}
+
+/// Shows the link to a person, and a new one for each line on standard input.
+fn show_link(
+    links: &PageLinks,
+    address: String,
+    is_without_browser: bool,
+    context: &mut Context<'_>,
+) -> Result<(), CommandError> {
+    let ssh = variable("SSH_CONNECTION").map(|it| it.to_string_lossy().into_owned());
+    if let Some(line) = ssh.as_deref().and_then(|it| forwarding(it, &address)) {
+        context.say(format_args!("{line}\n"))?;
+    }
+    let link = links.make(&address)?;
+    context.say(format_args!("{link}\n"))?;
+    super::written(context.out.flush())?;
+    // On another machine's screen it would be of no use.
+    if !is_without_browser && ssh.is_none() && browser::open(&link).is_err() {
+        let _ = writeln!(context.err, "no browser was found; open the link in yours");
+    }
+    let links = links.clone();
+    // The thread ends with the process: a reading of standard input cannot be woken.
+    spawn("links", move || print_links(&links, &address))?;
+    Ok(())
+}
+
+/// Returns the command that makes the port reachable on the machine where a person sits.
+fn forwarding(connection: &str, address: &str) -> Option<String> {
+    let host = connection.split_whitespace().nth(2)?;
+    let (ip, port) = address.rsplit_once(':')?;
+    Some(format!("ssh -L {port}:{ip}:{port} {host}"))
+}
+
+fn print_links(links: &PageLinks, address: &str) {
+    for line in io::stdin().lock().lines() {
+        let printed = line.and_then(|_| links.make(address)).and_then(|link| {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{link}").and_then(|()| out.flush())
+        });
+        if printed.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_forwarded_from_the_host_that_was_called() {
+        let line = forwarding("10.0.0.2 50022 10.0.0.9 22", "127.0.0.1:4711");
+        assert_eq!(line.as_deref(), Some("ssh -L 4711:127.0.0.1:4711 10.0.0.9"));
+        assert_eq!(forwarding("", "127.0.0.1:4711"), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! Browsing documents: pages of the memory as JSON, for people who look around.
+//!
+//! Each is bounded: at most [`LIMIT_MAX`] rows and about [`BYTES_MAX`] bytes, with `next` where
+//! there is more, which is handed back unchanged. Nothing here warms a node.
+
+mod areas;
+mod blocks;
+mod changes;
+mod children;
+mod heat;
+mod hits;
+mod links;
+mod node;
+
+use serde_json::{Value, json};
+
+pub(crate) use areas::map_document;
+pub(crate) use changes::{changes_document, history_document, timeline_document};
+pub(crate) use children::children_document;
+pub(crate) use heat::heat_document;
+pub(crate) use hits::{HitsQuery, search_document};
+pub(crate) use links::{LinkDirection, links_document};
+pub(crate) use node::node_document;
+
+use super::{Error, quote_input};
+use crate::model::clock::Millis;
+use crate::store::reader::BrowsedNode;
+
+/// Rows of a page, at most.
+pub(crate) const LIMIT_MAX: usize = 200;
+
+/// Rows of a page that asks for no number.
+pub(crate) const LIMIT_DEFAULT: usize = 100;
+
+/// Bytes of the rows of a page, beyond which it ends.
+const BYTES_MAX: usize = 200 * 1024;
+
+/// Rows of a page, and where the next one begins.
+struct Rows {
+    rows: Vec<Value>,
+    /// The cursor of the last row, if there are more.
+    next: Option<String>,
+}
+
+impl Rows {
+    /// Takes rows while they fit, of `n_max` and one more that tells that there are more.
+    fn take<T>(
+        items: &[T],
+        n_max: usize,
+        row: impl Fn(&T) -> Value,
+        cursor: impl Fn(&T) -> String,
+    ) -> Rows {
+        let (mut rows, mut n_bytes) = (Vec::new(), 0);
+        for (nth, item) in items.iter().enumerate() {
+            if nth == n_max || BYTES_MAX < n_bytes {
+                let next = items.get(nth.wrapping_sub(1)).map(&cursor);
+                return Rows { rows, next };
+            }
+            let row = row(item);
+            n_bytes += row.to_string().len();
+            rows.push(row);
+        }
+        Rows { rows, next: None }
+    }
+}
+
+/// Reads whole numbers between periods, as [`Rows`] have them in their cursors.
+fn numbers<const N: usize>(name: &str, cursor: &str) -> Result<[i64; N], Error> {
+    let parsed: Option<Vec<i64>> = cursor.split('.').map(|it| it.parse().ok()).collect();
+    parsed.and_then(|it| it.try_into().ok()).ok_or_else(|| bad_cursor(name, cursor))
+}
+
+fn bad_cursor(name: &str, cursor: &str) -> Error {
+    let cursor = quote_input(cursor);
+    Error::BadArgument(format!("`{name}` must be the `next` of an earlier page, not `{cursor}`"))
+}
+
+/// Returns the row of a node.
+fn node_row(node: &BrowsedNode, attended: i64) -> Value {
+    json!({
+        "id": node.id,
+        "type": node.node_type,
+        "label": node.label,
+        "source": node.path,
+        "tokens": node.tokens,
+        "temperature": thousandths(node.heat.now(attended)),
+        "pinned": node.heat.pinned,
+        "n_children": node.n_children,
+    })
+}
+
+/// Rounds what a person compares by eye.
+fn thousandths(value: f64) -> f64 {
+    (value * 1_000.0).round() / 1_000.0
+}
+
+/// Formats a time to the second.
+fn instant(time: Millis) -> String {
+    Millis(time.0.div_euclid(1_000) * 1_000).rfc3339()
+}

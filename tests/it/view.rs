@@ -1,0 +1,164 @@
+//! Tests `remindb view`: its link, its token, and that looking leaves no trace.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::support::{Client, Folder, TIMEOUT, modern, signal};
+
+const NOTES: &str = "# Store\n\nOne connection writes. See [[Limits]].\n\n## Limits\n\nFive.\n";
+
+/// A server of the page.
+struct Shown {
+    process: Client,
+    address: String,
+    once: String,
+    token: Option<String>,
+}
+
+fn compiled() -> Folder {
+    let folder = Folder::new().file("notes/store.md", NOTES);
+    folder.ok(["compile", "notes"]);
+    folder
+}
+
+const DB: &str = "notes/.remindb/memory.db";
+
+impl Shown {
+    fn new(folder: &Folder) -> Shown {
+        let process = Client::of(&mut folder.command(["view", "--no-open", "--db", DB]));
+        let link = process.raw_line();
+        let (address, once) = parts(&link);
+        Shown { process, address, once, token: None }
+    }
+
+    /// Exchanges the link for the token.
+    fn entered(mut self) -> Shown {
+        let (status, body) = self.exchange(&self.once);
+        assert_eq!(status, 200, "{body}");
+        let token = serde_json::from_str::<Value>(&body).unwrap()["token"].clone();
+        self.token = Some(token.as_str().unwrap().to_owned());
+        self
+    }
+
+    fn exchange(&self, once: &str) -> (u16, String) {
+        self.send("POST", "/session", "", &json!({"once": once}).to_string())
+    }
+
+    fn send(&self, method: &str, path: &str, fields: &str, body: &str) -> (u16, String) {
+        let Shown { address, token, .. } = self;
+        let token = token.as_ref().map(|it| format!("Authorization: Bearer {it}\r\n"));
+        let token = token.unwrap_or_default();
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let n = body.len();
+        let text = format!(
+            "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+             Content-Length: {n}\r\n{token}{fields}\r\n{body}"
+        );
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    fn ask(&self, method: &str, mut params: Value) -> (u16, Value) {
+        params["_meta"] = modern();
+        let name = params["uri"].as_str().map(|it| format!("Mcp-Name: {it}\r\n"));
+        let fields = format!(
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{}",
+            name.unwrap_or_default()
+        );
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let (status, body) = self.send("POST", "/mcp", &fields, &body.to_string());
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    #[track_caller]
+    fn read(&self, uri: &str) -> Value {
+        let (status, reply) = self.ask("resources/read", json!({"uri": uri}));
+        assert_eq!(status, 200, "{uri}: {reply}");
+        let text = reply["result"]["contents"][0]["text"].as_str().unwrap();
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn end(mut self) -> String {
+        signal(self.process.pid(), "TERM");
+        assert_eq!(self.process.wait().code(), Some(0));
+        std::iter::from_fn(|| self.process.log_line()).map(|it| it + "\n").collect()
+    }
+}
+
+/// Returns the address and the secret of a link.
+fn parts(link: &str) -> (String, String) {
+    let (address, once) =
+        link.strip_prefix("http://").and_then(|it| it.split_once("/#once=")).expect(link);
+    assert!(22 <= once.len(), "{once}");
+    assert!(once.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_".contains(&it)), "{once}");
+    (address.to_owned(), once.to_owned())
+}
+
+#[test]
+fn a_link_opens_the_page_once_and_enter_makes_another() {
+    let folder = compiled();
+    let mut shown = Shown::new(&folder);
+    assert!(shown.address.starts_with("127.0.0.1:"), "{}", shown.address);
+    let (status, page) = shown.send("GET", "/", "", "");
+    assert!(status == 200 && page.contains("<!doctype html>"), "{page}");
+    assert_eq!(shown.ask("resources/read", json!({"uri": "remindb://overview"})).0, 401);
+    shown = shown.entered();
+    assert!(22 <= shown.token.as_ref().unwrap().len());
+    assert_eq!(shown.exchange(&shown.once).0, 401, "used");
+    assert_eq!(shown.read("remindb://overview")["snapshots"]["count"], 1);
+    shown.process.send("");
+    let (address, once) = parts(&shown.process.raw_line());
+    assert_eq!(address, shown.address);
+    assert_eq!(shown.exchange(&once).0, 200);
+    let log = shown.end();
+    assert!(!log.contains(&once), "{log}");
+}
+
+#[test]
+fn an_observer_has_no_tools() {
+    let folder = compiled();
+    let shown = Shown::new(&folder).entered();
+    let (status, hello) = shown.ask("server/discover", json!({}));
+    assert_eq!(status, 200, "{hello}");
+    let capabilities = &hello["result"]["capabilities"];
+    assert!(capabilities.get("tools").is_none(), "{hello}");
+    assert!(capabilities.get("resources").is_some(), "{hello}");
+    assert_eq!(shown.ask("tools/list", json!({})).0, 404);
+    let write = json!({"name": "MemoryWrite", "arguments": {"payload": "x"}});
+    assert_ne!(shown.ask("tools/call", write).0, 200);
+    shown.end();
+    assert_eq!(folder.facts(DB)["snapshots"], json!(1));
+}
+
+#[test]
+fn a_line_for_ssh_stands_before_the_link() {
+    let folder = compiled();
+    let mut command = folder.command(["view", "--db", DB]);
+    command.env("SSH_CONNECTION", "10.0.0.2 50022 10.0.0.9 22");
+    let mut process = Client::of(&mut command);
+    let line = process.raw_line();
+    let (address, _) = parts(&process.raw_line());
+    let port = address.strip_prefix("127.0.0.1:").unwrap();
+    assert_eq!(line, format!("ssh -L {port}:127.0.0.1:{port} 10.0.0.9"));
+    signal(process.pid(), "TERM");
+    assert_eq!(process.wait().code(), Some(0));
+}
+
+#[test]
+fn only_this_machine_is_shown_the_page() {
+    let folder = compiled();
+    for address in ["0.0.0.0:0", "192.168.1.7:80", "example.org:80", ""] {
+        let ran = folder.run(["view", "--no-open", "--db", DB, "--listen", address]);
+        assert_eq!(ran.code, Some(2), "{address}: {}", ran.stderr);
+        assert!(ran.stderr.contains("`view` is for this machine"), "{}", ran.stderr);
+    }
+    let ran = folder.run(["view", "--no-open", "--db", "none.db"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(!folder.path("none.db").exists());
+}
