@@ -34,7 +34,7 @@ const FILES: [PageFile; 3] = [
     PageFile {
         path: "/app.js",
         kind: "text/javascript; charset=utf-8",
-        text: include_str!("page/app.js"),
+        text: SCRIPT,
     },
     PageFile {
         path: "/app.css",
@@ -42,6 +42,23 @@ const FILES: [PageFile; 3] = [
         text: include_str!("page/app.css"),
     },
 ];
+
+/// The script: its parts in the order of their use, as one module.
+const SCRIPT: &str = concat!(
+    include_str!("page/words.js"),
+    include_str!("page/client.js"),
+    include_str!("page/dom.js"),
+    include_str!("page/live.js"),
+    include_str!("page/views/overview.js"),
+    include_str!("page/views/tree.js"),
+    include_str!("page/views/search.js"),
+    include_str!("page/views/node.js"),
+    include_str!("page/views/graph.js"),
+    include_str!("page/views/timeline.js"),
+    include_str!("page/views/server.js"),
+    include_str!("page/views/knowledge.js"),
+    include_str!("page/app.js"),
+);
 
 /// The path of the document, the only one that other sites may link to.
 pub(super) const START: &str = "/";

@@ -1,1 +1,195 @@
-// The page of the memory.
+// The frame: routes, navigation, keys, dialogs, and what a view shows while it loads or fails.
+
+const MAIN = ['overview', 'tree', 'search', 'timeline', 'memories', 'concepts', 'sessions', 'doctor',
+  'activity'];
+const LOADING_MS = 150;
+
+let current;
+
+/** Shows the view of the address. */
+function route() {
+  const [name, ...rest] = location.hash.slice(1).split('/');
+  const known = Object.hasOwn(VIEWS, name) ? name : 'overview';
+  let argument = rest.join('/');
+  try {
+    argument = decodeURIComponent(argument);
+  } catch { /* As it is. */ }
+  current?.controller.abort();
+  current = { name: known, view: VIEWS[known], argument, controller: new AbortController() };
+  const { parent } = current.view;
+  for (const link of document.querySelectorAll('#views a')) {
+    const isHere = link.hash === '#' + (parent || known);
+    if (isHere) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  load(current, false);
+}
+
+/** Reads what a view shows; a refresh that fails leaves what is there. */
+async function load(place, isRefresh) {
+  const { name, view, argument, controller } = place;
+  const later = setTimeout(() => {
+    if (place === current && !isRefresh) fill(say(name), [hint(say('loading'))], false);
+  }, LOADING_MS);
+  try {
+    const shown = await view.show(argument, controller.signal);
+    if (place !== current) return;
+    fill(shown.title || say(name), shown.body, isRefresh);
+    document.body.dataset.shown = name;
+    performance.mark('shown:' + name);
+  } catch (error) {
+    if (place !== current || error.name === 'AbortError') return;
+    if (error instanceof Locked) lock();
+    else if (!isRefresh) fill(say(name), failure(error), false);
+  } finally {
+    clearTimeout(later);
+  }
+}
+
+function failure(error) {
+  return [make('div', { class: 'failed', role: 'alert' }, make('p', {}, say('failed')),
+    make('p', { dir: 'auto' }, error.message), button(say('again'), route))];
+}
+
+function refresh() {
+  if (!current.view.isStill) load(current, true);
+}
+
+/** Replaces the content; focus goes to the heading, or stays where it was in a refresh. */
+function fill(title, body, isRefresh) {
+  const heading = find('#title');
+  const active = document.activeElement;
+  const at = isRefresh && find('#body').contains(active) ? keyOf(active) : null;
+  if (heading.textContent !== title) heading.textContent = title;
+  document.title = title + ' · remindb';
+  find('#body').replaceChildren(...body.flat(9).filter((it) => it != null && it !== false));
+  if (at) [...find('#body').querySelectorAll('a, button, summary')].find((it) => keyOf(it) === at)?.focus();
+  if (!isRefresh) {
+    heading.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
+}
+
+const keyOf = (element) => (element.getAttribute('href') || '') + element.textContent;
+
+/** Asks for the token. */
+function lock() {
+  const input = make('input', { id: 'token', name: 'token', type: 'password', required: true,
+    autocomplete: 'off' });
+  const enterToken = (event) => {
+    event.preventDefault();
+    keepToken(input.value.trim());
+    begin();
+  };
+  fill(say('locked'), [make('p', {}, say('locked_why')),
+    make('form', { class: 'line', onsubmit: enterToken },
+      make('label', { for: 'token' }, say('token')), input, make('button', {}, say('open')))], false);
+  document.body.dataset.shown = 'locked';
+  performance.mark('shown:locked');
+}
+
+// Saying and asking.
+
+function toast(text, action) {
+  find('#toast').replaceChildren(said(text), action || '');
+}
+
+/** Asks before something changes; a `typed` text must be repeated. */
+function ask(title, parts, label, typed) {
+  return new Promise((resolve) => {
+    const input = typed && make('input', { id: 'typed', autocomplete: 'off', required: true });
+    const go = make('button', { class: 'main', disabled: !!typed }, label);
+    const form = make('form', { onsubmit: (event) => { event.preventDefault(); end(true); } },
+      make('h2', {}, title), parts,
+      typed && make('label', { for: 'typed' }, say('back_type', { id: typed })), input,
+      make('p', { class: 'line' }, go, button(say('cancel'), () => end(false))));
+    const dialog = make('dialog', { 'aria-label': title, oncancel: () => end(false) }, form);
+    const end = (is) => {
+      dialog.remove();
+      resolve(is);
+    };
+    input?.addEventListener('input', () => { go.disabled = input.value.trim() !== String(typed); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Calls a tool after a question, and offers to undo it. */
+async function act(name, given, title, why, parts = []) {
+  if (!await ask(title, [make('p', {}, why), parts], title)) return;
+  try {
+    const [before] = (await read('timeline?limit=1')).snapshots;
+    await call(name, typeof given === 'function' ? given() : given);
+    const [after] = (await read('timeline?limit=1')).snapshots;
+    const undo = async () => {
+      await call('MemoryRollback', { snapshot_id: before.id });
+      toast(say('undone'));
+      refresh();
+    };
+    const can = tools.has('MemoryRollback') && before && after.id !== before.id;
+    toast(say('done', { what: title }), can && button(say('undo'), undo));
+    refresh();
+  } catch (error) {
+    toast(error.message);
+  }
+}
+
+function help() {
+  const row = (keys, text) => [make('dt', {}, make('kbd', {}, keys)), make('dd', {}, text)];
+  const dialog = make('dialog', { 'aria-label': say('keys'), onclose: () => dialog.remove() },
+    make('h2', {}, say('keys')),
+    make('dl', {}, row('1–9', say('key_views')), row('/', say('key_search')), row('?', say('key_help')),
+      row('Esc', say('key_back')), row('Enter', say('key_open')), row('← → ↑ ↓', say('key_tree'))),
+    button(say('close'), () => dialog.close()));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || find('dialog[open]')) return;
+  const isTyping = event.target.matches('input, textarea, select');
+  if (event.key === 'Escape') {
+    if (isTyping) event.target.blur();
+    else if (history.length > 1) history.back();
+  } else if (!isTyping && MAIN[event.key - 1]) {
+    location.hash = to(MAIN[event.key - 1]);
+  } else if (!isTyping && event.key === '/') {
+    event.preventDefault();
+    find('#q').select();
+  } else if (!isTyping && event.key === '?') {
+    help();
+  }
+});
+
+/** Makes the parts that every view has. */
+function frame() {
+  find('#skip').textContent = say('skip');
+  find('#skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    find('#title').focus();
+  });
+  find('#views').setAttribute('aria-label', say('views'));
+  find('#views').append(make('ul', {}, MAIN.map((name, i) =>
+    make('li', {}, make('a', { href: to(name), title: String(i + 1) }, say(name))))));
+  const input = make('input', { id: 'q', name: 'q', type: 'search', placeholder: say('search_hint'),
+    'aria-label': say('search_label'), autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
+  find('#ask').append(input);
+  find('#ask').addEventListener('submit', (event) => {
+    event.preventDefault();
+    location.hash = to('search', input.value.trim());
+  });
+}
+
+async function begin() {
+  try {
+    await learnTools();
+  } catch (error) {
+    if (error instanceof Locked) return lock();
+  }
+  startWatching();
+  route();
+}
+
+frame();
+addEventListener('hashchange', () => (/^#once=/.test(location.hash) ? enter().then(begin) : route()));
+enter().then(begin);

@@ -61,9 +61,12 @@ function nodeLink(node, view = 'node') {
     node.label || node.title || say('unnamed'));
 }
 
+/** Returns the seconds since 1970 of a time in any of the forms that resources have. */
+const secondsOf = (time) => (typeof time === 'string' ? Date.parse(time) / 1000 : time);
+
 /** Returns a time as a distance, with the moment itself beside. */
-function moment(seconds, text = ago(seconds)) {
-  const at = new Date(seconds * 1000);
+function moment(time, text = ago(secondsOf(time))) {
+  const at = new Date(secondsOf(time) * 1000);
   return make('time', { datetime: at.toISOString(), title: momentFormat.format(at) }, text);
 }
 

@@ -224,6 +224,33 @@ const WORDS = {
   doctor_at: 'Examined {ago}, in {took} s',
   doctor_do: 'Repair what can be repaired:',
 
+  // Knowledge.
+  memories: 'Memories',
+  core: 'Core',
+  learnings: 'Learnings',
+  tasks: 'Tasks',
+  importance: 'Importance',
+  memories_none: 'No typed memories yet. Agents store core facts, learnings and tasks with '
+    + 'MemoryRemember.',
+  status_in_progress: 'In progress',
+  status_blocked: 'Blocked',
+  status_completed: 'Completed lately',
+  blocked_by: 'Waits for: {what}',
+  concepts: 'Concepts',
+  concepts_none: 'No concepts yet. Agents remember episodes, and consolidate them.',
+  all_topics: 'Topics',
+  all_entities: 'Entities',
+  conflicts: 'Statements that contradict each other',
+  waiting: 'Waiting to be consolidated',
+  waiting_of: '{n} episode waits|{n} episodes wait',
+  newest: 'The newest concepts',
+  confidence: 'confidence {n}',
+  statements: 'Statements',
+  sources: 'From episodes',
+  evidence: 'Evidence',
+  relations: 'Relations',
+  merged: 'It was merged into another concept.',
+
   // Activity.
   activity: 'Activity',
   rescan: 'Scans of the folder',

@@ -1,0 +1,137 @@
+// The overview: numbers, what was read most, what changed, the map, and how warm it is.
+
+const VIEWS = {};
+
+VIEWS.overview = {
+  uses: ['tree', 'timeline', 'heat'],
+  async show(path, signal) {
+    const [all, warmth, lately, map] = await Promise.all([read('overview', signal),
+      read('heat', signal), read('timeline?limit=6', signal),
+      read('map' + query({ path, limit: 60 }), signal)]);
+    find('#place').textContent = all.db_path;
+    bornAt = warmth.born;
+    if (!all.nodes.total) {
+      return { body: [emptyState(say('empty'), say('empty_do'),
+        'remindb compile FOLDER --db ' + all.db_path)] };
+    }
+    return { body: [make('div', { class: 'tiles' }, tiles(all, warmth)),
+      make('div', { class: 'two' },
+        panel(say('read_most'), hint(say('read_most_why')), readMost(warmth)),
+        panel(say('changed'), rows(lately.snapshots.map(snapshotLine)),
+          make('p', {}, make('a', { href: to('timeline') }, say('changed_all'))))),
+      panel(say('map'), hint(say('map_why')), crumbs(path), treemap(map, path)),
+      make('div', { class: 'two' },
+        panel(say('spread'), histogram(warmth)),
+        panel(say('coldest'), rows(warmth.coldest.slice(0, 8).map(nodeRow))))] };
+  },
+};
+
+function tiles({ nodes, snapshots, relations, db_bytes: bytes }, warmth) {
+  const tile = (label, value, more) => make('div', { class: 'tile' }, make('p', { class: 'label' }, label),
+    make('p', { class: 'value' }, value), more && make('p', { class: 'more' }, more));
+  const last = snapshots.count && ago(Date.now() / 1000 - snapshots.latest_age_s);
+  return [tile(say('tile_nodes'), compactFormat.format(nodes.total), numberFormat.format(nodes.total)),
+    tile(say('tile_tokens'), compactFormat.format(nodes.tokens),
+      say('in_bytes', { n: byteFormat.format(bytes) })),
+    tile(say('tile_snapshots'), compactFormat.format(snapshots.count),
+      last && say('last_change', { ago: last })),
+    tile(say('tile_links'), compactFormat.format(relations.total),
+      relations.pending ? say('links_wait', { n: relations.pending }) : say('none_waits')),
+    tile(say('tile_read'), compactFormat.format(warmth.read),
+      say('read_share', { n: percentFormat.format(warmth.read / nodes.total) })),
+    tile(say('tile_cold'), compactFormat.format(warmth.cold), say('n_pinned', { n: warmth.pinned }))];
+}
+
+function readMost(warmth) {
+  const read = warmth.warmest.filter((it) => it.temperature > warmth.born).slice(0, 8);
+  return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
+}
+
+function snapshotLine(it) {
+  return [make('a', { class: 'to', href: to('timeline', it.id), dir: 'auto' },
+    '#' + it.id + ' ' + it.message), counts(it), moment(it.created_at)];
+}
+
+/** Returns how many nodes were added, changed and removed. */
+function counts(it) {
+  const count = (kind, sign) => it[kind] > 0 && make('span', { class: 'count ' + kind,
+    title: numberFormat.format(it[kind]) + ' ' + say(kind) }, sign + compactFormat.format(it[kind]));
+  return make('span', { class: 'counts' }, count('added', '+'), count('modified', '~'),
+    count('removed', '−'));
+}
+
+function crumbs(path) {
+  const parts = path ? path.split('/') : [];
+  const crumb = (i) => make('a', { href: to('overview', parts.slice(0, i).join('/')), dir: 'auto' },
+    i ? parts[i - 1] : say('whole'));
+  return path && make('p', { class: 'crumbs' }, [0, ...parts.map((_, i) => i + 1)]
+    .flatMap((i) => (i ? [' / ', crumb(i)] : [crumb(i)])));
+}
+
+/** Returns areas as large as their texts, coloured by heat. */
+function treemap({ items, rest }, path) {
+  const shown = items.filter((it) => it.tokens > 0);
+  const places = squares(shown.map((it) => it.tokens), 0, 0, 100, 100);
+  const area = (it, i) => {
+    const whole = (path ? path + '/' : '') + it.name;
+    const name = it.name || say('no_file');
+    const label = say('map_item', { name, nodes: say('n_nodes', { n: it.nodes }),
+      tokens: say('n_tokens', { n: it.tokens }), heat: heatFormat.format(it.temperature), read: it.read });
+    const [x, y, w, h] = places[i].map((n) => n.toFixed(3) + '%');
+    const vars = { x, y, w, h, ...heatVars(it.temperature) };
+    const href = it.is_folder ? to('overview', whole) : to('tree', it.name ? whole : '');
+    return make('a', { class: 'area', href, vars, title: label, 'aria-label': label },
+      make('span', { dir: 'auto' }, it.is_folder ? name + '/' : name));
+  };
+  return [make('div', { class: 'map' }, shown.map(area)),
+    rest.items > 0 && hint(say('map_rest', { n: rest.items }))];
+}
+
+/** Divides a rectangle into areas as square as can be; the values are sorted, the largest first. */
+function squares(values, x, y, w, h) {
+  const places = [];
+  let total = values.reduce((a, b) => a + b, 0);
+  let i = 0;
+  while (i < values.length) {
+    const isWide = w >= h;
+    const [side, other] = isWide ? [h, w] : [w, h];
+    let [n, sum, worst] = [0, 0, Infinity];
+    while (i + n < values.length) {
+      const next = sum + values[i + n];
+      const depth = other * next / total;
+      const least = side * values[i + n] / next;
+      const most = side * values[i] / next;
+      const worse = Math.max(depth / least, most / depth);
+      if (n && worse > worst) break;
+      [n, sum, worst] = [n + 1, next, worse];
+    }
+    const depth = other * sum / total;
+    let at = isWide ? y : x;
+    for (const value of values.slice(i, i + n)) {
+      const length = side * value / sum;
+      places.push(isWide ? [x, at, depth, length] : [at, y, length, depth]);
+      at += length;
+    }
+    if (isWide) [x, w] = [x + depth, w - depth];
+    else [y, h] = [y + depth, h - depth];
+    total -= sum;
+    i += n;
+  }
+  return places;
+}
+
+function histogram({ bins, cold, read, never_read: unread, cold_threshold: at }) {
+  const most = Math.max(...bins, 1);
+  const bar = (n, i) => {
+    const [from, until] = [i, i + 1].map((it) => heatFormat.format(it / bins.length));
+    const label = say('spread_bar', { from, to: until, nodes: say('n_nodes', { n }) });
+    const part = n ? Math.max(2, 100 * Math.log1p(n) / Math.log1p(most)) : 0;
+    return make('li', { title: label, class: sideOf((i + 0.5) / bins.length), vars: { part: part + '%' } },
+      make('span', { class: 'hidden' }, label));
+  };
+  return [make('ol', { class: 'bars' }, bins.map(bar)),
+    make('p', { class: 'axis', 'aria-hidden': 'true' }, [0, 0.5, 1].map((it) =>
+      make('span', {}, heatFormat.format(it)))),
+    hint(say('n_read', { n: read }) + ' · ' + say('never_read', { n: unread }) + ' · '
+      + say('n_cold', { n: cold, at: heatFormat.format(at) }))];
+}

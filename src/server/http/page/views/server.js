@@ -1,0 +1,125 @@
+// The server: who is connected, what the doctor finds, and what is going on.
+
+const clientName = (it) => it.name + (it.version ? ' ' + it.version : '');
+
+VIEWS.sessions = {
+  uses: ['logs'],
+  async show(_, signal) {
+    const [now, past] = await Promise.all([read('sessions', signal), read('sessions/history', signal)]);
+    const present = now.sessions.map((it) => [make('strong', { dir: 'auto' }, clientName(it.client_meta)),
+      it.client_meta.name === NAME && chip(say('this_page')),
+      said('MCP ' + it.client_meta.protocol + ' · ' + it.transport, { class: 'from' }),
+      say('n_calls', { n: it.count_tool_calls }), say('active', { ago: ago(it.last_activity) })]);
+    const ever = past.clients.map((it) => [make('strong', { dir: 'auto' }, clientName(it.client)),
+      said(it.transport, { class: 'from' }), say('n_sessions', { n: it.sessions }),
+      say('n_calls', { n: it.tool_calls }), say('lasted', { n: lasting(it.lifetime_seconds) })]);
+    return { body: [hint(say('claims')),
+      panel(say('sessions_now'), present.length ? rows(present)
+        : emptyState(say('sessions_none'), say('sessions_do'), 'remindb setup')),
+      panel(say('sessions_past'), ever.length ? rows(ever) : hint(say('past_none')))] };
+  },
+};
+
+const lasting = (seconds) => (seconds < 5400 ? say('minutes', { n: Math.round(seconds / 60) })
+  : say('hours', { n: Math.round(seconds / 360) / 10 }));
+
+/** The last report of this page: it is long work, so nothing repeats it. */
+let lastReport;
+
+VIEWS.doctor = {
+  uses: [],
+  isStill: true,
+  async show() {
+    const box = make('div', {});
+    if (lastReport) box.append(...reported(lastReport));
+    return { body: [hint(say('doctor_why')), make('p', { class: 'line' }, examination(box)), box] };
+  },
+};
+
+function examination(box) {
+  const start = button(say('doctor_run'), async () => {
+    const [controller, begun] = [new AbortController(), performance.now()];
+    current.controller.signal.addEventListener('abort', () => controller.abort());
+    const clock = make('span', { role: 'timer' });
+    const stop = button(say('cancel'), () => controller.abort());
+    const elapsed = () => (performance.now() - begun) / 1000;
+    const tick = () => { clock.textContent = say('doctor_runs', { n: Math.round(elapsed()) }); };
+    const timer = setInterval(tick, 1000);
+    tick();
+    start.hidden = true;
+    start.after(clock, stop);
+    try {
+      const report = await read('doctor', controller.signal);
+      lastReport = { report, at: Date.now() / 1000, took: elapsed() };
+      box.replaceChildren(...reported(lastReport));
+    } catch (error) {
+      if (error.name !== 'AbortError') box.replaceChildren(...failure(error));
+    } finally {
+      clearInterval(timer);
+      clock.remove();
+      stop.remove();
+      start.hidden = false;
+    }
+  }, { class: 'main' });
+  return start;
+}
+
+const WORST = ['error', 'damaged', 'warn', 'warning', 'info', 'ok'];
+
+function reported({ report, at, took }) {
+  const checks = report.checks || report.findings || [];
+  const rank = (it) => (it.ok === false ? -1 : WORST.indexOf(it.status || it.level || 'ok'));
+  const sorted = [...checks].sort((a, b) => rank(a) - rank(b));
+  const isWell = report.ok ?? report.healthy ?? checks.every((it) => it.ok);
+  return [make('p', { class: isWell ? 'well' : 'unwell', role: 'status' }, say(isWell ? 'doctor_ok' : 'doctor_bad')),
+    hint(say('doctor_at', { ago: ago(at), took: Math.round(took * 10) / 10 })),
+    !isWell && [hint(say('doctor_do')), command('remindb doctor --fix')],
+    rows(sorted.map((it) => [chip(it.status || it.level || (it.ok ? 'ok' : '!')), make('strong', {}, it.name || it.check),
+      said(it.detail || it.message || it.summary || '')]))].flat().filter(Boolean);
+}
+
+let logLevel = 'info';
+let logWords = '';
+let isPaused = false;
+
+VIEWS.activity = {
+  uses: ['logs', 'rescan'],
+  async show(_, signal) {
+    const [log, scan] = await Promise.all([read('logs', signal), read('rescan', signal)]);
+    const levels = say('levels').split(' ');
+    const list = make('ul', { class: 'log' });
+    const draw = () => {
+      const isShown = (it) => levels.indexOf(it.level.toLowerCase()) >= levels.indexOf(logLevel)
+        && (it.msg + JSON.stringify(it.attrs)).toLowerCase().includes(logWords.toLowerCase());
+      const shown = log.records.filter(isShown).reverse().slice(0, 300);
+      list.replaceChildren(...(shown.length ? shown.map(logLine) : [make('li', {}, say('log_none'))]));
+    };
+    const choose = make('select', { id: 'level', onchange: ({ target }) => { logLevel = target.value; draw(); } },
+      levels.map((it) => make('option', { value: it, selected: it === logLevel }, it)));
+    const words = make('input', { id: 'words', type: 'search', value: logWords,
+      oninput: ({ target }) => { logWords = target.value; draw(); } });
+    const pause = button(say(isPaused ? 'resume' : 'pause'), () => {
+      isPaused = !isPaused;
+      VIEWS.activity.isStill = isPaused;
+      pause.textContent = say(isPaused ? 'resume' : 'pause');
+    });
+    draw();
+    return { body: [panel(say('rescan'), scanned(scan)),
+      panel(say('log'), make('p', { class: 'line' }, make('label', { for: 'level' }, say('level')), choose,
+        make('label', { for: 'words' }, say('filter')), words, pause),
+      log.dropped > 0 && hint(say('log_lost', { n: log.dropped })), list)] };
+  },
+};
+
+function scanned({ interval_s: n, last_meta: last }) {
+  if (!n) return hint(say('rescan_none'));
+  if (!last.run_at) return hint(say('rescan_first', { n }));
+  return [hint(say('rescan_at', { n, ago: ago(last.run_at) })), make('p', {}, counts(last)),
+    last.error && make('p', { class: 'failed', dir: 'auto' }, last.error)];
+}
+
+function logLine(it) {
+  const attributes = Object.entries(it.attrs).map(([name, value]) => name + '=' + value).join(' ');
+  return make('li', {}, moment(it.time / 1000, timeFormat.format(it.time)), chip(it.level.toLowerCase()),
+    said(it.msg), attributes && said(attributes, { class: 'from' }));
+}
