@@ -31,11 +31,7 @@ const FILES: [PageFile; 3] = [
         kind: "text/html; charset=utf-8",
         text: include_str!("page/index.html"),
     },
-    PageFile {
-        path: "/app.js",
-        kind: "text/javascript; charset=utf-8",
-        text: SCRIPT,
-    },
+    PageFile { path: "/app.js", kind: "text/javascript; charset=utf-8", text: SCRIPT },
     PageFile {
         path: "/app.css",
         kind: "text/css; charset=utf-8",
