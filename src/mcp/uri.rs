@@ -148,7 +148,7 @@ fn variable(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// Checks the value of a variable.
+/// Checks the value of a variable of the path, which is one name. Those of a query may be paths.
 fn value(name: &str, value: &str) -> Result<String, UriError> {
     match value {
         "" => Err(is_empty(name)),
@@ -169,7 +169,10 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, UriError> {
     for pair in query.split('&').filter(|it| !it.is_empty()) {
         let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
         let key = decode(key)?;
-        let text = value(&echo(&key), &decode(text)?)?;
+        let text = match decode(text)? {
+            text if text.is_empty() => return Err(is_empty(&echo(&key))),
+            text => text.into_owned(),
+        };
         if pairs.iter().any(|(known, _)| *known == key) {
             return bad(format!("`{}` is given twice; give it once", echo(&key)));
         }

@@ -1,4 +1,4 @@
-//! The children of a node, or the first nodes of files.
+//! The children of a node, or the first nodes of files or of one file.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::{Error, Rows, bad_cursor, node_row, numbers};
 use crate::query::node_by_id;
 use crate::store::reader::{BrowsedNode, Reader, SiblingPosition};
 
-/// Returns a page of the children of `of`, or of the nodes without a parent: those of files by
-/// path, then the others.
+/// Returns a page of the children of `of`, a node or the path of a file, or of the nodes without a
+/// parent: those of files by path, then the others.
 pub(crate) fn children_document(
     reader: &Reader,
     of: Option<&str>,
@@ -16,6 +16,10 @@ pub(crate) fn children_document(
 ) -> Result<Value, Error> {
     let attended = reader.attended()?;
     let (of, nodes) = match of {
+        // By an id, a path is the first of these nodes.
+        Some(path) if let Some(file) = reader.file_at(path)? => {
+            (Some(path.to_owned()), roots_of_file(reader, file, after, n_max + 1)?)
+        }
         Some(id) => {
             let head = node_by_id(reader, id)?;
             let after = match after {
@@ -55,6 +59,22 @@ fn roots(reader: &Reader, after: Option<&str>, n_max: usize) -> Result<Vec<Brows
     if 0 < n_left {
         nodes.extend(reader.loose_roots_after(SiblingPosition::FIRST, n_left)?);
     }
+    Ok(nodes)
+}
+
+/// Returns nodes of a file without a parent. Other files may follow it, so they are left out.
+fn roots_of_file(
+    reader: &Reader,
+    file: i64,
+    after: Option<&str>,
+    n_max: usize,
+) -> Result<Vec<BrowsedNode>, Error> {
+    let after = match after {
+        None => SiblingPosition::FIRST,
+        Some(cursor) => position(numbers("after", cursor)?),
+    };
+    let mut nodes = reader.roots_after(Some((file, after)), n_max)?;
+    nodes.retain(|it| it.file == Some(file));
     Ok(nodes)
 }
 

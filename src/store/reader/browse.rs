@@ -183,6 +183,17 @@ impl Reader {
         self.all(CHILDREN, place, read_browsed).doing("list children")
     }
 
+    /// Returns the file at a path, of the first root that has one.
+    pub(crate) fn file_at(&self, path: &str) -> Result<Option<i64>, StoreError> {
+        const FILE: &str = "
+            SELECT f.id
+              FROM root AS r
+             CROSS JOIN file AS f ON f.root = r.id AND f.path = ?1
+             ORDER BY r.id
+             LIMIT 1";
+        self.conn.find(FILE, [path], |row| row.get(0), "find a file")
+    }
+
     /// Returns the first nodes of files after a position in a file; `None`: from the first file on.
     pub(crate) fn roots_after(
         &self,

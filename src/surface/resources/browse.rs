@@ -37,7 +37,7 @@ pub(super) const CHILDREN: Resource<ResourceFn> = row(
     "remindb://children{?of,after,limit}",
     "children",
     "Children",
-    "The children of the node `of`, or the first nodes of files, `limit` (at most 200) a page.",
+    "The children of the node or file `of`, or of all files, `limit` (at most 200) a page.",
     |view, vars, out| {
         let (of, after, n_max) = (vars.get("of"), vars.get("after"), limit(vars)?);
         write(view, out, |reader| browse::children_document(reader, of, after, n_max))

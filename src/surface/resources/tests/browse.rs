@@ -76,6 +76,26 @@ fn pages_of_children_walk_the_whole_tree_whatever_their_size() {
 }
 
 #[test]
+fn a_path_of_a_query_leads_into_folders_and_files() {
+    let fixture = ResourceFixture::of(&[]);
+    let path = fixture.folder.join("docs/a/b");
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("one.md"), "# One\n\nFirst.\n\n# Two\n").unwrap();
+    fs::write(path.join("two.md"), "# Other\n").unwrap();
+    fixture.memory.compile(&fixture.folder.join("docs"), "compile").unwrap();
+    let map = fixture.value("remindb://map?path=a%2Fb");
+    assert_eq!((&map["path"], &map["items"][0]["name"]), (&json!("a/b"), &json!("one.md")));
+    let found = fixture.value("remindb://search?q=first%2Fsecond");
+    assert_eq!(found["hits"][0]["source"], "a/b/one.md");
+    for limit in [1, 2, 200] {
+        let uri = format!("remindb://children?of=a/b/one.md&limit={limit}");
+        let roots = walk(&fixture, &uri, "nodes", "after");
+        let labels: Vec<&str> = roots.iter().map(|it| it["label"].as_str().unwrap()).collect();
+        assert_eq!(labels, ["One", "Two"], "{limit}");
+    }
+}
+
+#[test]
 fn a_node_has_its_place_and_its_text_as_blocks() {
     let fixture = fixture();
     let text = fixture.value(&format!("remindb://children?of={}", id(&fixture, "Ana")));
