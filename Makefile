@@ -14,7 +14,7 @@ DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
-        conformance clients agents release package install
+        conformance clients agents browser pictures release package install
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -83,6 +83,19 @@ clients: build          ## a day of each official client, over stdio and HTTP (D
 
 agents:                 ## real agents with a stand-in for their model (ONLY='codex core')
 	.ci/agents $(ONLY)
+
+browser: .tools/axe.min.js  ## the page in a real Chromium, with axe-core
+	.ci/chromium
+	BROWSER_REQUIRED=1 cargo test --locked --release --test it browser:: -- --nocapture
+	BROWSER_REQUIRED=1 cargo test --locked --release --test it \
+	    browser::a_million_nodes_are_shown_at_once -- --ignored --exact --nocapture
+
+pictures: build         ## pictures of the page for the manual
+	.ci/chromium
+	PICTURES='$(CURDIR)/docs/pictures' cargo test --locked --test it browser::pictures -- --ignored
+
+.tools/axe.min.js:
+	.ci/axe $@
 
 release:                ## one static, stripped file
 	.ci/static build --release

@@ -6,6 +6,7 @@
 mod advice;
 /// Writes beside a compile in another process, and kills of it.
 mod beside;
+mod browser;
 /// The command line: both streams and the exit code.
 mod cli;
 /// The resources of typed memories.

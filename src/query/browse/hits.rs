@@ -98,7 +98,7 @@ fn row(hit: &SearchHit, text: &NodeText, marks: &[String]) -> Value {
             "relevance": hit.score / warmth,
             "warmth": warmth,
             "words": both.collect::<Vec<_>>(),
-            "section": !in_section.is_empty(),
+            "section": in_section.iter().any(|it| !in_text.contains(it)),
             "neighbour": in_text.is_empty() && in_section.is_empty(),
         },
     })

@@ -40,7 +40,7 @@ const FILES: [PageFile; 3] = [
 ];
 
 /// The script: its parts in the order of their use, as one module.
-const SCRIPT: &str = concat!(
+pub(super) const SCRIPT: &str = concat!(
     include_str!("page/words.js"),
     include_str!("page/client.js"),
     include_str!("page/dom.js"),

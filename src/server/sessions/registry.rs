@@ -134,7 +134,7 @@ impl Registry {
         })))
     }
 
-    /// Records a request; returns whether it is the first of a session.
+    /// Records a request; returns whether the ledger lacks its session.
     pub(crate) fn note_request(&self, sight: &RequestInfo<'_>, now: Millis) -> bool {
         let mut state = self.lock();
         state.expire(now);
@@ -144,7 +144,7 @@ impl Registry {
         session.has_changes = true;
         session.last_activity = session.last_activity.max(now);
         session.n_tool_calls += u64::from(sight.calls_tool);
-        place.is_none()
+        session.is_new && session.is_of_ledger()
     }
 
     /// Records the end of a connection; returns whether a session ended with it.
@@ -186,7 +186,8 @@ impl Registry {
         let is_news = |it: &&mut RegistryEntry| {
             it.is_new || (it.has_changes && which == ChangedSessions::All)
         };
-        for session in sessions.iter_mut().filter(is_news) {
+        let sessions = sessions.iter_mut().filter(|it| it.is_of_ledger());
+        for session in sessions.filter(is_news) {
             (session.is_new, session.has_changes) = (false, false);
             news.push(session.entry(transport_info, None));
         }
@@ -251,7 +252,7 @@ impl RegistryState {
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
-            if is_over && *ledger_use == LedgerUse::Kept {
+            if is_over && *ledger_use == LedgerUse::Kept && it.is_of_ledger() {
                 waiting.push(it.entry(transport_info, Some(at(it))));
             }
             !is_over
@@ -261,6 +262,11 @@ impl RegistryState {
 }
 
 impl RegistryEntry {
+    /// Returns whether the ledger has it: who only looks, without sessions, leaves no trace.
+    fn is_of_ledger(&self) -> bool {
+        !self.is_modern || 0 < self.n_tool_calls
+    }
+
     fn is_of(&self, sight: &RequestInfo<'_>) -> bool {
         let is_there = self.connection.as_deref().is_none_or(|it| it == sight.connection);
         is_there

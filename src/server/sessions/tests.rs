@@ -194,14 +194,27 @@ fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     play(&registry, "200 leaves a");
     assert_eq!(changes(&registry, ChangedSessions::Urgent, 201), "code 10..100 1 end 200; ");
     assert_eq!(changes(&registry, ChangedSessions::All, 202), "");
-    play(&registry, "300 modern a desk\n310 legacy b code");
+    play(&registry, "300 modern-call a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
         changes(&registry, ChangedSessions::All, 400),
-        "desk 300..300 0 end 400; code 310..310 0 end 400; "
+        "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
-    play(&registry, "500 modern a desk");
-    assert_eq!(changes(&registry, ChangedSessions::All, 9999), "desk 500..500 0 end 500; ");
+    play(&registry, "500 modern-call a desk");
+    assert_eq!(changes(&registry, ChangedSessions::All, 9999), "desk 500..500 1 end 500; ");
+}
+
+#[test]
+fn who_only_looks_is_present_and_in_no_ledger() {
+    let registry = registry(http());
+    play(&registry, "10 modern a page\n11 modern b page");
+    assert_eq!(registry.live_sessions(Millis(12_000)).len(), 1);
+    assert_eq!(changes(&registry, ChangedSessions::All, 12), "");
+    // From its first call on it is on record.
+    play(&registry, "20 modern-call a page");
+    assert_eq!(changes(&registry, ChangedSessions::Urgent, 21), "page 10..20 1; ");
+    play(&registry, "30 modern a other");
+    assert_eq!(changes(&registry, ChangedSessions::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]

@@ -16,6 +16,7 @@ function route() {
   } catch { /* As it is. */ }
   current?.controller.abort();
   current = { name: known, view: VIEWS[known], argument, controller: new AbortController() };
+  if (known !== 'search') find('#q').value = '';
   const { parent } = current.view;
   for (const link of document.querySelectorAll('#views a')) {
     const isHere = link.hash === '#' + (parent || known);
@@ -78,7 +79,7 @@ function lock() {
     autocomplete: 'off' });
   const enterToken = (event) => {
     event.preventDefault();
-    keepToken(input.value.trim());
+    sessionStorage.setItem('token', input.value.trim());
     begin();
   };
   fill(say('locked'), [make('p', {}, say('locked_why')),

@@ -29,6 +29,7 @@ async function post(method, params, signal, name, isSecond) {
   const response = await fetch('/mcp', { method: 'POST', signal, headers, body });
   if (response.status !== 401) return response;
   if (!isSecond && await tokenOfOthers()) return post(method, params, signal, name, true);
+  sessionStorage.removeItem('token');
   throw new Locked();
 }
 
@@ -102,6 +103,9 @@ let tools = new Set();
 
 async function learnTools() {
   const { capabilities } = await request('server/discover', {});
+  // The token works: tabs that wait for one may have it.
+  const token = sessionStorage.getItem('token');
+  if (token) channel.postMessage({ token });
   if (!capabilities.tools) return;
   let cursor;
   do {
@@ -130,10 +134,5 @@ async function enter() {
     body: JSON.stringify({ once: decodeURIComponent(once[1]) }),
   });
   if (!response.ok) return;
-  keepToken((await response.json()).token);
-}
-
-function keepToken(token) {
-  sessionStorage.setItem('token', token);
-  channel.postMessage({ token });
+  sessionStorage.setItem('token', (await response.json()).token);
 }

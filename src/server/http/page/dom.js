@@ -50,7 +50,9 @@ const hint = (...children) => make('p', { class: 'hint' }, children);
 const said = (text, more = {}) => make('span', { dir: 'auto', ...more }, text);
 const command = (text) => make('pre', { class: 'command', tabindex: 0 }, make('code', {}, text));
 const button = (text, onclick, more = {}) => make('button', { type: 'button', onclick, ...more }, text);
-const rows = (items) => make('ul', { class: 'rows' }, items.map((it) => make('li', {}, it)));
+const cell = (it) => (typeof it === 'string' ? make('span', {}, it) : it);
+const rows = (items) => make('ul', { class: 'rows' },
+  items.map((it) => make('li', {}, [it].flat(9).map(cell))));
 const chip = (text, kind = '') => make('span', { class: ('chip ' + kind).trim() }, text);
 const emptyState = (text, then, line) =>
   make('div', { class: 'empty' }, make('p', {}, text), then && hint(then), line && command(line));

@@ -34,6 +34,10 @@ function hear(message) {
 
 channel.addEventListener('message', ({ data }) => {
   const token = sessionStorage.getItem('token');
+  if (data.token && document.body.dataset.shown === 'locked') {
+    sessionStorage.setItem('token', data.token);
+    begin();
+  }
   if (data.ask === 'token' && token) channel.postMessage({ token });
   if (data.ask === 'state' && isLeader) channel.postMessage({ state: liveState });
   hear(data);

@@ -81,7 +81,7 @@ fn a_known_file_is_not_sent_again() {
     let mut client = up.client();
     for (path, text) in [
         ("/", include_str!("../page/index.html")),
-        ("/app.js", include_str!("../page/app.js")),
+        ("/app.js", page::SCRIPT),
         ("/app.css", include_str!("../page/app.css")),
     ] {
         let whole = get(&mut client, "GET", path, "");
@@ -213,4 +213,40 @@ fn a_link_ends_after_a_minute() {
 fn a_server_without_links_has_no_exchange() {
     let up = Up::new(|_| ());
     assert_eq!(exchange(&up, JSON, &body("AAAAAAAAAAAAAAAAAAAAAA")).0, 401);
+}
+
+#[test]
+fn the_sources_are_small_and_reach_nothing_outside() {
+    // Views of knowledge may add half of what the others have.
+    const BYTES_MAX: usize = 65_536 * 3 / 2;
+    let files = [
+        ("index.html", include_str!("../page/index.html")),
+        ("app.js", page::SCRIPT),
+        ("app.css", include_str!("../page/app.css")),
+    ];
+    let n_bytes: usize = files.iter().map(|it| it.1.len()).sum();
+    assert!(n_bytes <= BYTES_MAX, "{n_bytes} bytes");
+    for (name, text) in files {
+        // The name of a notation is no address.
+        let text = text.replace("http://www.w3.org/2000/svg", "");
+        for forbidden in [
+            "http:",
+            "https:",
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval(",
+            "Function(",
+            "style=",
+            "onclick=",
+            "localStorage",
+            "cookie",
+            "import(",
+            "@import",
+            "url(",
+        ] {
+            assert!(!text.contains(forbidden), "`{forbidden}` is in {name}");
+        }
+    }
 }

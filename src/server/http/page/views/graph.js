@@ -16,25 +16,26 @@ VIEWS.graph = {
       const near = sides.flat().slice(0, 12);
       const further = await Promise.all(near.map((it) =>
         read('links/' + encodeURIComponent(it.id) + '?limit=8').catch(() => ({ links: [] }))));
-      ring.replaceChildren(...near.map((it, i) => panel('', make('h3', {}, nodeLink(it, 'graph')),
+      ring.replaceChildren(...near.map((it, i) => panel(nodeLink(it, 'graph'),
         rows(further[i].links.filter((link) => link.id !== node.id)
           .map((link) => [link.direction === 'in' ? '← ' : '→ ', nodeLink(link, 'graph'), chip(link.type)])))));
     });
     const ring = make('div', { class: 'two' });
     return { title, body: [hint(say('graph_why')), make('p', {}, nodeLink(node)),
-      sides.flat().length ? [drawn(node, sides, title), linkLists({ links: sides.flat(), pending: [] }),
-        links.next && hint(say('graph_cut', { n: GRAPH_MAX })), wider, ring] : hint(say('no_links'))] };
+      sides.flat().length ? [drawn(node, sides, title),
+        panel(say('links'), linkLists({ links: sides.flat(), pending: [] })), links.next && hint(say('graph_cut', { n: GRAPH_MAX })), wider, ring] : hint(say('no_links'))] };
   },
 };
 
 function drawn(node, [left, right], title) {
   const height = Math.max(left.length, right.length, 3) * 26 + 20;
   const middle = height / 2;
+  const half = short(node.label).length * 3.4 + 12;
   const label = (text, x, y, anchor, href) => make('a', { drawn: true, href },
     make('text', { x, y: y + 4, 'text-anchor': anchor }, short(text)));
   const side = (nodes, isLeft) => nodes.map((it, i) => {
     const y = middle + (i - (nodes.length - 1) / 2) * 26;
-    const [x, near] = isLeft ? [250, 330] : [550, 470];
+    const [x, near] = isLeft ? [250, 400 - half] : [550, 400 + half];
     return [make('path', { class: 'edge', d: `M${x} ${y} C${(x + near) / 2} ${y} ${(x + near) / 2} ${middle} ${near} ${middle}` }),
       label(it.label, isLeft ? x - 6 : x + 6, y, isLeft ? 'end' : 'start', to('graph', it.id))];
   });

@@ -110,9 +110,16 @@ function linkLists({ links, pending }) {
 }
 
 function pastChange(it) {
-  return make('details', { class: 'change' }, make('summary', {}, opChip(it.op),
-    make('a', { href: to('timeline', it.snapshot) }, '#' + it.snapshot), ' ', said(it.message), ' ',
-    moment(it.created_at)), it.hunks.map(hunk), it.cut && hint(say('text_cut')));
+  return folded(it, false, [opChip(it.op), make('a', { href: to('timeline', it.snapshot) },
+    '#' + it.snapshot), said(it.message), moment(it.created_at)]);
+}
+
+/** Returns a change with its hunks behind a fold. */
+function folded(it, isOpen, line) {
+  return make('article', { class: 'change' }, make('p', { class: 'facts' }, line),
+    it.hunks.length > 0 && make('details', { open: isOpen },
+      make('summary', {}, say('n_hunks', { n: it.hunks.length })), it.hunks.map(hunk),
+      it.cut && hint(say('text_cut'))));
 }
 
 function opChip(op) {

@@ -10,6 +10,7 @@ VIEWS.overview = {
       read('map' + query({ path, limit: 60 }), signal)]);
     find('#place').textContent = all.db_path;
     bornAt = warmth.born;
+    await Promise.all(lately.snapshots.map((it) => name(it, signal)));
     if (!all.nodes.total) {
       return { body: [emptyState(say('empty'), say('empty_do'),
         'remindb compile FOLDER --db ' + all.db_path)] };
@@ -30,7 +31,7 @@ function tiles({ nodes, snapshots, relations, db_bytes: bytes }, warmth) {
   const tile = (label, value, more) => make('div', { class: 'tile' }, make('p', { class: 'label' }, label),
     make('p', { class: 'value' }, value), more && make('p', { class: 'more' }, more));
   const last = snapshots.count && ago(Date.now() / 1000 - snapshots.latest_age_s);
-  return [tile(say('tile_nodes'), compactFormat.format(nodes.total), numberFormat.format(nodes.total)),
+  return [tile(say('tile_nodes'), compactFormat.format(nodes.total), nodes.total >= 1000 && numberFormat.format(nodes.total)),
     tile(say('tile_tokens'), compactFormat.format(nodes.tokens),
       say('in_bytes', { n: byteFormat.format(bytes) })),
     tile(say('tile_snapshots'), compactFormat.format(snapshots.count),
@@ -47,9 +48,17 @@ function readMost(warmth) {
   return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
 }
 
+/** Says what a snapshot is about by the label of its node, if that is still there. */
+async function name(snapshot, signal) {
+  const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
+  if (!id) return;
+  const node = await read('node/' + id, signal).catch(() => null);
+  if (node) snapshot.about = verb + ': ' + node.label;
+}
+
 function snapshotLine(it) {
-  return [make('a', { class: 'to', href: to('timeline', it.id), dir: 'auto' },
-    '#' + it.id + ' ' + it.message), counts(it), moment(it.created_at)];
+  return [make('a', { class: 'to', href: to('timeline', it.id), dir: 'auto', title: it.message },
+    '#' + it.id + ' ' + (it.about || it.message)), counts(it), moment(it.created_at)];
 }
 
 /** Returns how many nodes were added, changed and removed. */

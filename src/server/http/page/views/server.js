@@ -64,18 +64,17 @@ function examination(box) {
   return start;
 }
 
-const WORST = ['error', 'damaged', 'warn', 'warning', 'info', 'ok'];
+const WORST = ['fail', 'warn', 'pass'];
 
 function reported({ report, at, took }) {
-  const checks = report.checks || report.findings || [];
-  const rank = (it) => (it.ok === false ? -1 : WORST.indexOf(it.status || it.level || 'ok'));
-  const sorted = [...checks].sort((a, b) => rank(a) - rank(b));
-  const isWell = report.ok ?? report.healthy ?? checks.every((it) => it.ok);
-  return [make('p', { class: isWell ? 'well' : 'unwell', role: 'status' }, say(isWell ? 'doctor_ok' : 'doctor_bad')),
-    hint(say('doctor_at', { ago: ago(at), took: Math.round(took * 10) / 10 })),
-    !isWell && [hint(say('doctor_do')), command('remindb doctor --fix')],
-    rows(sorted.map((it) => [chip(it.status || it.level || (it.ok ? 'ok' : '!')), make('strong', {}, it.name || it.check),
-      said(it.detail || it.message || it.summary || '')]))].flat().filter(Boolean);
+  const rank = (it) => WORST.indexOf(it.status);
+  const checks = [...report.checks].sort((a, b) => rank(a) - rank(b));
+  const isWell = report.status === 'pass';
+  return [make('p', { class: isWell ? 'well' : 'unwell', role: 'status' },
+    say(isWell ? 'doctor_ok' : 'doctor_bad')),
+  hint(say('doctor_at', { ago: ago(at), took: Math.round(took * 10) / 10 })),
+  ...(isWell ? [] : [hint(say('doctor_do')), command('remindb doctor --fix')]),
+  rows(checks.map((it) => [chip(it.status, it.status), make('strong', {}, it.name), said(it.detail)]))];
 }
 
 let logLevel = 'info';

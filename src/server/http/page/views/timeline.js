@@ -64,9 +64,8 @@ async function oneSnapshot(id, signal) {
 }
 
 function changeOf(it) {
-  return make('details', { class: 'change', open: it.op === 'mod' }, make('summary', {}, opChip(it.op),
-    it.op === 'rem' ? said(it.label) : nodeLink(it), it.source && said(it.source, { class: 'from' })),
-  it.hunks.map(hunk), it.cut && hint(say('text_cut')));
+  return folded(it, it.op === 'mod', [opChip(it.op), it.op === 'rem' ? said(it.label) : nodeLink(it),
+    it.source && said(it.source, { class: 'from' })]);
 }
 
 function wayBack(id) {
