@@ -67,8 +67,10 @@ fn snapshots_are_compared_node_by_node() {
     let ops = "[...document.querySelectorAll('.change .facts')].map((it) => it.innerText)";
     let ops = tab.eval(browser, ops).to_string();
     assert!(ops.contains("added") && ops.contains("Passing by."), "{ops}");
-    tab.show(browser, "timeline/77");
     assert_eq!(browser.complaints(&shown.origin), [""; 0]);
+    tab.eval(browser, "location.hash = '#timeline/77'");
+    tab.until(browser, "document.querySelector('[role=alert] button')");
+    assert!(tab.text(browser).contains("no snapshot 77"));
     shown.end();
 }
 
