@@ -3,6 +3,7 @@
 //! `make browser` installs what they need, and runs them with axe-core.
 
 mod chromium;
+mod uses;
 
 use std::fs;
 use std::path::Path;
@@ -227,6 +228,8 @@ fn a_write_of_another_process_appears_in_nine_tabs_and_a_restart_is_survived() {
     folder.ok(["remember", "--db", DB, "Seen everywhere."]);
     let took = tabs[8].until(browser, "document.body.innerText.includes('remember')");
     eprintln!("a write was on the page after {took:.0} ms");
+    // Other tests beside it may take the machine.
+    assert!(took < 1000.0 || std::env::var_os("BROWSER_REQUIRED").is_none(), "{took:.0} ms");
     // A tab that is not in front reads when somebody looks at it.
     for tab in &tabs {
         tab.call(browser, "Page.bringToFront", json!({}));

@@ -61,9 +61,13 @@ function fill(title, body, isRefresh) {
   const heading = find('#title');
   const active = document.activeElement;
   const at = isRefresh && find('#body').contains(active) ? keyOf(active) : null;
+  const folds = isRefresh && [...find('#body').querySelectorAll('details')].map((it) => it.open);
   if (heading.textContent !== title) heading.textContent = title;
   document.title = title + ' · remindb';
   find('#body').replaceChildren(...body.flat(9).filter((it) => it != null && it !== false));
+  const unfolded = [...find('#body').querySelectorAll('details')];
+  // What a reader unfolded stays so, where nothing came or went.
+  if (folds.length === unfolded.length) unfolded.forEach((it, i) => { it.open = folds[i]; });
   if (at) [...find('#body').querySelectorAll('a, button, summary')].find((it) => keyOf(it) === at)?.focus();
   if (!isRefresh) {
     heading.focus({ preventScroll: true });
@@ -115,6 +119,9 @@ function ask(title, parts, label, typed) {
   });
 }
 
+/** Tools that make no snapshot, with those that undo them. */
+const OPPOSITES = { MemoryPin: 'MemoryUnpin', MemoryUnpin: 'MemoryPin' };
+
 /** Calls a tool after a question, and offers to undo it. */
 async function act(name, given, title, why, parts = []) {
   if (!await ask(title, [make('p', {}, why), parts], title)) return;
@@ -122,12 +129,18 @@ async function act(name, given, title, why, parts = []) {
     const [before] = (await read('timeline?limit=1')).snapshots;
     await call(name, typeof given === 'function' ? given() : given);
     const [after] = (await read('timeline?limit=1')).snapshots;
+    const isSnapshot = after?.id !== before?.id;
     const undo = async () => {
-      await call('MemoryRollback', { snapshot_id: before.id });
-      toast(say('undone'));
-      refresh();
+      try {
+        if (isSnapshot) await call('MemoryRollback', { snapshot_id: before.id });
+        else await call(OPPOSITES[name], given);
+        toast(say('undone'));
+        refresh();
+      } catch (error) {
+        toast(error.message);
+      }
     };
-    const can = tools.has('MemoryRollback') && before && after.id !== before.id;
+    const can = isSnapshot ? before && tools.has('MemoryRollback') : tools.has(OPPOSITES[name]);
     toast(say('done', { what: title }), can && button(say('undo'), undo));
     refresh();
   } catch (error) {
@@ -184,6 +197,7 @@ function frame() {
 async function begin() {
   try {
     await learnTools();
+    read('overview').then((it) => { find('#place').textContent = it.db_path; }, () => {});
   } catch (error) {
     if (error instanceof Locked) return lock();
   }

@@ -106,8 +106,8 @@ function heat(temperature) {
 function nodeRow(node) {
   return [heat(node.temperature), nodeLink(node),
     node.pinned && chip(say('pinned')),
-    node.source && make('span', { class: 'from', dir: 'auto' }, node.source),
-    make('span', { class: 'size' }, say('n_tokens', { n: node.tokens }))];
+    make('span', { class: 'size' }, node.source && said(node.source), node.source && ' · ',
+      say('n_tokens', { n: node.tokens }))];
 }
 
 /** Returns a text with the words marked that begin one of its own. */

@@ -72,7 +72,7 @@ async function lifeOf(signal) {
         }
       }
     } catch (error) {
-      if (error instanceof Locked) lock();
+      if (error instanceof Locked) return lock();
     }
     if (signal.aborted) return;
     tell({ state: 'offline' });

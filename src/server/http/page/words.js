@@ -165,7 +165,7 @@ const WORDS = {
   before: 'Before',
   after: 'After',
   undo_last: 'Undo the last change',
-  undo_last_why: '#{id} {message}, {ago}',
+  undo_last_why: '{name}, {ago}',
   back_to: 'Return to #{id}',
   back_by: 'To return here, end the view or not, and run:',
   back_title: 'Return to snapshot #{id}',
@@ -176,9 +176,10 @@ const WORDS = {
   compare: 'Compare',
   compare_from: 'From #',
   compare_to: 'to #',
-  compared: 'Changes from #{from} to #{to}',
+  compared: 'Changes of #{id}',
+  snapshot_none: 'There is no snapshot #{id}.',
   compare_all: 'All snapshots',
-  compare_far: 'The last {n} snapshots of them are shown.',
+  compare_far: 'Too many to show all: a part of the newest {n} snapshots.',
 
   // Acting.
   pin: 'Pin',

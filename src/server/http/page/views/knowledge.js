@@ -30,7 +30,7 @@ function card(it) {
     task.outcome && hint(said(task.outcome)),
     make('p', { class: 'facts' }, it.importance && chip(it.importance), it.category && chip(it.category),
       (it.tags || []).map((tag) => chip(tag, 'tag')), moment(it.updated_at || it.created_at),
-      make('a', { href: to('node', it.id) }, say('node'))));
+      make('a', { href: to('node', it.id) }, say('open'))));
 }
 
 VIEWS.concepts = {
@@ -48,17 +48,19 @@ VIEWS.concepts = {
       make('div', { class: 'two' },
         panel(say('newest'), rows(concepts.concepts.map((it) => [conceptLink(it), chip(it.kind),
           say('confidence', { n: it.confidence ?? 0.5 })])),
-        hint(say('shown_of', { n: concepts.concepts.length, all: concepts.total }))),
+        concepts.concepts.length < concepts.total
+          && hint(say('shown_of', { n: concepts.concepts.length, all: concepts.total }))),
         panel(say('waiting'), hint(say('waiting_of', { n: waiting.total })),
           rows(waiting.episodes.map((it) => [chip(it.kind), nodeLink(it), it.at && moment(it.at)])))),
       make('div', { class: 'two' },
-        panel(say('all_topics'), rows(topics.topics.map((it) => [make('strong', { dir: 'auto' }, it.name),
+        panel(say('all_topics'), rows(topics.topics.map((it) => [searchLink(it.name),
           say('n_episodes', { n: it.episodes }), say('n_concepts', { n: it.concepts })]))),
-        panel(say('all_entities'), rows(most.map((it) => [said(it.name), chip(it.type),
+        panel(say('all_entities'), rows(most.map((it) => [searchLink(it.name), chip(it.type),
           numberFormat.format(it.mentions)]))))] };
   },
 };
 
+const searchLink = (name) => make('a', { class: 'to', href: to('search', name), dir: 'auto' }, name);
 const conceptLink = (it) => make('a', { class: 'to', href: to('concepts', it.id), dir: 'auto' },
   it.title || say('unnamed'));
 
@@ -84,7 +86,7 @@ async function oneConcept(id, signal) {
 function conflict(it) {
   const apply = (operation, title, why) => act('MemoryApply', { operations: [operation] }, title, why);
   const can = tools.has('MemoryApply');
-  return make('article', { class: 'card' }, chip(it.severity), it.note && said(it.note),
+  return make('article', { class: 'card' }, make('h3', { dir: 'auto' }, it.about), chip(it.severity), it.note && said(it.note),
     rows(it.facts.map((fact) => [said(fact.text), can && button(say('resolve'), () =>
       apply({ op: 'resolve', id: it.id, winner: fact.id }, say('resolve'), say('resolve_why')))])),
     can && button(say('dismiss'), () => apply({ op: 'dismiss', id: it.id }, say('dismiss'), say('dismiss_why'))));

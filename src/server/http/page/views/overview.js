@@ -8,7 +8,6 @@ VIEWS.overview = {
     const [all, warmth, lately, map] = await Promise.all([read('overview', signal),
       read('heat', signal), read('timeline?limit=6', signal),
       read('map' + query({ path, limit: 60 }), signal)]);
-    find('#place').textContent = all.db_path;
     bornAt = warmth.born;
     await Promise.all(lately.snapshots.map((it) => name(it, signal)));
     if (!all.nodes.total) {
@@ -18,7 +17,7 @@ VIEWS.overview = {
     return { body: [make('div', { class: 'tiles' }, tiles(all, warmth)),
       make('div', { class: 'two' },
         panel(say('read_most'), hint(say('read_most_why')), readMost(warmth)),
-        panel(say('changed'), rows(lately.snapshots.map(snapshotLine)),
+        panel(say('changed'), rows(lately.snapshots.map(snapshotLine)), undoLast(lately.snapshots),
           make('p', {}, make('a', { href: to('timeline') }, say('changed_all'))))),
       panel(say('map'), hint(say('map_why')), crumbs(path), treemap(map, path)),
       make('div', { class: 'two' },
@@ -48,17 +47,17 @@ function readMost(warmth) {
   return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
 }
 
-/** Says what a snapshot is about by the label of its node, if that is still there. */
+/** Says what a snapshot is about by the label of the node that its message names. */
 async function name(snapshot, signal) {
   const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
   if (!id) return;
-  const node = await read('node/' + id, signal).catch(() => null);
+  const { changes } = await read('snapshots/' + snapshot.id + '/changes?limit=20', signal);
+  const node = changes.find((it) => it.id === id);
   if (node) snapshot.about = verb + ': ' + node.label;
 }
 
 function snapshotLine(it) {
-  return [make('a', { class: 'to', href: to('timeline', it.id), dir: 'auto', title: it.message },
-    '#' + it.id + ' ' + (it.about || it.message)), counts(it), moment(it.created_at)];
+  return [snapshotLink(it), counts(it), moment(it.created_at)];
 }
 
 /** Returns how many nodes were added, changed and removed. */
