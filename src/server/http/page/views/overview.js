@@ -47,12 +47,16 @@ function readMost(warmth) {
   return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
 }
 
+/** The names of snapshots that were asked for. */
+const names = new Map();
+
 /** Says what a snapshot is about by the label of its node, if that is still there. */
 async function name(snapshot, signal) {
   const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
-  if (!id) return;
+  snapshot.about = names.get(snapshot.id);
+  if (!id || snapshot.about) return;
   const node = await read('node/' + id, signal).catch(() => null);
-  if (node) snapshot.about = verb + ': ' + node.label;
+  if (node) names.set(snapshot.id, snapshot.about = verb + ': ' + node.label);
 }
 
 function snapshotLine(it) {
