@@ -71,19 +71,15 @@ impl LogBuffer {
         self.observers().push(Arc::new(Box::new(observer)));
     }
 
-    /// Adds a record without calling observers; the oldest makes room.
-    pub(crate) fn push_unobserved(&self, record: LogRecord) {
+    /// Adds a record, for which the oldest makes room, and calls the observers.
+    pub(crate) fn push(&self, record: LogRecord) {
         let mut state = self.state();
         if self.capacity <= state.records.len() {
             state.records.pop_front();
             state.dropped += 1;
         }
         state.records.push_back(record);
-    }
-
-    /// Adds a record and calls the observers.
-    pub(crate) fn push(&self, record: LogRecord) {
-        self.push_unobserved(record);
+        drop(state);
         // Observers are called without a lock: one that reads the buffer would wait for itself.
         let observers = self.observers().clone();
         observers.iter().for_each(|it| it());

@@ -111,8 +111,8 @@ fn a_write_names_its_like_among_many_texts_of_the_same_words() {
             "Harbour lamps burn nightly before Rotterdam.\n\nThe tug {n} lies in berth {n}.\n\n"
         )
     });
-    folder.write("notes/harbour.md", &of_ships.collect::<String>());
-    folder.run(&["compile", "notes", "--db", "m.db"]);
+    folder.write("notes/harbour.md", of_ships.collect::<String>());
+    folder.run(["compile", "notes", "--db", "m.db"]);
     let mut client = Client::modern(&folder, &["--db", "m.db"]);
     for (again, like) in [
         ("Harbour lamps burn nightly before Rotterdam!", "Harbour lamps burn nightly"),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, finish};
 
+mod day;
 mod taught;
 
 /// Runs a command on the memory.

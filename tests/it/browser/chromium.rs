@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::super::support::spawn;
+
 /// Time in which a browser does anything.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -55,7 +57,7 @@ impl Browser {
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let (tell, messages) = channel();
-        std::thread::spawn(move || {
+        spawn(move || {
             let mut output = BufReader::new(output);
             let mut message = Vec::new();
             while output.read_until(0, &mut message).is_ok_and(|it| 0 < it) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
-use super::lifecycle::{ID_CHARS_MAX, mark_processed};
+use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::changeset::Changeset;
 use crate::memory::knowledge::entities::{topic_field, topic_named};
 use crate::memory::knowledge::given::{Given, Parsed};
@@ -88,8 +88,12 @@ fn support(
     now: Millis,
 ) -> Parsed<()> {
     let link = edge("supports", concept.id(), 1.0, None);
-    set_fields(batch, episode, |it| add_edge(it, link), now)?;
-    mark_processed(batch, episode, now)
+    let snapshot = batch.own_snapshot()?;
+    let change = |it: &mut Map<String, Value>| {
+        add_edge(it, link);
+        it.entry("processed_in").or_insert(snapshot.into());
+    };
+    set_fields(batch, episode, change, now).map(drop)
 }
 
 /// Returns the confidence that a number of episodes gives by itself.

@@ -34,11 +34,7 @@ pub(super) fn processed(
 }
 
 /// Marks an episode as processed by this write, unless it is already.
-pub(super) fn mark_processed(
-    batch: &mut Batch<'_>,
-    episode: &mut KnowledgeNode,
-    now: Millis,
-) -> Parsed<()> {
+fn mark_processed(batch: &mut Batch<'_>, episode: &mut KnowledgeNode, now: Millis) -> Parsed<()> {
     if episode.has("processed_in") {
         return Ok(());
     }

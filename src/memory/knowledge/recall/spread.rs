@@ -16,7 +16,7 @@ use crate::store::reader::{KnowledgeRow, TypedEdge};
 pub(super) const EDGES_MAX: usize = 4_096;
 
 /// Nodes that pass activation on in one hop, at most: the strongest.
-const FRONT_MAX: usize = 48;
+const FRONT_MAX: usize = 20;
 
 /// Edges of one type that lead to a node and are walked back: of more, none passes on what would
 /// be shown.

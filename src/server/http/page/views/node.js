@@ -42,7 +42,7 @@ VIEWS.node = {
       make('p', { class: 'crumbs' }, node.source && make('a', { href: to('tree', node.source), dir: 'auto' },
         node.source), node.ancestors.map((it) => [' / ', nodeLink(it)])),
       facts(node), actions(node),
-      node.content !== node.label && panel(say('node_text'), textOf(node)),
+      (node.type !== 'heading' || node.content !== node.label) && panel(say('node_text'), textOf(node)),
       node.n_children > 0 && panel(say('below'), rows(below.nodes.map(nodeRow)),
         below.next && hint(say('shown_of', { n: below.nodes.length, all: node.n_children }))),
       panel(say('links'), linkLists(links),

@@ -50,12 +50,13 @@ function readMost(warmth) {
 /** The names of snapshots that were asked for. */
 const names = new Map();
 
-/** Says what a snapshot is about by the label of its node, if that is still there. */
+/** Says what a snapshot is about by the label of the node that its message names. */
 async function name(snapshot, signal) {
   const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
   snapshot.about = names.get(snapshot.id);
   if (!id || snapshot.about) return;
-  const node = await read('node/' + id, signal).catch(() => null);
+  const { changes } = await read('snapshots/' + snapshot.id + '/changes?limit=20', signal);
+  const node = changes.find((it) => it.id === id);
   if (node) names.set(snapshot.id, snapshot.about = verb + ': ' + node.label);
 }
 

@@ -29,8 +29,8 @@ VIEWS.tree = {
       items.forEach((it) => { it.tabIndex = -1; });
       (focused || items[0])?.setAttribute('tabindex', '0');
       focused?.focus();
-      count.textContent = items.length < TREE_MAX ? say('tree_rows', { n: items.length })
-        : say('tree_full', { n: items.length });
+      const n = items.filter((it) => it.dataset.id).length;
+      count.textContent = say(n < TREE_MAX ? 'tree_rows' : 'tree_full', { n });
     };
     draw();
     return { title: root ? say('tree_of', { file: root }) : null, body: [count, tree] };
@@ -41,20 +41,22 @@ function branch(page, of, level, draw) {
   const items = page.nodes.map((node) => treeItem(node, level, draw));
   if (!page.next) return items;
   const more = async () => {
-    if (find('.tree').querySelectorAll('[role=treeitem]').length >= TREE_MAX) return;
+    if (find('.tree').querySelectorAll('[data-id]').length >= TREE_MAX) return;
     const next = await childrenOf(page.of, page.next);
     page.nodes.push(...next.nodes);
     page.next = next.next;
     draw(next.nodes[0]?.id);
   };
-  const row = make('li', { role: 'none', class: 'more-row' }, button(say('more'), more));
+  const row = make('li', { role: 'treeitem', tabindex: -1, 'aria-level': level, class: 'more-row',
+    'aria-label': say('more'), onclick: more }, make('span', { class: 'small' }, say('more')));
+  row.toggle = more;
   return [...items, row];
 }
 
 function treeItem(node, level, draw) {
   const page = opened.get(node.id);
   const toggle = async () => {
-    const isFull = find('.tree').querySelectorAll('[role=treeitem]').length >= TREE_MAX;
+    const isFull = find('.tree').querySelectorAll('[data-id]').length >= TREE_MAX;
     if (opened.get(node.id)) opened.delete(node.id);
     else if (!isFull) opened.set(node.id, await childrenOf(node.id));
     draw(node.id);
@@ -93,7 +95,7 @@ function treeKey(event) {
   else if (key === 'ArrowRight' && isOpen) go(items[at + 1]);
   else if (key === 'ArrowLeft' && isOpen === 'true') item.toggle();
   else if (key === 'ArrowLeft') go(item.parentElement.closest('[role=treeitem]'));
-  else if (key === 'Enter') location.hash = to('node', item.dataset.id);
+  else if (key === 'Enter') item.dataset.id ? location.hash = to('node', item.dataset.id) : item.toggle();
   else if (/^\p{L}$/u.test(key)) {
     const begins = (it) => it.getAttribute('aria-label').toLowerCase().startsWith(key.toLowerCase());
     go([...items.slice(at + 1), ...items.slice(0, at)].find(begins));
