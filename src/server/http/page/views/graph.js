@@ -32,7 +32,7 @@ function drawn(node, [left, right], title) {
   const middle = height / 2;
   const half = short(node.label).length * 3.4 + 12;
   const label = (text, x, y, anchor, href) => make('a', { drawn: true, href },
-    make('text', { x, y: y + 4, 'text-anchor': anchor }, short(text)));
+    make('text', { x, y: y + 4, 'text-anchor': anchor, class: x === 400 && 'here' }, short(text)));
   const side = (nodes, isLeft) => nodes.map((it, i) => {
     const y = middle + (i - (nodes.length - 1) / 2) * 26;
     const [x, near] = isLeft ? [250, 400 - half] : [550, 400 + half];

@@ -32,16 +32,17 @@ VIEWS.node = {
   parent: 'tree',
   uses: ['tree', 'heat', 'graph'],
   async show(id, signal) {
-    const [node, links, past, below] = await Promise.all([
-      read('node/' + encodeURIComponent(id), signal),
+    const found = read('node/' + encodeURIComponent(id), signal);
+    const [node, links, past, below] = await Promise.all([found,
       read('links/' + encodeURIComponent(id) + '?limit=100', signal),
       read('history/' + encodeURIComponent(id) + '?limit=10', signal),
-      read('children' + query({ of: id, limit: 50 }), signal)]);
+      // Files have nodes at the same level; what the address names is one of them.
+      found.then((it) => read('children' + query({ of: it.id, limit: 50 }), signal))]);
     return { title: node.label || say('unnamed'), body: [
       make('p', { class: 'crumbs' }, node.source && make('a', { href: to('tree', node.source), dir: 'auto' },
         node.source), node.ancestors.map((it) => [' / ', nodeLink(it)])),
       facts(node), actions(node),
-      panel(say('node_text'), textOf(node)),
+      (node.type !== 'heading' || node.content !== node.label) && panel(say('node_text'), textOf(node)),
       node.n_children > 0 && panel(say('below'), rows(below.nodes.map(nodeRow)),
         below.next && hint(say('shown_of', { n: below.nodes.length, all: node.n_children }))),
       panel(say('links'), linkLists(links),

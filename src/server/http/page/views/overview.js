@@ -47,13 +47,17 @@ function readMost(warmth) {
   return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
 }
 
+/** The names of snapshots that were asked for. */
+const names = new Map();
+
 /** Says what a snapshot is about by the label of the node that its message names. */
 async function name(snapshot, signal) {
   const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
-  if (!id) return;
+  snapshot.about = names.get(snapshot.id);
+  if (!id || snapshot.about) return;
   const { changes } = await read('snapshots/' + snapshot.id + '/changes?limit=20', signal);
   const node = changes.find((it) => it.id === id);
-  if (node) snapshot.about = verb + ': ' + node.label;
+  if (node) names.set(snapshot.id, snapshot.about = verb + ': ' + node.label);
 }
 
 function snapshotLine(it) {
