@@ -30,6 +30,8 @@ check:                  ## format, lints, documentation
 
 test: check             ## everything that has to hold
 	cargo test --locked
+	@command -v chromium chromium-browser google-chrome >/dev/null || test -n "$(CHROMIUM)" \
+	    || echo "left out: the page in a real browser; make browser installs one"
 
 model:                  ## a memory against a simple model of one, SEEDS times STEPS operations
 	REMINDB_MODEL_SEEDS=$(SEEDS) REMINDB_MODEL_STEPS=$(STEPS) \
