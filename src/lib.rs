@@ -146,7 +146,7 @@ pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};
 pub use crate::model::tree::{Format, Node, NodeType, Tree};
 pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
-pub use store::{LockHolder, StoreError};
+pub use store::{LockHolder, SharedError, StoreError};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {

@@ -8,6 +8,8 @@ mod model;
 mod notes;
 mod past;
 mod seen;
+#[cfg(feature = "shared")]
+mod shared;
 mod simulation;
 
 use simulation::Simulation;
