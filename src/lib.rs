@@ -87,7 +87,7 @@
 //!   nodes that belong to no file are never touched.
 //! - Reads warm nodes in one place, [`Memory`], after the answer was made.
 //! - A bad file, frame or query gets an answer that explains it, and ends nothing else.
-//! - No `unsafe`, no async runtime, no call to a network.
+//! - No `unsafe`, no async runtime; no call to a network without a flag that names the server.
 //!
 //! # Glossary
 //!

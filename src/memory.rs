@@ -156,6 +156,15 @@ impl Memory {
         Ok(self.writer.share(sequencer, namer)?)
     }
 
+    /// Returns the message of a compile that was given none. A path of this machine is not published.
+    pub(crate) fn compile_message(&self, asked: &str) -> String {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = self.sharing().filter(|_| Path::new(asked).is_absolute()) {
+            return format!("compile:{}", sharing.root_name(asked));
+        }
+        format!("compile:{asked}")
+    }
+
     /// Publishes an image of the replica as it is.
     #[cfg(feature = "shared")]
     pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {

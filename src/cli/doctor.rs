@@ -6,6 +6,7 @@ use super::args::DoctorArgs;
 use super::color::TextRole;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
+use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
@@ -56,6 +57,9 @@ pub(super) fn run(
             };
             context.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
         }
+    }
+    if args.is_fix {
+        tell_unpublished(&db, context);
     }
     Ok(if report.status() == CheckStatus::Fail {
         CommandOutcome::NotFound

@@ -83,6 +83,7 @@ fn observer(
         registry: registry.clone(),
         history,
         logs: logs.clone(),
+        space: None,
     };
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());

@@ -104,6 +104,7 @@ impl Writer {
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
         let rewritten = conn.execute_batch("VACUUM").doing("rewrite the file");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
+        self.record_again(&conn)?;
         rewritten?;
         let emptied = checkpoint::empty(&conn, READERS_WAIT);
         busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;

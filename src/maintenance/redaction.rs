@@ -151,7 +151,9 @@ fn rewrite(
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("drop the list of secrets")?;
-        mark_unpublished(&tx, "redact")?;
+        if !redaction.kinds.is_empty() {
+            mark_unpublished(&tx, "redact")?;
+        }
         commit(tx, "commit the scrubbed memory")?;
     }
     Ok((redaction, secrets))

@@ -1,5 +1,7 @@
 //! Facts about this process that are not in the database, for observers.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,12 +25,18 @@ pub(crate) struct ServerState {
     pub(crate) history: SessionHistory,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
+    /// The space, if the memory is shared.
+    pub(crate) space: SpaceFact,
 }
+
+/// Tells where a replica stands; `None` where the memory is one file.
+pub(crate) type SpaceFact = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
 
 impl ProcessFacts for ServerState {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         let unread = |error: std::io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
+            ProcessFact::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
             ProcessFact::Rescan => Some(self.rescan.get().to_json()),
             ProcessFact::Logs => Some(json(&self.log_buffer.read())),
             ProcessFact::Sessions => Some(json(&self.registry.live_sessions(self.clock.now()))),

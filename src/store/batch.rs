@@ -63,6 +63,7 @@ pub(crate) struct Batch<'a> {
     message: String,
     compile_root: &'a str,
     /// The name of that root, where the memory is shared.
+    #[cfg(feature = "shared")]
     root_name: Option<String>,
     snapshot: Option<i64>,
     next_seq: i64,
@@ -135,6 +136,7 @@ impl<'a> Batch<'a> {
             now,
             message: message.to_owned(),
             compile_root,
+            #[cfg(feature = "shared")]
             root_name: None,
             snapshot: None,
             next_seq: 0,

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, Transaction};
 
 pub(crate) use entry::{EntryHash, LogPart};
-pub(crate) use place::{LogPlace, Replica, become_replica, leave_space, replica_of};
+pub(crate) use place::{LogPlace, Replica, become_replica, leave_space, replica_of, set_space_url};
 pub(crate) use sequencer::{Sequencer, SpaceHead, Turn};
 
 use super::checkpoint::WriteAheadLog;
@@ -83,8 +83,13 @@ impl Sharing {
     }
 
     /// Returns the name of the root at a path.
-    pub(super) fn root_name(&self, path: &str) -> String {
+    pub(crate) fn root_name(&self, path: &str) -> String {
         (self.namer)(Path::new(path))
+    }
+
+    /// Makes the connection record again, after its temporary tables were dropped.
+    pub(super) fn record_again(&self, conn: &Connection) -> Result<(), StoreError> {
+        self.recorder.make_triggers(conn)
     }
 
     /// Returns where the replica stands.

@@ -213,6 +213,17 @@ impl Writer {
         sharing.publish_image(&self.lock())
     }
 
+    /// Makes a connection that shares record again: a change of the place of temporary tables drops
+    /// them.
+    pub(crate) fn record_again(&self, conn: &Connection) -> Result<(), StoreError> {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = &self.sharing {
+            return sharing.record_again(conn);
+        }
+        let _ = conn;
+        Ok(())
+    }
+
     /// Returns the part that shares the memory; `None` where the memory is one file.
     #[cfg(feature = "shared")]
     pub(crate) fn sharing(&self) -> Option<&Sharing> {

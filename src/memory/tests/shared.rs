@@ -12,9 +12,10 @@ use crate::memory::knowledge::RememberRequest;
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
+use crate::model::identity::NodeId;
 use crate::store::shared::in_process::{CommitFault, InProcess, first_turn, shared_rows};
 use crate::store::shared::{EntryHash, Sequencer, join_space, replica_of};
-use crate::store::{IfMissing, SharedError, StoreError, Writer};
+use crate::store::{Batch, IfMissing, NodeData, SharedError, StoreError, Writer};
 
 /// A space and its replicas.
 pub(super) struct Space {
@@ -357,9 +358,15 @@ fn a_write_whose_answer_was_lost_is_not_called_failed() {
 fn a_change_past_the_log_begins_a_new_epoch() {
     let space = Space::new();
     let (a, b) = (space.open("a"), space.open("b"));
-    let id = say(&a, "The key is AKIAQ7RM2XNVT5WZ3KLD").unwrap();
-    let seen = b.sharing().unwrap().follow().unwrap();
-    assert!(seen);
+    let id = say(&a, "The key").unwrap();
+    // As a memory has it from before a detector was known.
+    let leak = |batch: &mut Batch<'_>| {
+        let node = batch.find(NodeId::parse(&id).unwrap())?.unwrap();
+        let content = "The key is AKIAQ7RM2XNVT5WZ3KLD";
+        batch.set_agent_text(&node, &NodeData { content, ..node.data() })
+    };
+    a.writer.write::<_, StoreError>("leak", "", space.clock.now(), leak).unwrap();
+    assert!(b.sharing().unwrap().follow().unwrap());
     a.pin(&id, None).unwrap();
     drop(a);
     let redactor = crate::ingest::redact::Redactor::builtin();
@@ -373,6 +380,7 @@ fn a_change_past_the_log_begins_a_new_epoch() {
     assert!(space.keeper.log().entries.is_empty());
     say(&a, "After").unwrap();
     space.assert_same(&[("a", &a), ("b", &b)]);
+    assert!(!shared_rows(&space.db("b")).contains("AKIAQ7RM2XNVT5WZ3KLD"));
     say(&b, "From the other").unwrap();
     space.assert_same(&[("a", &a), ("b", &b)]);
 }

@@ -411,8 +411,8 @@ impl AppliedTable {
         Ok(Some(AppliedTable {
             delete: format!("DELETE FROM {name} WHERE {}", shared.has_key()),
             local,
-            insert: insert(&shared, listed, false),
-            insert_kept: insert(&shared, listed, true),
+            insert: insert(&shared, listed, LocalValues::Default),
+            insert_kept: insert(&shared, listed, LocalValues::Given),
             key_idx,
             columns: listed.iter().map(|it| (*it).to_owned()).collect(),
             kind: AppliedKind::Rows(shared),
@@ -420,9 +420,16 @@ impl AppliedTable {
     }
 }
 
-/// Returns a statement that inserts a row; the values of local columns follow its own where they
-/// are `given`.
-fn insert(table: &SharedTable, columns: &[&str], is_given: bool) -> String {
+/// Whence the values of local columns come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LocalValues {
+    Default,
+    /// From parameters after those of the row.
+    Given,
+}
+
+/// Returns a statement that inserts a row.
+fn insert(table: &SharedTable, columns: &[&str], local_values: LocalValues) -> String {
     let filled = |sql: &str| {
         let mut sql = sql.to_owned();
         for (nth, column) in (1..).zip(columns) {
@@ -436,7 +443,10 @@ fn insert(table: &SharedTable, columns: &[&str], is_given: bool) -> String {
         values.push(translated.map_or_else(|| format!("?{nth}"), |it| filled(it.stored)));
     }
     for (nth, local) in (columns.len() + 1..).zip(table.local) {
-        values.push(if is_given { format!("?{nth}") } else { filled(local.default) });
+        values.push(match local_values {
+            LocalValues::Given => format!("?{nth}"),
+            LocalValues::Default => filled(local.default),
+        });
     }
     let names: Vec<&str> =
         columns.iter().copied().chain(table.local.iter().map(|it| it.name)).collect();

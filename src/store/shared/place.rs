@@ -51,6 +51,11 @@ pub(crate) fn become_replica(
     conn.run(SET, row, "note the place in the log").map(drop)
 }
 
+/// Notes that a replica's space has another address.
+pub(crate) fn set_space_url(conn: &Connection, url: &str) -> Result<(), StoreError> {
+    conn.run("UPDATE replica SET url = ?1", [url], "note the address of the space").map(drop)
+}
+
 /// Makes the file a memory of its own again.
 pub(crate) fn leave_space(conn: &Connection) -> Result<(), StoreError> {
     conn.run("DELETE FROM replica", [], "leave the space").map(drop)

@@ -27,6 +27,8 @@ pub(super) struct Recorder {
     tables: Vec<RecordedTable>,
     /// A statement that says of each table whether it has notes.
     noted: String,
+    /// The statements that make triggers, and the tables of their notes.
+    triggers: String,
 }
 
 /// SQLite's table of the largest keys ever used.
@@ -62,12 +64,12 @@ impl Recorder {
     /// Makes the connection note changes.
     pub(super) fn attach(conn: &Connection) -> Result<Recorder, StoreError> {
         let mut tables = Vec::new();
+        let mut all_triggers = PIN_TRIGGERS.to_owned();
         for table in shared_tables() {
             let columns = columns(conn, &table)?;
-            conn.execute_batch(&triggers(&table, &columns)).doing(DOING)?;
+            all_triggers += &triggers(&table, &columns);
             tables.push(RecordedTable::new(&table, columns));
         }
-        conn.execute_batch(PIN_TRIGGERS).doing(DOING)?;
         tables.push(RecordedTable {
             name: HEAT,
             key: &["node"],
@@ -78,7 +80,15 @@ impl Recorder {
         });
         let exists: Vec<String> =
             tables.iter().map(|it| format!("EXISTS (SELECT 1 FROM changed_{})", it.name)).collect();
-        Ok(Recorder { noted: format!("SELECT {}", exists.join(", ")), tables })
+        let noted = format!("SELECT {}", exists.join(", "));
+        let recorder = Recorder { noted, tables, triggers: all_triggers };
+        recorder.make_triggers(conn)?;
+        Ok(recorder)
+    }
+
+    /// Makes the triggers again, which a change of the place of temporary tables drops.
+    pub(super) fn make_triggers(&self, conn: &Connection) -> Result<(), StoreError> {
+        conn.execute_batch(&self.triggers).doing(DOING)
     }
 
     /// Writes the entry of the transaction, and forgets its notes; returns the body of the last

@@ -67,3 +67,95 @@ fn paths_and_looks_at_files_stay_on_their_machine() {
          pulse replica"
     );
 }
+
+/// How a change that is no [`crate::store::Writer::write`] stays the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passage {
+    /// It is the log's own way, or goes through it.
+    Log,
+    /// It changes what each machine has for itself, or nothing.
+    Local,
+    /// It fills a new file, which is nobody's replica.
+    NewFile,
+    /// It marks the replica, which an image as a new epoch then publishes.
+    NewEpoch,
+}
+
+/// The files with a connection or a transaction of their own: whoever adds one chooses here.
+const PASSAGES: &[(&str, Passage)] = &[
+    ("cli/sharing/replica.rs", Passage::Local),
+    ("cli/space.rs", Passage::Local),
+    ("maintenance/doctor/repairs.rs", Passage::NewEpoch),
+    // Objects of the schema are no rows, and replicas have none that no migration made.
+    ("maintenance/doctor/schema_objects.rs", Passage::Local),
+    // A dry run.
+    ("maintenance/gc.rs", Passage::Local),
+    // It runs the repairs.
+    ("maintenance/heal.rs", Passage::Local),
+    ("maintenance/redaction.rs", Passage::NewEpoch),
+    ("maintenance/transfer/atomic_file.rs", Passage::NewFile),
+    ("maintenance/transfer/backup.rs", Passage::NewFile),
+    ("maintenance/transfer/import.rs", Passage::NewFile),
+    ("maintenance/transfer/restore.rs", Passage::NewEpoch),
+    ("maintenance/transfer/salvage.rs", Passage::NewFile),
+    ("maintenance/transfer/v03.rs", Passage::NewFile),
+    ("store/checkpoint.rs", Passage::Local),
+    ("store/connection.rs", Passage::Local),
+    ("store/heat_writer.rs", Passage::Local),
+    ("store/lease.rs", Passage::Local),
+    ("store/lock_holder.rs", Passage::Local),
+    ("store/replica_mark.rs", Passage::NewEpoch),
+    // A space names its schema: entries of another one are not written.
+    ("store/schema.rs", Passage::Local),
+    ("store/schema/objects.rs", Passage::Local),
+    ("store/shared.rs", Passage::Log),
+    ("store/wal_files.rs", Passage::Local),
+    ("store/writer.rs", Passage::Log),
+];
+
+#[test]
+fn what_bypasses_the_log_is_local_or_begins_a_new_epoch() {
+    const DOORS: [&str; 8] = [
+        "begin_write(",
+        "unchecked_transaction(",
+        "transaction_with_behavior(",
+        ".transaction(",
+        "open_beside(",
+        "open_existing(",
+        "open_writer(",
+        "Connection::open",
+    ];
+    let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    let mut folders = vec![src.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
+            let is_test = ["tests", "testing", "in_process", "fuzzing"];
+            if is_test.iter().any(|it| name.contains(it)) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let is_door = |line: &str| {
+                !line.trim_start().starts_with("//") && DOORS.iter().any(|it| line.contains(it))
+            };
+            if code.lines().any(is_door) {
+                let marks = ["mark_unpublished", "carry_replica"];
+                let is_marked = marks.iter().any(|it| code.contains(it));
+                found.push((name, is_marked));
+            }
+        }
+    }
+    found.sort();
+    let listed: Vec<(String, bool)> = PASSAGES
+        .iter()
+        .map(|(name, passage)| ((*name).to_owned(), *passage == Passage::NewEpoch))
+        .collect();
+    assert_eq!(found, listed);
+}
