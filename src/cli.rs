@@ -26,6 +26,7 @@ mod listen;
 mod logging;
 mod memories;
 mod memory_place;
+mod process_name;
 mod progress;
 mod redact;
 mod remember;

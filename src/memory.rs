@@ -38,8 +38,10 @@ use crate::query::{
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
+#[cfg(all(test, feature = "shared"))]
+use crate::store::shared::LogPlace;
 #[cfg(feature = "shared")]
-use crate::store::shared::{LogPlace, RootNamer, Sequencer, Sharing};
+use crate::store::shared::{RootNamer, Sequencer, Sharing};
 use crate::store::{
     HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
@@ -156,7 +158,8 @@ impl Memory {
         Ok(self.writer.share(sequencer, namer)?)
     }
 
-    /// Returns the message of a compile that was given none. A path of this machine is not published.
+    /// Returns the message of a compile that was given none, without a path of this machine where
+    /// others read it.
     pub(crate) fn compile_message(&self, asked: &str) -> String {
         #[cfg(feature = "shared")]
         if let Some(sharing) = self.sharing().filter(|_| Path::new(asked).is_absolute()) {
@@ -166,7 +169,7 @@ impl Memory {
     }
 
     /// Publishes an image of the replica as it is.
-    #[cfg(feature = "shared")]
+    #[cfg(all(test, feature = "shared"))]
     pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {
         Ok(self.writer.publish_image()?)
     }

@@ -1,7 +1,5 @@
 //! `remindb serve`: the memory over MCP, on the standard streams or over HTTP.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +9,7 @@ use super::args::{Scope, ServeArgs};
 use super::environment::{log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
+use super::process_name::process_name;
 use super::sharing::OpenSpace;
 use super::{
     CommandError, CommandOutcome, Context, absolute, browser, listen, logging, n_threads, options,
@@ -61,7 +60,7 @@ pub(super) fn run(
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
     let (memory, space) = open_memory(args, live, context)?;
-    let holder = holder();
+    let holder = process_name();
     let ledger_use = if source.is_some() { LedgerUse::Kept } else { LedgerUse::Dropped };
     let seat = transport_info
         .as_ref()
@@ -369,12 +368,6 @@ fn interval(
             .map_err(|why| CommandError::Because(format!("`{NAME}` {why}"))),
         (None, None) => Ok(None),
     }
-}
-
-/// Returns a unique name for this process, even among machines with equal process ids.
-pub(super) fn holder() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!("{}-{random:016x}", std::process::id())
 }
 
 /// Returns the folder at a path, absolute and without links.

@@ -10,7 +10,6 @@ mod space_status;
 mod space_url;
 mod statements;
 mod tls;
-mod turn;
 mod wire;
 
 pub(crate) use log_keeper::LogKeeper;

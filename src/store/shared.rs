@@ -343,7 +343,7 @@ fn append_image(
     Ok(turn.append_image(place, part.then(last, Some(hasher.finish())))?)
 }
 
-/// Replaces all shared rows of a replica by those of an image, on a connection without foreign keys.
+/// Replaces all shared rows of a replica by those of an image. The connection has no foreign keys.
 fn load_image(
     conn: &Connection,
     sequencer: &dyn Sequencer,

@@ -119,8 +119,8 @@ impl fmt::Display for SharedError {
             ),
             SharedError::ReadOnly { path, url } => write!(
                 f,
-                "`{}` is a replica of {url}, and read-only without it: write with `--shared {url}`, \
-                 or make it a memory of its own with `remindb space leave --db {}`",
+                "`{}` is a replica of {url}, and read-only without it: write with `--shared \
+                 {url}`, or make it a memory of its own with `remindb space leave --db {}`",
                 path.display(),
                 path.display()
             ),

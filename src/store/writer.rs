@@ -30,6 +30,10 @@ use crate::model::identity::ContentHash;
 /// Pauses between two writes of a compile while others still wait.
 const PAUSES_MAX: usize = 20;
 
+/// Bytes of source that one write of a compile takes while all machines wait for it.
+#[cfg(feature = "shared")]
+const SHARED_SLICE_BYTES: usize = 4 * 1024 * 1024;
+
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     path: PathBuf,
@@ -245,6 +249,15 @@ impl Writer {
             }
             Ok(())
         })
+    }
+
+    /// Returns the bytes of source that one write of a compile takes: others wait for it.
+    pub(crate) fn slice_bytes(&self, asked: usize) -> usize {
+        #[cfg(feature = "shared")]
+        if self.sharing.is_some() {
+            return asked.min(SHARED_SLICE_BYTES);
+        }
+        asked
     }
 
     /// Claims the right to compile a root, which one process has among all machines.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::root_names::RootNames;
 use crate::cli::args::SharedFlag;
-use crate::cli::{CommandError, Context, serve, variable};
+use crate::cli::process_name::process_name;
+use crate::cli::{CommandError, Context, variable};
 use crate::memory::Memory;
 use crate::server::Stop;
 use crate::server::postgres::follower::run_follower;
@@ -109,8 +110,8 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<LogKeeper, CommandError> {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine = machine.trim().to_owned();
     let name = match machine.is_empty() {
-        true => serve::holder(),
-        false => format!("{machine}/{}", serve::holder()),
+        true => process_name(),
+        false => format!("{machine}/{}", process_name()),
     };
     Ok(LogKeeper::new(url, password, &name))
 }

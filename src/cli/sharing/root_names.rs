@@ -1,4 +1,4 @@
-//! Names roots the same on every machine: as `--root` says, by the git repository, or by the folder.
+//! Names roots the same on every machine: as `--root` says, by the repository, or by the folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

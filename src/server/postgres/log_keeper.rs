@@ -1,5 +1,7 @@
 //! The keeper of a space's log: one connection writes in turns, others read and listen.
 
+mod turn;
+
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,14 +11,20 @@ use serde::Serialize;
 use super::passwords::SecretPassword;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
-use super::turn::PostgresTurn;
 use super::wire::{Param, Statement, Wire, WireError, WireRow};
 use crate::model::clock::{Clock, Stopwatch};
 use crate::store::SharedError;
 use crate::store::shared::{EntryHash, LogPart, LogPlace, Sequencer, SpaceHead, Turn};
+use turn::PostgresTurn;
 
 /// Milliseconds in which a call is answered.
 pub(super) const CALL_MS: i64 = 9_000;
+
+/// Milliseconds in which a connection that broke long ago fails.
+const STALE_MS: i64 = 1_000;
+
+/// Milliseconds after a failed wait during which no other one is begun.
+const AWAY_MS: i64 = 2_000;
 
 /// Milliseconds in which a question about the past of a broken connection is answered.
 const DOUBT_MS: i64 = 9_000;
@@ -56,6 +64,8 @@ pub(crate) struct LogKeeper {
     reading: Mutex<Option<Wire>>,
     listening: Mutex<Option<Wire>>,
     leases: Mutex<OwnLeases>,
+    /// The last wait for the server that failed.
+    away: Mutex<Option<(Stopwatch, SharedError)>>,
 }
 
 /// The leases that this process holds.
@@ -83,6 +93,7 @@ impl LogKeeper {
             reading: Mutex::new(None),
             listening: Mutex::new(None),
             leases: Mutex::new(OwnLeases { names: BTreeSet::new(), renewed }),
+            away: Mutex::new(None),
         }
     }
 
@@ -131,26 +142,41 @@ impl LogKeeper {
         slot: &mut Option<Wire>,
         statements: &[Statement<'_>],
     ) -> Result<Vec<Vec<WireRow>>, SharedError> {
-        let had_one = slot.is_some();
-        for is_last in [!had_one, true] {
-            if slot.is_none() {
-                *slot = Some(self.connect().map_err(|it| self.error(&it))?);
-            }
-            let Some(wire) = slot.as_mut() else { break };
-            match wire.run(statements, CALL_MS) {
-                Ok(rows) => return Ok(rows),
-                Err(error) => {
-                    if is_closing(&error) {
-                        *slot = None;
-                    }
-                    if is_last || !is_closing(&error) {
-                        return Err(self.error(&error));
-                    }
-                }
-            }
+        let watch = Clock::System.stopwatch();
+        let is_first = slot.is_some();
+        let error = match self.try_on(slot, statements, CALL_MS) {
+            Ok(rows) => return Ok(rows),
+            Err(error) => error,
+        };
+        // A connection that broke while nobody used it says so at once.
+        let is_stale = is_first && slot.is_none() && watch.elapsed_ms() < STALE_MS;
+        let again = is_stale.then(|| self.try_on(slot, statements, CALL_MS - watch.elapsed_ms()));
+        again.unwrap_or(Err(error)).map_err(|it| self.error(&it))
+    }
+
+    fn try_on(
+        &self,
+        slot: &mut Option<Wire>,
+        statements: &[Statement<'_>],
+        wait_ms: i64,
+    ) -> Result<Vec<Vec<WireRow>>, WireError> {
+        let wire = match slot {
+            Some(wire) => wire,
+            None => slot.insert(self.connect()?),
+        };
+        let outcome = wire.run(statements, wait_ms);
+        if outcome.as_ref().is_err_and(is_closing) {
+            *slot = None;
         }
-        let server = self.url.server();
-        Err(SharedError::Unreachable { server, why: String::new() })
+        outcome
+    }
+
+    /// Fails as the last wait did, if that was a moment ago: many who wait fail together.
+    fn check_not_away(&self) -> Result<(), SharedError> {
+        match &*lock(&self.away) {
+            Some((since, error)) if since.elapsed_ms() < AWAY_MS => Err(error.clone()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns a part of an answer of one row, or that the server answers in another form.
@@ -313,7 +339,7 @@ impl LogKeeper {
     }
 }
 
-/// What is known of the log after a wait.
+/// The state of the log after a wait, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NewsOutcome {
     News,
@@ -374,7 +400,9 @@ impl Sequencer for LogKeeper {
             (sql::LOCK_HEAD, vec![self.space()]),
             (sql::PARTS, after),
         ];
+        self.check_not_away()?;
         let mut guard = lock(&self.writing);
+        let watch = Clock::System.stopwatch();
         let outcome = self.run_on(&mut guard, &statements).and_then(|mut rows| {
             let parts = rows.pop().unwrap_or_default();
             let head = self.one(rows.pop().unwrap_or_default(), sql::read_head)?;
@@ -383,6 +411,9 @@ impl Sequencer for LogKeeper {
         match outcome {
             Ok((head, parts)) => Ok(Box::new(PostgresTurn::new(self, guard, head, parts))),
             Err(error) => {
+                if STALE_MS < watch.elapsed_ms() {
+                    *lock(&self.away) = Some((Clock::System.stopwatch(), error.clone()));
+                }
                 // Whatever the transaction holds, it must not hold it on.
                 if let Some(wire) = guard.as_mut()
                     && wire.run(&[(sql::ROLLBACK, vec![])], CALL_MS).is_err()

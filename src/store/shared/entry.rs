@@ -1,9 +1,10 @@
-//! The form of an entry of the log: parts of bytes, each a list of steps that can be read by itself.
+//! The form of an entry of the log: parts of bytes, each a list of steps that is read by itself.
 //!
 //! A part begins with the version of the form. A step is a byte, and then: `T` a table's name and
 //! its columns, to which the next steps belong; `D` the key of a row that was changed or deleted;
-//! `R` the values of a row as it is now; `A` the hash of the log before the entry; `W` nothing: every
-//! shared row is deleted first, as an image does. Numbers are little-endian; texts and bytes have their length before them.
+//! `R` the values of a row as it is now; `A` the hash of the log before the entry; `W` nothing:
+//! every shared row is deleted first, as an image does. Numbers are little-endian; texts and bytes
+//! have their length before them.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};

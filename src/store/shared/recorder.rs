@@ -1,7 +1,7 @@
-//! Records which shared rows a transaction changed, by temporary triggers of the writing connection.
+//! Records the shared rows that a transaction changes, by temporary triggers of its connection.
 //!
-//! A trigger notes the key of each row that is inserted, changed or deleted, once. At the end of the
-//! transaction the rows as they are then become the entry. Between two transactions nothing is
+//! A trigger notes the key of each row that is inserted, changed or deleted, once. At the end of
+//! the transaction the rows as they are then become the entry. Between two transactions nothing is
 //! noted, and a rollback takes its notes with it.
 
 use rusqlite::{Connection, Row};

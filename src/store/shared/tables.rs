@@ -1,4 +1,4 @@
-//! Says of each table whether its rows are shared by all machines, and which of its columns are not.
+//! Says of each table whether all machines share its rows, and which columns they do not.
 
 /// The place of a table's rows.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,8 @@ const COMPILE_ROOT: TranslatedColumn = TranslatedColumn {
           END",
     stored: "CASE {compile_root}
                   WHEN '' THEN ''
-                  ELSE ifnull((SELECT path FROM root WHERE root.name = {compile_root}), {compile_root})
+                  ELSE ifnull((SELECT path FROM root WHERE root.name = {compile_root}),
+                              {compile_root})
              END",
 };
 

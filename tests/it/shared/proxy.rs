@@ -3,8 +3,9 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::spawn;
 
@@ -69,17 +70,26 @@ impl Proxy {
     }
 }
 
+/// Passes bytes on, each as late as the delay says, however they were cut into pieces.
 fn pass(mut from: TcpStream, mut to: TcpStream, delay_ms: &AtomicU64) {
+    let (sender, pieces) = channel::<(Instant, Vec<u8>)>();
+    let end = to.try_clone().unwrap();
+    spawn(move || {
+        for (due, piece) in pieces {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&piece).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
     let mut bytes = [0; 64 * 1024];
     while let Ok(n_bytes @ 1..) = from.read(&mut bytes) {
-        let delay_ms = delay_ms.load(Ordering::Relaxed);
-        if 0 < delay_ms {
-            std::thread::sleep(Duration::from_millis(delay_ms));
-        }
-        if to.write_all(&bytes[..n_bytes]).is_err() {
+        let due = Instant::now() + Duration::from_millis(delay_ms.load(Ordering::Relaxed));
+        if sender.send((due, bytes[..n_bytes].to_vec())).is_err() {
             break;
         }
     }
     let _ = from.shutdown(Shutdown::Both);
-    let _ = to.shutdown(Shutdown::Both);
+    let _ = end.shutdown(Shutdown::Both);
 }

@@ -2,9 +2,9 @@
 
 use std::sync::MutexGuard;
 
-use super::log_keeper::{CALL_MS, LogKeeper, is_closing};
-use super::statements as sql;
-use super::wire::{Param, Statement, Wire, WireError, WireRow};
+use super::{CALL_MS, LogKeeper, is_closing};
+use crate::server::postgres::statements as sql;
+use crate::server::postgres::wire::{Param, Statement, Wire, WireError, WireRow};
 use crate::store::SharedError;
 use crate::store::shared::{LogPart, LogPlace, SpaceHead, Turn};
 
