@@ -10,12 +10,17 @@ mod root_names;
 use std::path::Path;
 
 use super::Context;
+use crate::memory::Memory;
+use crate::server::Stop;
 #[cfg(not(feature = "shared"))]
 pub(super) use none::OpenSpace;
 #[cfg(feature = "shared")]
 pub(super) use replica::{OpenSpace, keeper_of, replica_at};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
+
+/// The work of the thread that follows a log.
+pub(super) type FollowWork = Box<dyn FnOnce(&Memory, &Stop) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {

@@ -1,5 +1,11 @@
 //! Tests one memory on many machines, with a PostgreSQL of their own: `make shared` runs them.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "real servers take real time, and what was measured is told"
+)]
+
 mod proxy;
 mod server;
 mod storm;

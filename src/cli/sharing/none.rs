@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::FollowWork;
 use crate::cli::args::SharedFlag;
 use crate::cli::{CommandError, Context};
 use crate::memory::Memory;
-use crate::server::Stop;
 use crate::server::server_state::SpaceFact;
 use crate::store::Writer;
 
@@ -41,7 +41,7 @@ impl OpenSpace {
         match *self {}
     }
 
-    pub(in crate::cli) fn follower(&self) -> Box<dyn FnOnce(&Memory, &Stop) + Send> {
+    pub(in crate::cli) fn follower(&self) -> FollowWork {
         match *self {}
     }
 }

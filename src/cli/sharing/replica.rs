@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::FollowWork;
 use super::root_names::RootNames;
 use crate::cli::args::SharedFlag;
 use crate::cli::process_name::process_name;
 use crate::cli::{CommandError, Context, variable};
 use crate::memory::Memory;
-use crate::server::Stop;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{LogKeeper, PasswordSources, SecretPassword, SharedStatus, SpaceUrl};
 use crate::server::server_state::SpaceFact;
@@ -91,7 +91,7 @@ impl OpenSpace {
     }
 
     /// Returns the work of the thread that follows the log.
-    pub(in crate::cli) fn follower(&self) -> Box<dyn FnOnce(&Memory, &Stop) + Send> {
+    pub(in crate::cli) fn follower(&self) -> FollowWork {
         let (keeper, status) = (Arc::clone(&self.keeper), self.status.clone());
         Box::new(move |memory, stop| run_follower(memory, &keeper, &status, stop))
     }

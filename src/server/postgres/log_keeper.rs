@@ -273,12 +273,12 @@ impl LogKeeper {
     pub(crate) fn is_news_within(&self, wait_ms: i64) -> NewsOutcome {
         let mut listening = lock(&self.listening);
         let Some(wire) = listening.as_mut() else {
-            let wire = self.connect().and_then(|mut wire| {
+            let wire = self.connect().map(|mut wire| {
                 if wire.is_notifying {
                     // Without notifications, the log is looked at now and then.
                     wire.is_notifying = wire.run(&[(sql::LISTEN, vec![])], CALL_MS).is_ok();
                 }
-                Ok(wire)
+                wire
             });
             *listening = wire.ok();
             // What was appended until now was not notified.

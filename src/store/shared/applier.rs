@@ -4,7 +4,7 @@
 //! no order of steps is wrong. The ordinary triggers keep the full-text index, the facets and the
 //! counters. The place in the log moves in the same transaction, so that an entry is applied once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -34,7 +34,7 @@ pub(super) struct Application<'c> {
     /// Values of local columns of rows that will be inserted again.
     kept: HashMap<(&'static str, i64), Vec<Value>>,
     /// Ids of the nodes that will be inserted again, unless they are gone.
-    former: HashMap<i64, String>,
+    former: BTreeMap<i64, String>,
     n_touched: usize,
     attended: i64,
     heated: NodeKey,
@@ -85,7 +85,7 @@ impl<'c> Application<'c> {
             begun: None,
             table: None,
             kept: HashMap::new(),
-            former: HashMap::new(),
+            former: BTreeMap::new(),
             n_touched: 0,
             attended: heat_rows::memory_clock(conn)?,
             heated: heat_rows::heat_rows_end(conn)?,
@@ -294,7 +294,7 @@ impl<'c> Application<'c> {
 
     fn end_entry(&mut self) -> Result<(), StoreError> {
         const COOL: &str = "DELETE FROM heat WHERE node = ?1";
-        for (key, _) in self.former.drain() {
+        for key in mem::take(&mut self.former).into_keys() {
             self.conn.run(COOL, [key], DOING)?;
         }
         self.kept.clear();
