@@ -118,7 +118,7 @@ impl LogKeeper {
             }
             // It ended a turn that had not gone on for too long.
             it if it.is_code("25P03") => {
-                SharedError::Refused { server, what: "the write took longer than 20 s".to_owned() }
+                SharedError::Refused { server, what: "the write took longer than 30 s".to_owned() }
             }
             WireError::Server { message, .. } => {
                 SharedError::Refused { server, what: message.clone() }

@@ -27,7 +27,7 @@ pub(super) const COMMIT: &str = "COMMIT";
 pub(super) const ROLLBACK: &str = "ROLLBACK";
 
 /// The server ends the transaction of a writer that does not go on.
-pub(super) const FENCE: &str = "SET LOCAL idle_in_transaction_session_timeout = 20000";
+pub(super) const FENCE: &str = "SET LOCAL idle_in_transaction_session_timeout = 30000";
 
 /// The server ends a wait for the turn of another.
 pub(super) const WAIT: &str = "SET LOCAL lock_timeout = 7000";

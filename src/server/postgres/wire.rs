@@ -224,7 +224,9 @@ impl Wire {
             frontend::execute("", 0, &mut self.outgoing)?;
         }
         frontend::sync(&mut self.outgoing);
-        self.send()?;
+        if let Err(error) = self.send() {
+            return Err(self.last_words().unwrap_or_else(|| error.into()));
+        }
         let (mut all, mut rows, mut error) = (Vec::new(), Vec::new(), None);
         loop {
             match self.receive()? {
@@ -237,6 +239,15 @@ impl Wire {
                 }
                 Message::ReadyForQuery(_) => return error.map_or(Ok(all), Err),
                 _ => (),
+            }
+        }
+    }
+
+    /// Returns the server's reason for a connection that it closed.
+    fn last_words(&mut self) -> Option<WireError> {
+        loop {
+            if let Message::ErrorResponse(body) = self.receive().ok()? {
+                return Some(server_error(body.fields()));
             }
         }
     }

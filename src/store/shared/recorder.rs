@@ -49,7 +49,7 @@ const ALL_PINS: &str = "SELECT node, pinned, temperature FROM heat WHERE pinned 
 
 /// Triggers on the table of heat.
 const PIN_TRIGGERS: &str = "
-    CREATE TEMP TABLE changed_heat (node, PRIMARY KEY (node)) WITHOUT ROWID;
+    CREATE TEMP TABLE changed_heat (node INTEGER, PRIMARY KEY (node)) WITHOUT ROWID;
     CREATE TEMP TRIGGER shared_heat_added AFTER INSERT ON main.heat WHEN new.pinned BEGIN
         INSERT INTO changed_heat
         SELECT new.node WHERE NOT EXISTS (SELECT 1 FROM changed_heat WHERE node = new.node);
@@ -67,7 +67,7 @@ impl Recorder {
         let mut all_triggers = PIN_TRIGGERS.to_owned();
         for table in shared_tables() {
             let columns = columns(conn, &table)?;
-            all_triggers += &triggers(&table, &columns);
+            all_triggers += &triggers(&table, &columns, &typed_key(conn, &table)?);
             tables.push(RecordedTable::new(&table, columns));
         }
         tables.push(RecordedTable {
@@ -196,6 +196,17 @@ pub(super) fn columns(conn: &Connection, table: &SharedTable) -> Result<Vec<Stri
     Ok(columns)
 }
 
+/// Returns the columns of a key with their types, by which SQLite finds notes in their index.
+fn typed_key(conn: &Connection, table: &SharedTable) -> Result<String, StoreError> {
+    const TYPE: &str = "SELECT type FROM pragma_table_info (?1) WHERE name = ?2";
+    let mut typed = Vec::new();
+    for column in table.key {
+        let of: String = conn.row(TYPE, [table.name, column], |row| row.get(0), DOING)?;
+        typed.push(format!("{column} {of}"));
+    }
+    Ok(typed.join(", "))
+}
+
 /// Returns the published values of a row, as SQL.
 fn published(table: &SharedTable, columns: &[String]) -> String {
     let value = |column: &String| match table.translated.iter().find(|it| it.name == *column) {
@@ -206,7 +217,7 @@ fn published(table: &SharedTable, columns: &[String]) -> String {
 }
 
 /// Returns the triggers that note changes of a table, and the table of their notes.
-fn triggers(table: &SharedTable, columns: &[String]) -> String {
+fn triggers(table: &SharedTable, columns: &[String], typed_key: &str) -> String {
     let SharedTable { name, key, local, .. } = table;
     // Not `INSERT OR IGNORE`: within an upsert, SQLite takes it for `INSERT OR ABORT`.
     let note = |of: &str| {
@@ -227,7 +238,7 @@ fn triggers(table: &SharedTable, columns: &[String]) -> String {
         false => format!("WHEN {} ", changed.join(" OR ")),
     };
     format!(
-        "CREATE TEMP TABLE changed_{name} ({key}, PRIMARY KEY ({key})) WITHOUT ROWID;
+        "CREATE TEMP TABLE changed_{name} ({typed_key}, PRIMARY KEY ({key})) WITHOUT ROWID;
          CREATE TEMP TRIGGER shared_{name}_added AFTER INSERT ON main.{name} BEGIN
              {new}
          END;

@@ -49,6 +49,22 @@ fn keys_and_local_columns_are_those_of_the_schema() {
     }
 }
 
+/// Otherwise a write of many rows looks through all of its notes for each.
+#[test]
+fn notes_are_found_by_their_keys() {
+    const PLAN: &str = "
+        EXPLAIN QUERY PLAN
+        SELECT 1
+          FROM node
+         WHERE EXISTS (SELECT 1 FROM changed_node WHERE changed_node.key = node.key)";
+    let conn = memory();
+    super::recorder::Recorder::attach(&conn).unwrap();
+    let mut query = conn.prepare(PLAN).unwrap();
+    let steps = query.query_map([], |row| row.get::<_, String>(3)).unwrap().map(Result::unwrap);
+    let steps: Vec<String> = steps.collect();
+    assert!(steps.iter().any(|it| it.contains("changed_node USING PRIMARY KEY")), "{steps:?}");
+}
+
 /// What a machine has for itself is listed by name: whoever adds a column to a shared table shares
 /// it, unless it is added here.
 #[test]
