@@ -162,3 +162,26 @@ fn only_this_machine_is_shown_the_page() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(!folder.path("none.db").exists());
 }
+
+#[test]
+fn the_servers_of_the_same_file_are_shown() {
+    let folder = compiled();
+    let alone = Shown::new(&folder).entered();
+    let sessions = alone.read("remindb://sessions");
+    assert_eq!(sessions["servers"], json!([]));
+    let keys: Vec<&String> = sessions.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["db_path", "sessions", "servers"]);
+    let mut server = Client::legacy(&folder, &["--source", "notes"]);
+    server.text("MemorySearch", json!({"query": "store"}));
+    let sessions = alone.read("remindb://sessions");
+    let of_server = sessions["sessions"].as_array().unwrap();
+    let of_server: Vec<&Value> = of_server.iter().filter(|it| it["listen"].is_null()).collect();
+    assert_eq!(of_server.len(), 1, "{sessions}");
+    assert_eq!(of_server[0]["transport"], "stdio", "{sessions}");
+    assert_eq!(sessions["servers"], json!([{"pid": server.pid(), "work": "rescan"}]));
+    server.end();
+    let sessions = alone.read("remindb://sessions");
+    assert_eq!(sessions["servers"], json!([]), "it gave the lease back");
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1, "{sessions}");
+    alone.end();
+}

@@ -1,0 +1,31 @@
+//! Running leases for readers: what other processes do to the same memory.
+
+use rusqlite::{Row, params};
+
+use super::Reader;
+use crate::model::clock::Millis;
+use crate::store::lease::LEASE_MS;
+use crate::store::{Prepared, StoreError};
+
+/// Holds a lease that has not expired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunningLease {
+    /// What is done.
+    pub(crate) name: String,
+    /// The process that does it, by a name that no other has.
+    pub(crate) holder: String,
+}
+
+impl Reader {
+    /// Returns the leases that somebody holds at `now`, by name.
+    pub(crate) fn running_leases(&self, now: Millis) -> Result<Vec<RunningLease>, StoreError> {
+        const RUNNING: &str = "
+            SELECT name, holder
+              FROM lease
+             WHERE ?1 < expires_at AND expires_at <= ?2
+             ORDER BY name";
+        let read = |row: &Row<'_>| Ok(RunningLease { name: row.get(0)?, holder: row.get(1)? });
+        let params = params![now.0, now.0.saturating_add(LEASE_MS)];
+        self.conn.rows(RUNNING, params, read, "read the leases")
+    }
+}
