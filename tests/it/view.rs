@@ -185,3 +185,28 @@ fn the_servers_of_the_same_file_are_shown() {
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1, "{sessions}");
     alone.end();
 }
+
+#[test]
+fn numbers_of_changes_are_stored_with_a_snapshot_and_counted_where_none_are() {
+    let folder = compiled();
+    folder.ok(["write", "Of nobody.", "--db", DB]);
+    let counted = |uri: &str| {
+        let shown = Shown::new(&folder).entered();
+        let snapshots = shown.read(uri)["snapshots"].clone();
+        shown.end();
+        snapshots
+    };
+    let kept = counted("remindb://timeline");
+    assert_eq!(kept[0]["added"], 1, "{kept}");
+    let sql = |text: &str| folder.database(DB).execute(text, []).unwrap();
+    sql("UPDATE change_count SET modified = 77 WHERE snapshot = 1");
+    assert_eq!(counted("remindb://timeline")[1]["modified"], 77, "what is stored is shown");
+    // So a memory looks that an earlier version wrote.
+    assert_eq!(sql("DELETE FROM change_count"), 2);
+    assert_eq!(counted("remindb://timeline"), kept);
+    folder.ok(["write", "And again.", "--db", DB]);
+    folder.ok(["gc", "--keep", "2", "--db", DB]);
+    assert_eq!(counted("remindb://timeline").as_array().unwrap().len(), 2);
+    assert_eq!(sql("DELETE FROM change_count"), 1, "forgotten changes have no numbers");
+    folder.assert_healthy(DB);
+}
