@@ -1,20 +1,11 @@
-//! Running leases for readers: what other processes do to the same memory.
+//! Running leases for readers: they tell what other processes do to the same memory.
 
 use rusqlite::{Row, params};
 
 use super::Reader;
 use crate::model::clock::Millis;
 use crate::store::lease::LEASE_MS;
-use crate::store::{Prepared, StoreError};
-
-/// Holds a lease that has not expired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunningLease {
-    /// What is done.
-    pub(crate) name: String,
-    /// The process that does it, by a name that no other has.
-    pub(crate) holder: String,
-}
+use crate::store::{Prepared, RunningLease, StoreError};
 
 impl Reader {
     /// Returns the leases that somebody holds at `now`, by name.

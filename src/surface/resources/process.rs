@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
 use crate::memory::{Error, ProcessFact, ReadOnlyMemory};
-use crate::store::reader::RunningLease;
+use crate::store::RunningLease;
 use crate::text;
 
 /// Writes a fact.

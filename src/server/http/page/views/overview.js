@@ -170,7 +170,7 @@ function histogram({ bins, cold, read, never_read: unread, cold_threshold: at })
     const [from, until] = [i, i + 1].map((it) => heatFormat.format(it / bins.length));
     const label = say('spread_bar', { from, to: until, nodes: say('n_nodes', { n }) });
     const part = n ? Math.max(2, 100 * Math.log1p(n) / Math.log1p(most)) : 0;
-    return make('li', { title: label, class: sideOf((i + 0.5) / bins.length), vars: { part: part + '%' } },
+    return make('li', { title: label, class: (i + 1) / bins.length === bornAt ? 'born' : sideOf((i + 0.5) / bins.length), vars: { part: part + '%' } },
       make('span', { class: 'hidden' }, label));
   };
   return [make('ol', { class: 'bars' }, bins.map(bar)),
