@@ -261,7 +261,10 @@ fn hostile_notes_do_nothing() {
          <iframe src=\"https://evil.example\"></iframe>\n\n<style>*{{display:none}}</style>\n\n{}\n",
         "x".repeat(1_000_000)
     );
-    let folder = Folder::new().file("notes/<img src=x onerror=alert(4)>.md", hostile);
+    let long = format!("notes/{}/{}.md", "d".repeat(250), "e".repeat(250));
+    let folder = Folder::new()
+        .file("notes/<img src=x onerror=alert(4)>.md", hostile)
+        .file(&long, format!("# {}\n\n{}\n", "f".repeat(300), "g".repeat(3_000)));
     folder.ok(["compile", "notes", "--db", DB]);
     folder.ok(["remember", "--db", DB, "<script>alert(5)</script>"]);
     let shown = Shown::view(&folder);
@@ -271,7 +274,11 @@ fn hostile_notes_do_nothing() {
     for view in
         ["overview", "tree", "search/alert", "timeline", "timeline/1", "memories", "concepts"]
     {
-        tab.show(browser, view);
+        for width in [1280, 360] {
+            tab.look(browser, "light", width);
+            tab.show(browser, view);
+            check(&tab, browser, None, &format!("{view}, {width}"));
+        }
     }
     let ids = "[...document.querySelectorAll('[role=treeitem]')].map((it) => it.dataset.id)";
     tab.show(browser, "tree");
@@ -284,6 +291,7 @@ fn hostile_notes_do_nothing() {
         let bad = "document.querySelectorAll('#body script, #body iframe, #body img, #body style, \
                    #body a:not([href^=\"#\"])').length";
         assert_eq!(tab.eval(browser, bad), 0, "{place}");
+        check(&tab, browser, None, &place);
     }
     assert_eq!(browser.complaints(&shown.origin), [""; 0]);
     shown.end();
