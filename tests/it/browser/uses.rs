@@ -24,7 +24,7 @@ fn a_newcomer_finds_what_was_read_what_changed_why_and_the_way_back() {
     let most = tab.eval(browser, &of("What the agent read most"));
     assert!(most.as_str().unwrap().contains("Harbour"), "{most}");
     let often = "[...document.querySelectorAll('.panel .size')]
-                     .some((it) => /read \\d+ times?, last/.test(it.innerText))";
+                     .some((it) => /read \\d+ times? · just now/.test(it.innerText))";
     tab.until(browser, often);
     let lately = tab.eval(browser, &of("What changed lately"));
     assert!(lately.as_str().unwrap().contains("remember: The crane stopped twice"), "{lately}");
