@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Folder, Ran, modern};
 use service::{Reply, Service};
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod service;
 
 const KEY: &str = "sk-not-to-be-seen-8731";

@@ -11,23 +11,23 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Method and path.
-    pub line: String,
+    pub(crate) line: String,
     /// Names in lower case.
-    pub headers: Vec<(String, String)>,
-    pub body: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
 }
 
 impl Seen {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 }
 
 /// What the service does with a request.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// Answers with this status and body.
     Body(u16, String),
     /// The same with a header.
@@ -41,10 +41,10 @@ pub enum Reply {
 type Answer = dyn Fn(&Seen, usize) -> Reply + Send + Sync;
 
 /// A running service.
-pub struct Service {
-    pub address: SocketAddr,
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
     /// Its certificate in PEM; empty without TLS.
-    pub certificate: String,
+    pub(crate) certificate: String,
     seen: Arc<Mutex<Vec<Seen>>>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -52,7 +52,9 @@ pub struct Service {
 
 impl Service {
     /// Starts a service over TLS; `answer` gets each request and its number from 0.
-    pub fn with_tls(answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Service {
+    pub(crate) fn with_tls(
+        answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static,
+    ) -> Service {
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -66,7 +68,7 @@ impl Service {
     }
 
     /// Starts a service without encryption.
-    pub fn plain(answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Service {
+    pub(crate) fn plain(answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Service {
         Service::start(None, String::new(), Arc::new(answer))
     }
 
@@ -97,13 +99,13 @@ impl Service {
     }
 
     /// Returns its address below a scheme.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let scheme = if self.certificate.is_empty() { "http" } else { "https" };
         format!("{scheme}://localhost:{}", self.address.port())
     }
 
     /// Returns every request so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 }
