@@ -32,6 +32,7 @@ pub(crate) mod rename;
 pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
+mod vector_writer;
 pub(crate) mod wal_files;
 mod writer;
 
@@ -53,6 +54,7 @@ pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
+pub(crate) use vector_writer::VectorWriter;
 pub(crate) use writer::{CommitReport, Writer};
 
 /// Returns the single value of a statement, which each connection prepares once.
