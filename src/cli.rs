@@ -29,6 +29,7 @@ mod memory_place;
 mod progress;
 mod redact;
 mod remember;
+mod remind;
 mod restore;
 mod salvage;
 mod search;

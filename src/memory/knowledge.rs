@@ -7,8 +7,10 @@ mod apply;
 mod changeset;
 mod documents;
 mod entities;
+mod exported;
 mod facts;
 mod given;
+mod imported;
 mod ingest;
 mod lines;
 mod nodes;
@@ -27,6 +29,8 @@ pub(crate) use documents::{
     LIST_DEFAULT, LIST_MAX, concept_document, concepts_document, conflicts_document,
     entities_document, entity_document, episodes_document, topics_document,
 };
+pub(crate) use exported::{ExportCounts, export_remind};
+pub(crate) use imported::KnowledgeImport;
 pub(crate) use ingest::IngestRequest;
 #[cfg(any(test, fuzzing))]
 pub(crate) use lines::print_changeset;

@@ -11,6 +11,8 @@ use crate::store::IfMissing;
 
 mod applying;
 mod ingesting;
+mod promises;
+mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;
