@@ -35,7 +35,7 @@ use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::MemorySettings;
+use crate::settings::config::{KnowledgeSettings, MemorySettings};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
 use crate::store::{
@@ -62,6 +62,8 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// Settings of knowledge that count before those of the workspace, and after them.
+    knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -112,6 +114,16 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with settings of knowledge that count before those of its folder, and
+    /// others that count after them.
+    #[must_use]
+    pub(crate) fn with_knowledge_settings(
+        self,
+        knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    ) -> Memory {
+        Memory { knowledge_settings, ..self }
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -138,6 +150,7 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            knowledge_settings: Default::default(),
             readers,
             heat_writer,
             writer,
@@ -316,6 +329,12 @@ impl Memory {
     /// Returns the settings of typed memories that count now.
     pub(crate) fn memory_settings(&self) -> MemorySettings {
         self.memory_settings.or(self.workspace().config.memory)
+    }
+
+    /// Returns the settings of knowledge that count now.
+    pub(crate) fn knowledge_settings(&self) -> KnowledgeSettings {
+        let (first, last) = &self.knowledge_settings;
+        first.clone().or(&self.workspace().config.knowledge).or(last)
     }
 
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.

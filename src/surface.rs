@@ -10,6 +10,7 @@ pub(crate) mod changed_resources;
 mod confirmation;
 mod nudges;
 pub(crate) mod observer;
+mod plain;
 pub(crate) mod prompts;
 mod tools;
 
@@ -24,7 +25,7 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
+    Notice, PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -150,6 +151,10 @@ impl Handler for MemoryHandler {
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
         nudges::notice(&self.memory, beside)
+    }
+
+    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
+        Some(plain::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandError, CommandOutcome, Context, typed};
+use super::{CommandError, CommandOutcome, Context, environment, typed};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest, ReviewRequest,
@@ -42,7 +42,11 @@ fn because(error: MemoryError) -> CommandError {
 fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { task, arguments, db, is_json, .. } = args;
     let recall = match task {
-        KnowledgeTask::Recall => Some(RecallRequest::parse(&arguments).map_err(because)?),
+        KnowledgeTask::Recall => {
+            let (first, last) = environment::knowledge_settings(None)?;
+            let settings = first.or(&last);
+            Some(RecallRequest::parse(&arguments).map_err(because)?.weighed_by(&settings))
+        }
         _ => None,
     };
     let reader = Reader::open(&known_database(db, context)?)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
-use super::environment::{log_level, memory_settings};
+use super::environment::{knowledge_settings, log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
 use super::{
@@ -174,7 +174,9 @@ fn open_memory(
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
+    let knowledge = knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = memory.with_knowledge_settings(knowledge);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
         None => memory,

@@ -6,6 +6,7 @@
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod fields;
+mod knowledge;
 mod layers;
 mod memory;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
 use fields::{ObjectReader, SignConstraint};
+pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
 pub(crate) use values::{
@@ -92,6 +94,7 @@ impl Config {
         let config = Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
+            knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
             memory: MemorySettings::read(fields.object("memory")?)?,
             redaction: redaction(fields.object("redaction")?)?,
             rescan: rescan(fields.object("rescan")?)?,

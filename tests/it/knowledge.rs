@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, finish};
 
+mod carried;
 mod day;
 mod taught;
 

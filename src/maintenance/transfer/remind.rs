@@ -125,9 +125,10 @@ impl RemindRecords {
     fn of_folder(folder: &Path) -> Result<RemindRecords, TransferError> {
         let form = "folder".to_owned();
         let mut records = RemindRecords { form, ..RemindRecords::default() };
-        let found = PLACES.map(|it| folder.join(it)).into_iter().find(|it| {
-            it.join("episodes").is_dir() || it.join("concepts").is_dir()
-        });
+        let found = PLACES
+            .map(|it| folder.join(it))
+            .into_iter()
+            .find(|it| it.join("episodes").is_dir() || it.join("concepts").is_dir());
         let Some(memory) = found else {
             let what = format!("`{}` has no records of Remind: ", folder.display());
             return Err(TransferError::Refused(what + "no folder `episodes` or `concepts`"));
@@ -162,7 +163,8 @@ impl RemindRecords {
         for table in TABLES {
             if !has_table(&conn, table)? {
                 let source = source.display();
-                let what = format!("`{source}` is no database of Remind: it has no table `{table}`");
+                let what =
+                    format!("`{source}` is no database of Remind: it has no table `{table}`");
                 return Err(TransferError::Refused(what));
             }
         }
@@ -181,7 +183,7 @@ impl RemindRecords {
     fn add_table(&mut self, conn: &Connection, name: &str) -> Result<(), TransferError> {
         let sql = format!("SELECT * FROM {name} ORDER BY rowid");
         let mut query = conn.prepare(&sql).doing("read a table")?;
-        let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = query.column_names().map(str::to_owned).collect();
         let mut rows = query.query([]).doing("read a table")?;
         while let Some(row) = rows.next().doing("read a table")? {
             let mut record = Map::new();

@@ -129,8 +129,7 @@ fn rows(reader: &Reader, node_type: NodeType) -> Parsed<Vec<KnowledgeRow>> {
 impl Names {
     fn read(reader: &Reader) -> Parsed<Names> {
         let mut names = Names::default();
-        for node_type in
-            [NodeType::Episode, NodeType::Concept, NodeType::Fact, NodeType::Conflict]
+        for node_type in [NodeType::Episode, NodeType::Concept, NodeType::Fact, NodeType::Conflict]
         {
             for row in rows(reader, node_type)? {
                 let id = row.text("origin").unwrap_or(&row.id).to_owned();
@@ -207,7 +206,7 @@ fn links<'a>(row: &'a KnowledgeRow, names: &'a Names) -> Vec<Link<'a>> {
 }
 
 /// Returns a time as Remind writes it, in UTC.
-fn time(at: Option<Millis>) -> Value {
+pub(super) fn record_time(at: Option<Millis>) -> Value {
     let shown = |it: Millis| {
         let second = it.to_second();
         format!("{}.{:03}", second.trim_end_matches('Z'), it.0.rem_euclid(1_000))
@@ -225,7 +224,7 @@ fn list(row: &KnowledgeRow, key: &str) -> Value {
 }
 
 fn deleted_at(row: &KnowledgeRow) -> Value {
-    time(row.time("updated_at").filter(|_| row.has("deleted")))
+    record_time(row.time("updated_at").filter(|_| row.has("deleted")))
 }
 
 /// Returns the labels of a node, its topic among them, and notes them as rows.
@@ -275,7 +274,7 @@ fn episode(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
             "link_type": link.link_type,
             "strength": link.strength,
             "note": link.context,
-            "created_at": time(row.time("updated_at")),
+            "created_at": record_time(row.time("updated_at")),
         }));
     }
     for concept in supported {
@@ -286,11 +285,11 @@ fn episode(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
         Value::Null => json!({}),
         other => other,
     };
-    let at = time(row.time("at"));
+    let at = record_time(row.time("at"));
     let data = json!({
         "id": id,
-        "created_at": time(row.time("created_at")),
-        "updated_at": time(row.time("updated_at")),
+        "created_at": record_time(row.time("created_at")),
+        "updated_at": record_time(row.time("updated_at")),
         "timestamp": at,
         "title": value(row, "title"),
         "content": row.content,
@@ -323,8 +322,7 @@ fn episode(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
 
 fn facts(reader: &Reader, names: &Names, derived: &mut Derived) -> Parsed<Vec<Value>> {
     let clusters = rows(reader, NodeType::Concept)?;
-    let clusters: HashMap<_, &str> =
-        clusters.iter().map(|it| (it.key, names.own(it))).collect();
+    let clusters: HashMap<_, &str> = clusters.iter().map(|it| (it.key, names.own(it))).collect();
     let mut facts = Vec::new();
     for row in rows(reader, NodeType::Fact)? {
         let Some(cluster) = row.parent.and_then(|it| clusters.get(&it)) else { continue };
@@ -338,13 +336,13 @@ fn facts(reader: &Reader, names: &Names, derived: &mut Derived) -> Parsed<Vec<Va
             "statement": row.content,
             "attribute": value(&row, "attribute"),
             "entity_ids": Value::from(entities).to_string(),
-            "valid_from": time(row.time("valid_from")),
-            "valid_to": time(row.time("valid_to")),
+            "valid_from": record_time(row.time("valid_from")),
+            "valid_to": record_time(row.time("valid_to")),
             "superseded_by": row.text("superseded_by").and_then(|it| names.of(it)),
             "asserted_by": value(&row, "asserted_by"),
             "source_ref": value(&row, "source_ref"),
             "source_episode_id": derived.sources.get(id).and_then(|it| it.first()),
-            "created_at": time(row.time("created_at")),
+            "created_at": record_time(row.time("created_at")),
         }));
     }
     // Evidence is of concepts.
@@ -362,7 +360,8 @@ fn concepts(
 ) -> Parsed<Vec<Value>> {
     let mut statements: HashMap<&str, Vec<&str>> = HashMap::new();
     for fact in facts.iter().filter(|it| it["valid_to"].is_null()) {
-        if let (Some(cluster), Some(text)) = (fact["cluster_id"].as_str(), fact["statement"].as_str())
+        if let (Some(cluster), Some(text)) =
+            (fact["cluster_id"].as_str(), fact["statement"].as_str())
         {
             statements.entry(cluster).or_default().push(text);
         }
@@ -401,8 +400,8 @@ fn concept(
         Some(FACT_CLUSTER) => statements.get(id.as_str()).map_or(String::new(), |it| it.join("\n")),
         _ => String::new(),
     };
-    let created = time(row.time("created_at"));
-    let updated = time(row.time("updated_at"));
+    let created = record_time(row.time("created_at"));
+    let updated = record_time(row.time("updated_at"));
     let data = json!({
         "id": id,
         "title": row.title(),
@@ -449,7 +448,7 @@ fn entity(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Option<Va
             "strength": link.strength,
             "context": link.context,
             "source_episode_id": null,
-            "created_at": time(row.time("created_at")),
+            "created_at": record_time(row.time("created_at")),
             "episode_count": 1,
             "source_episode_ids": "[]",
         }));
@@ -459,7 +458,7 @@ fn entity(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Option<Va
 }
 
 fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> Value {
-    let created = time(created);
+    let created = record_time(created);
     json!({
         "id": id,
         "type": kind,
@@ -505,8 +504,8 @@ fn conflict(
         "description": row.content,
         "severity": row.text("severity"),
         "status": row.text("conflict"),
-        "created_at": time(row.time("created_at")),
-        "resolved_at": time(row.time("resolved_at")),
+        "created_at": record_time(row.time("created_at")),
+        "resolved_at": record_time(row.time("resolved_at")),
         "resolution_note": value(row, "note"),
         "resolved_by": null,
         "winning_fact_id": row.text("winner").and_then(|it| names.of(it)),

@@ -154,7 +154,7 @@ impl Import<'_, '_, '_> {
 
     fn step(&mut self) -> Result<(), MemoryError> {
         self.n_done.0 += 1;
-        if self.n_done.0 % 100 == 0 {
+        if self.n_done.0.is_multiple_of(100) {
             (self.progress)(self.n_done.0, self.n_done.1);
         }
         Ok(self.batch.flush_if_large()?)

@@ -51,8 +51,9 @@ impl Memory {
     /// Returns the knowledge that answers a question, and warms it.
     pub(crate) fn recall(&self, request: &RecallRequest) -> Result<Value, MemoryError> {
         let now = self.clock.now();
+        let request = request.clone().weighed_by(&self.knowledge_settings());
         let (answer, shown) = self.read::<_, MemoryError>(|reader| {
-            reader.at_one_state(|reader| recall(reader, request, now))
+            reader.at_one_state(|reader| recall(reader, &request, now))
         })?;
         let shown: Vec<_> = shown.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);

@@ -70,6 +70,8 @@ pub(super) enum NewItem {
 /// An episode to be remembered, as its caller says it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct NewEpisode {
+    /// Where its caller wrote it, before the names of its members.
+    path: String,
     pub(super) kind: String,
     pub(super) content: String,
     pub(super) title: Option<String>,
@@ -142,11 +144,6 @@ impl NewItem {
         if of_type.is_some() {
             return NewItem::memory(&given, &kind, members);
         }
-        if !EPISODE_KINDS.contains(&kind.as_str()) {
-            let why =
-                format!("must be core, learning, task or one of {}", EPISODE_KINDS.join(", "));
-            return Err(given.refuse("kind", why));
-        }
         refuse_any(&given, OF_MEMORIES, "core, learning and task", &kind)?;
         if kind != "fact" {
             refuse_any(&given, OF_FACTS, "fact", &kind)?;
@@ -209,6 +206,7 @@ impl NewEpisode {
             return Err(given.refuse("valid_to", "must be after `valid_from`"));
         }
         Ok(NewEpisode {
+            path: given.path().to_owned(),
             kind,
             content: given.required("content", content)?,
             title: given.string("title", TITLE_CHARS_MAX)?,
@@ -222,6 +220,16 @@ impl NewEpisode {
             at: given.time("at", Millis::parse_rfc3339)?,
             fact,
         })
+    }
+
+    /// Refuses a kind that is none of these.
+    pub(super) fn check_kind(&self, kinds: &[&str]) -> Parsed<()> {
+        if kinds.contains(&self.kind.as_str()) {
+            return Ok(());
+        }
+        let (path, known) = (&self.path, kinds.join(", "));
+        let what = format!("`{path}kind` must be core, learning, task or one of {known}");
+        Err(MemoryError::invalid(what))
     }
 
     /// Replaces every text by what `scrub` makes of it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::knowledge::KnowledgeSettings;
 use super::memory::MemorySettings;
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
@@ -13,6 +14,8 @@ pub(crate) struct Config {
     pub(crate) budgets: BudgetSettings,
     /// Bounds of a compile.
     pub(crate) compile: CompileSettings,
+    /// Episodes and what is learnt of them.
+    pub(crate) knowledge: KnowledgeSettings,
     /// Typed memories.
     pub(crate) memory: MemorySettings,
     /// Kinds of secrets.

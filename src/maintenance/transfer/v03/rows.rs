@@ -28,7 +28,10 @@ pub(in crate::maintenance::transfer) fn check_readable(
 }
 
 /// Returns whether the table exists.
-pub(in crate::maintenance::transfer) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
+pub(in crate::maintenance::transfer) fn has_table(
+    conn: &Connection,
+    table: &str,
+) -> Result<bool, StoreError> {
     const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     conn.has(TABLE, [table], "find a table")
 }

@@ -103,10 +103,7 @@ fn n_sources(reader: &Reader, concepts: &[KnowledgeRow]) -> Parsed<HashMap<NodeK
 }
 
 /// Returns the facts of clusters that nothing has ended, newest first.
-fn facts_of(
-    reader: &Reader,
-    concepts: &[KnowledgeRow],
-) -> Parsed<HashMap<NodeKey, Vec<String>>> {
+fn facts_of(reader: &Reader, concepts: &[KnowledgeRow]) -> Parsed<HashMap<NodeKey, Vec<String>>> {
     let keys: Vec<NodeKey> =
         concepts.iter().filter(|it| it.has("subject")).map(|it| it.key).collect();
     let mut facts: HashMap<NodeKey, Vec<String>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Events: the changes of typed nodes one after another, each with what it is about.
+//! Events: the changes of nodes of knowledge one after another, each with what it is about.
 
 use serde_json::{Value, json};
 
@@ -16,15 +16,11 @@ const TYPES: &[NodeType] = &[
     NodeType::Topic,
     NodeType::Entity,
     NodeType::Conflict,
-    NodeType::Core,
-    NodeType::Learning,
-    NodeType::Task,
 ];
 
 /// Fields that say what happened when they appear or go, the first one that does.
 const TELLING: &[(&str, &str, &str)] = &[
     ("deleted", "deleted", "restored"),
-    ("archived", "archived", "unarchived"),
     ("merged_into", "merged", "unmerged"),
     ("superseded_by", "superseded", "current"),
     ("contested", "contested", "uncontested"),
@@ -47,11 +43,7 @@ impl Cursor {
 }
 
 /// Returns the events after a place, eldest first, and the place to go on from.
-pub(crate) fn events_document(
-    reader: &Reader,
-    since: Option<&str>,
-    n_max: usize,
-) -> Parsed<Value> {
+pub(crate) fn events_document(reader: &Reader, since: Option<&str>, n_max: usize) -> Parsed<Value> {
     let Cursor(snapshot, seq) = match since {
         None => Cursor(0, i64::MAX),
         Some(text) => Cursor::parse(text).ok_or_else(|| {
@@ -59,7 +51,7 @@ pub(crate) fn events_document(
         })?,
     };
     let history = reader.versions().snapshots()?;
-    let (oldest, head) = (history.first.unwrap_or(0), history.last);
+    let (oldest, head) = (history.first, history.last);
     let mut changes = reader.knowledge_changes((snapshot, seq), TYPES, n_max + 1)?;
     let has_more = n_max < changes.len();
     changes.truncate(n_max);
@@ -73,7 +65,7 @@ pub(crate) fn events_document(
         "next": next,
         "more": has_more,
         // What happened between is not known any more, or never was.
-        "reset": head < snapshot || 0 < snapshot && snapshot + 1 < oldest,
+        "reset": head < snapshot || snapshot + 1 < oldest || snapshot < oldest && history.is_cut,
     }))
 }
 
@@ -96,9 +88,8 @@ fn kind_of(change: &KnowledgeChange) -> &'static str {
         "rem" => return "removed",
         _ => (),
     }
-    let fields = |text: &Option<String>| {
-        text.as_deref().and_then(|it| Fields::parse_loosely(it).ok())
-    };
+    let fields =
+        |text: &Option<String>| text.as_deref().and_then(|it| Fields::parse_loosely(it).ok());
     let (old, new) = (fields(&change.old_fields), fields(&change.new_fields));
     let value = |it: &Option<Fields>, key: &str| it.as_ref().and_then(|it| it.get(key).cloned());
     for (key, appears, goes) in TELLING {

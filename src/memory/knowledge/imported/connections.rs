@@ -7,7 +7,9 @@ use super::records::RecordValues;
 use super::{Import, NewRecord};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
 use crate::memory::knowledge::facts::{DISPUTES, open_conflict};
-use crate::memory::knowledge::nodes::{Below, KnowledgeNode, add_edge, edge, find_node, set_fields};
+use crate::memory::knowledge::nodes::{
+    Below, KnowledgeNode, add_edge, edge, find_node, set_fields,
+};
 use crate::memory::typed::MemoryError;
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
@@ -129,8 +131,7 @@ impl Import<'_, '_, '_> {
             return Ok(());
         }
         let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
-        let mut between: Vec<String> =
-            facts.into_iter().flatten().map(str::to_owned).collect();
+        let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
         if between.is_empty() {
             between = record.texts("concept_ids");
         }

@@ -108,11 +108,7 @@ fn add_label(labels: &mut Map<String, Value>, key: &str, value: &str) {
 
 /// Returns the labels of a record: its own, and those of rows.
 pub(super) fn labels_of(record: &RemindRecord, rows: &Labels<'_>) -> Map<String, Value> {
-    let mut labels = record
-        .text("id")
-        .and_then(|it| rows.get(it))
-        .cloned()
-        .unwrap_or_default();
+    let mut labels = record.text("id").and_then(|it| rows.get(it)).cloned().unwrap_or_default();
     for (key, values) in record.get("labels").and_then(Value::as_object).into_iter().flatten() {
         let values = values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice);
         values.iter().filter_map(Value::as_str).for_each(|it| add_label(&mut labels, key, it));

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::settings::config::KnowledgeSettings;
 
 /// Characters of a question, at most.
 const QUESTION_CHARS_MAX: usize = 10_000;
@@ -29,6 +30,8 @@ pub(crate) struct RecallRequest {
     pub(super) include: Included,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
+    /// The weight of words that occur at all, against their rarity.
+    keyword_weight: f64,
 }
 
 /// Nodes that are left out unless they are asked for.
@@ -79,6 +82,18 @@ impl RecallRequest {
                 deleted: has(INCLUDED[2]),
             },
             explains: given.flag("explain")?.unwrap_or(false),
+            keyword_weight: KnowledgeSettings::default().keyword_weight(),
         })
+    }
+
+    /// Returns the request as settings weigh it.
+    #[must_use]
+    pub(crate) fn weighed_by(self, settings: &KnowledgeSettings) -> RecallRequest {
+        RecallRequest { keyword_weight: settings.keyword_weight(), ..self }
+    }
+
+    /// Returns the relevance of a node from that of its rare words and the share of words it has.
+    pub(super) fn fused(&self, sim: f64, share: f64) -> f64 {
+        (1.0 - self.keyword_weight) * sim + self.keyword_weight * share
     }
 }

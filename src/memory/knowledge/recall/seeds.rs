@@ -57,7 +57,7 @@ impl Recall<'_> {
         let mut episodes = Vec::new();
         for row in rows {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
-            let fused = 0.7 * sim + 0.3 * question.share_in(&of_both(&row));
+            let fused = self.request.fused(sim, question.share_in(&of_both(&row)));
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
             let is_here = self.is_of_topic(&row, TopicRule::Only);
@@ -155,7 +155,7 @@ impl Recall<'_> {
             let (fact_sim, fact_set, fact) = by_cluster.get(&row.key).unwrap_or(&none);
             let text = format!("{}\n{fact}", of_both(&row));
             let (sim, set) = (sim.max(*fact_sim), set | fact_set);
-            let fused = 0.7 * sim + 0.3 * question.share_in(&text);
+            let fused = self.request.fused(sim, question.share_in(&text));
             let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
             let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
             let is_kept = row.node_type == NodeType::Concept

@@ -27,9 +27,8 @@ fn undoing_restores_pending_episodes_edges_and_validity() {
          "attribute": "size"},
     ]}));
     let (episodes, fact) = ([id(&first, 0), id(&first, 1)], first["results"][2]["fact"].clone());
-    let before: Vec<_> = [&episodes[0], &episodes[1], fact.as_str().unwrap()]
-        .map(|it| case.said_of(it))
-        .into();
+    let before: Vec<_> =
+        [&episodes[0], &episodes[1], fact.as_str().unwrap()].map(|it| case.said_of(it)).into();
     assert_eq!(first["pending"], 2);
     let done = case.apply(json!([
         {"op": "concept", "as": "dry", "title": "Pools run dry", "summary": "At peaks.",
@@ -41,9 +40,8 @@ fn undoing_restores_pending_episodes_edges_and_validity() {
     assert_eq!(done["pending"], 0);
     assert!(case.said_of(fact.as_str().unwrap()).1["valid_to"].is_i64());
     case.memory.rollback(1, false).unwrap();
-    let after: Vec<_> = [&episodes[0], &episodes[1], fact.as_str().unwrap()]
-        .map(|it| case.said_of(it))
-        .into();
+    let after: Vec<_> =
+        [&episodes[0], &episodes[1], fact.as_str().unwrap()].map(|it| case.said_of(it)).into();
     assert_eq!(before, after);
     let sheet = case.memory.review(&ReviewRequest::parse(&Default::default()).unwrap()).unwrap();
     assert_eq!(sheet["pending"], json!({"total": 2, "shown": 2}));
