@@ -30,7 +30,8 @@ class Client:
         self.events.request("GET", "/sse?db=" + urllib.parse.quote(db, safe=""),
                             headers={"Accept": "text/event-stream"})
         self.stream = self.events.getresponse()
-        self.endpoint = self.event()
+        # The address that it gives redirects to one with a slash.
+        self.endpoint = self.event().replace("/messages?", "/messages/?")
         self.nth = 0
         self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
                                 "clientInfo": {"name": "bench", "version": "1"}})

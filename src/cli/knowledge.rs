@@ -16,6 +16,7 @@ use crate::memory::knowledge::{
     parse_changeset,
 };
 use crate::memory::typed::MemoryError;
+use crate::settings::config::KnowledgeSettings;
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
 
@@ -43,9 +44,8 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     let KnowledgeArgs { task, arguments, db, is_json, .. } = args;
     let recall = match task {
         KnowledgeTask::Recall => {
-            let (first, last) = environment::knowledge_settings(None)?;
-            let settings = first.or(&last);
-            Some(RecallRequest::parse(&arguments).map_err(because)?.weighed_by(&settings))
+            let request = RecallRequest::parse(&arguments).map_err(because)?;
+            Some(request.weighed_by(&settings()?))
         }
         _ => None,
     };
@@ -188,6 +188,13 @@ fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutco
     Ok(CommandOutcome::Done)
 }
 
+/// Returns the settings of knowledge outside of a compiled folder.
+fn settings() -> Result<KnowledgeSettings, CommandError> {
+    let (first, last) = environment::knowledge_settings(None)?;
+    let user = environment::user_config()?;
+    Ok(first.or(&user.config().knowledge).or(&last))
+}
+
 fn open(db: &Path, context: &Context<'_>) -> Result<Memory, CommandError> {
     typed::open_to_write(db, IfMissing::Create, context)
 }
@@ -199,6 +206,8 @@ pub(super) fn remember(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
+    // Before a memory is made for nothing.
+    request.check_kinds(&settings()?.kinds()).map_err(because)?;
     let db = database_to_make(db, None, context)?;
     let answer = open(&db, context)?.remember(request).map_err(because)?;
     if is_json {

@@ -11,7 +11,7 @@ use crate::memory::knowledge::{ExportCounts, KnowledgeImport, export_remind};
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
 
-/// What an import counts, in the order in which it is told.
+/// The kinds that an import counts, in the order in which they are told.
 const COUNTED: [(&str, &str); 7] = [
     ("episodes", "episode"),
     ("concepts", "concept"),

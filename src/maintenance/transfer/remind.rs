@@ -1,7 +1,7 @@
 //! Reads the records of Remind: exports of version 3 and 4, its SQLite file, and its folder.
 //!
 //! The source is never written to; a database is copied first. Records are objects as their writer
-//! had them, in lists by their kind. A record that is no object, or that cannot be read, is counted.
+//! had them, in lists by their kind. A record that is no object, or unreadable, is counted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +52,7 @@ pub(crate) type RemindRecord = Map<String, Value>;
 /// The records of a memory of Remind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RemindRecords {
-    /// What was read, in the words of messages.
+    /// The form of the source, in the words of messages.
     pub(crate) form: String,
     lists: BTreeMap<&'static str, Vec<RemindRecord>>,
     /// Records that cannot be read.
@@ -62,7 +62,10 @@ pub(crate) struct RemindRecords {
 impl RemindRecords {
     /// Reads a file or a folder; `db` is where a database may be copied to, under another name.
     pub(crate) fn read(source: &Path, db: &Path) -> Result<RemindRecords, TransferError> {
-        super::check_there(source, "export, database or folder")?;
+        if !source.exists() {
+            let what = format!("no export, database or folder at `{}`", source.display());
+            return Err(TransferError::Refused(what));
+        }
         if source.is_dir() {
             return RemindRecords::of_folder(source);
         }

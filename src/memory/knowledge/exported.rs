@@ -4,6 +4,8 @@
 //! A record has the id that it was imported with, else that of its node. Topics become the label
 //! `topic`; what was merged into another node is left out.
 
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
@@ -13,10 +15,8 @@ use super::given::Parsed;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
-use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-
-/// Rows that are read at a time.
-const STEP_ROWS: usize = 500;
+use crate::store::reader::{KnowledgeRow, Reader};
+use names::{RecordNames, links, rows};
 
 /// Numbers of what was exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,17 +26,6 @@ pub(crate) struct ExportCounts {
     pub(crate) n_facts: usize,
     pub(crate) n_entities: usize,
     pub(crate) n_conflicts: usize,
-}
-
-/// What records refer to by the ids of nodes.
-#[derive(Default)]
-struct Names {
-    /// The id in records of each node.
-    ids: HashMap<String, String>,
-    /// Names of topics.
-    topics: HashMap<String, String>,
-    /// Titles of compiled files, by their ids as entities.
-    files: BTreeMap<String, String>,
 }
 
 /// Lists that follow from nodes of other lists.
@@ -58,7 +47,7 @@ pub(crate) fn export_remind(
     reader: &Reader,
     out: &mut dyn Write,
 ) -> Result<Result<ExportCounts, io::Error>, crate::memory::typed::MemoryError> {
-    let names = Names::read(reader)?;
+    let names = RecordNames::read(reader)?;
     let mut derived = Derived::default();
     let episodes = rows(reader, NodeType::Episode)?;
     let episodes: Vec<Value> =
@@ -115,96 +104,6 @@ fn write(out: &mut dyn Write, lists: &[(&str, Vec<Value>)], topics: &[Value]) ->
     out.flush()
 }
 
-/// Returns the nodes of a type that were merged into none, eldest first.
-fn rows(reader: &Reader, node_type: NodeType) -> Parsed<Vec<KnowledgeRow>> {
-    let keys = reader.nodes_with(&[FieldFilter::text("type", node_type.as_str())])?;
-    let mut all = Vec::with_capacity(keys.len());
-    for some in keys.chunks(STEP_ROWS) {
-        all.extend(reader.knowledge(some)?);
-    }
-    all.retain(|it| !it.has("merged_into"));
-    Ok(all)
-}
-
-impl Names {
-    fn read(reader: &Reader) -> Parsed<Names> {
-        let mut names = Names::default();
-        for node_type in [NodeType::Episode, NodeType::Concept, NodeType::Fact, NodeType::Conflict]
-        {
-            for row in rows(reader, node_type)? {
-                let id = row.text("origin").unwrap_or(&row.id).to_owned();
-                names.ids.insert(row.id, id);
-            }
-        }
-        let mut taken = BTreeSet::new();
-        for row in rows(reader, NodeType::Entity)? {
-            let mut id = format!("{}:{}", row.text("kind").unwrap_or("other"), row.title());
-            id = id.to_lowercase();
-            // Names are unique among the living; one that is deleted gives way.
-            if !taken.insert(id.clone()) {
-                id = format!("{id} {}", row.id);
-            }
-            names.ids.insert(row.id, id);
-        }
-        names.add_files(reader)?;
-        for row in rows(reader, NodeType::Topic)? {
-            names.topics.insert(row.id.clone(), row.title().to_owned());
-        }
-        Ok(names)
-    }
-
-    /// Names the compiled files that something mentions; they become entities.
-    fn add_files(&mut self, reader: &Reader) -> Parsed<()> {
-        for node_type in [NodeType::Episode, NodeType::Fact] {
-            for row in rows(reader, node_type)? {
-                let links = row.fields.as_ref().and_then(|it| it.get("links")?.as_array());
-                let ends = links.into_iter().flatten().filter_map(|it| it["to"].as_str());
-                for id in ends {
-                    if self.ids.contains_key(id) {
-                        continue;
-                    }
-                    if let Some(node) = reader.knowledge_by_id(id)?.filter(|it| it.fields.is_none())
-                    {
-                        let name = format!("file:{}", node.title());
-                        self.files.insert(name.clone(), node.title().to_owned());
-                        self.ids.insert(id.to_owned(), name);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn of(&self, id: &str) -> Option<&str> {
-        self.ids.get(id).map(String::as_str)
-    }
-
-    fn own<'a>(&'a self, row: &'a KnowledgeRow) -> &'a str {
-        self.of(&row.id).unwrap_or(&row.id)
-    }
-}
-
-/// An edge as fields have it, its end by its id in records.
-struct Link<'a> {
-    link_type: &'a str,
-    to: &'a str,
-    strength: f64,
-    context: Option<&'a str>,
-}
-
-fn links<'a>(row: &'a KnowledgeRow, names: &'a Names) -> Vec<Link<'a>> {
-    let links = row.fields.as_ref().and_then(|it| it.get("links")?.as_array());
-    let read = |it: &'a Value| {
-        Some(Link {
-            link_type: it["type"].as_str()?,
-            to: names.of(it["to"].as_str()?)?,
-            strength: it["strength"].as_f64().unwrap_or(1.0),
-            context: it["context"].as_str(),
-        })
-    };
-    links.into_iter().flatten().filter_map(read).collect()
-}
-
 /// Returns a time as Remind writes it, in UTC.
 pub(super) fn record_time(at: Option<Millis>) -> Value {
     let shown = |it: Millis| {
@@ -228,7 +127,7 @@ fn deleted_at(row: &KnowledgeRow) -> Value {
 }
 
 /// Returns the labels of a node, its topic among them, and notes them as rows.
-fn labels(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
+fn labels(row: &KnowledgeRow, names: &RecordNames, derived: &mut Derived) -> Value {
     let mut labels = match value(row, "labels") {
         Value::Object(it) => it,
         _ => Map::new(),
@@ -252,7 +151,7 @@ fn labels(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
     labels.into()
 }
 
-fn episode(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
+fn episode(row: &KnowledgeRow, names: &RecordNames, derived: &mut Derived) -> Value {
     let id = names.own(row).to_owned();
     let mut entities = Vec::new();
     let mut supported = Vec::new();
@@ -320,7 +219,7 @@ fn episode(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Value {
     })
 }
 
-fn facts(reader: &Reader, names: &Names, derived: &mut Derived) -> Parsed<Vec<Value>> {
+fn facts(reader: &Reader, names: &RecordNames, derived: &mut Derived) -> Parsed<Vec<Value>> {
     let clusters = rows(reader, NodeType::Concept)?;
     let clusters: HashMap<_, &str> = clusters.iter().map(|it| (it.key, names.own(it))).collect();
     let mut facts = Vec::new();
@@ -354,7 +253,7 @@ fn facts(reader: &Reader, names: &Names, derived: &mut Derived) -> Parsed<Vec<Va
 
 fn concepts(
     reader: &Reader,
-    names: &Names,
+    names: &RecordNames,
     derived: &mut Derived,
     facts: &[Value],
 ) -> Parsed<Vec<Value>> {
@@ -375,7 +274,7 @@ fn concepts(
 
 fn concept(
     row: &KnowledgeRow,
-    names: &Names,
+    names: &RecordNames,
     derived: &mut Derived,
     statements: &HashMap<&str, Vec<&str>>,
 ) -> Value {
@@ -438,7 +337,7 @@ fn concept(
     })
 }
 
-fn entity(row: &KnowledgeRow, names: &Names, derived: &mut Derived) -> Option<Value> {
+fn entity(row: &KnowledgeRow, names: &RecordNames, derived: &mut Derived) -> Option<Value> {
     let id = names.of(&row.id)?.to_owned();
     for link in links(row, names) {
         derived.entity_relations.push(json!({
@@ -475,7 +374,7 @@ fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> V
 }
 
 /// Returns a conflict as records, each of two facts; one of concepts is one record.
-fn conflicts_of(row: &KnowledgeRow, names: &Names, of_facts: &BTreeSet<&str>) -> Vec<Value> {
+fn conflicts_of(row: &KnowledgeRow, names: &RecordNames, of_facts: &BTreeSet<&str>) -> Vec<Value> {
     let disputed: Vec<&str> = links(row, names).into_iter().map(|it| it.to).collect();
     let id = names.own(row);
     if !disputed.iter().any(|it| of_facts.contains(it)) {
@@ -491,7 +390,7 @@ fn conflicts_of(row: &KnowledgeRow, names: &Names, of_facts: &BTreeSet<&str>) ->
 
 fn conflict(
     row: &KnowledgeRow,
-    names: &Names,
+    names: &RecordNames,
     (id, fact, other): (String, Option<&str>, Option<&str>),
     concepts: &[&str],
 ) -> Value {

@@ -118,7 +118,8 @@ impl Import<'_, '_, '_> {
         }
         for entity in records.list("entities") {
             if let Some(id) = entity.text("id") {
-                self.entity(id, entity.text("display_name"))?;
+                let made = entity.time("created_at").unwrap_or(self.now);
+                self.entity_made(id, entity.text("display_name"), made)?;
             }
         }
         let labels = records::labels(records.list("labels"));
@@ -210,8 +211,17 @@ impl Import<'_, '_, '_> {
         }
     }
 
-    /// Returns the entity of `type:name`, made if it is new.
-    fn entity(&mut self, id: &str, name: Option<&str>) -> Result<Option<NodeId>, MemoryError> {
+    /// Returns the entity of `type:name`, made now if it is new.
+    fn entity(&mut self, id: &str) -> Result<Option<NodeId>, MemoryError> {
+        self.entity_made(id, None, self.now)
+    }
+
+    fn entity_made(
+        &mut self,
+        id: &str,
+        name: Option<&str>,
+        at: Millis,
+    ) -> Result<Option<NodeId>, MemoryError> {
         if let Some(known) = self.ids.get(id) {
             return Ok(Some(*known));
         }
@@ -219,14 +229,14 @@ impl Import<'_, '_, '_> {
             self.leave_out("entities without a name");
             return Ok(None);
         };
-        let node = self.named(&named)?;
+        let node = self.named(&named, at)?;
         self.ids.insert(id.to_owned(), node.id());
         Ok(Some(node.id()))
     }
 
-    fn named(&mut self, named: &NamedEntity) -> Result<KnowledgeNode, MemoryError> {
+    fn named(&mut self, named: &NamedEntity, at: Millis) -> Result<KnowledgeNode, MemoryError> {
         let is_new = known_entity(self.batch, named)?.is_none();
-        let node = entity_named(self.batch, named, self.now)?;
+        let node = entity_named(self.batch, named, at)?;
         self.count("entities", is_new);
         Ok(node)
     }

@@ -2,8 +2,8 @@
 //!
 //! A text is kept as a node below `@ingest` when it arrives. Once those of one source, topic and
 //! instruction have as many characters as the settings say, or on a flush, they become chunks of at
-//! most that size, each after the first beginning with the end of the one before. A chunk goes when a
-//! changeset says that it is ingested, so that neither a crash nor a refused answer loses a text.
+//! most that size, each after the first beginning with the end of the one before. A chunk goes when
+//! a changeset says that it is ingested, so that neither a crash nor a refused answer loses a text.
 
 use std::collections::BTreeMap;
 

@@ -126,6 +126,14 @@ impl RememberRequest {
         };
         Ok(RememberRequest { items, key, text: Value::Object(args.clone()).to_string() })
     }
+
+    /// Refuses kinds of episodes that are none of these.
+    pub(crate) fn check_kinds(&self, kinds: &[&str]) -> Parsed<()> {
+        self.items.iter().try_for_each(|it| match it {
+            NewItem::Episode(episode) => episode.check_kind(kinds),
+            NewItem::Memory(_) => Ok(()),
+        })
+    }
 }
 
 impl NewItem {

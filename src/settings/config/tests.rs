@@ -218,7 +218,7 @@ fn unknown_keys_are_refused_by_name() {
             r#"{"redaction": {"custom": [{"kind": "a", "regex": "b"}]}}"#,
         ],
         expect![[r#"
-            unknown key "x" in .remindb/config.json; known are budgets, compile, memory, redaction, rescan, server, temperature
+            unknown key "x" in .remindb/config.json; known are budgets, compile, knowledge, memory, redaction, rescan, server, temperature
             unknown key "budget" in .remindb/config.json; did you mean `budgets`?
             unknown key "intervall" in .remindb/config.json, under `rescan`; did you mean `interval`?
             unknown key "size" in .remindb/config.json, under `server.logging.session_files`; known are enabled, max_file_size
@@ -374,7 +374,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 45);
+    assert_eq!(keys.len(), 48);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names

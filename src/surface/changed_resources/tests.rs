@@ -177,7 +177,7 @@ fn knowledge_changes_the_resources_that_show_it() {
     fixture.check_changes(
         "graph snapshots timeline tree heat review topics concepts conflicts bootstrap events",
     );
-    fixture.writing.rollback(1, false).unwrap();
+    fixture.writing.rollback(2, false).unwrap();
     fixture.check_changes(
         "graph snapshots timeline tree heat review topics concepts conflicts bootstrap events",
     );

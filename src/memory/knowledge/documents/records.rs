@@ -1,5 +1,6 @@
-//! Records of knowledge for programs over plain HTTP: episodes, concepts and entities with the names
-//! of members that such programs were written for. They warm nothing.
+//! Records of knowledge for programs over plain HTTP: episodes, concepts and entities.
+//!
+//! Their members have the names that such programs were written for. They warm nothing.
 
 use serde_json::{Value, json};
 

@@ -18,7 +18,7 @@ use crate::model::tree::NodeType;
 /// Types of edges from an episode to a concept.
 const EVIDENCE: &[&str] = &["supports", "contradicts", "exemplifies", "qualifies"];
 
-/// What episodes are connected with, by their ids.
+/// The connections of episodes, by their ids.
 pub(super) struct Connections<'a> {
     mentions: HashMap<&'a str, Vec<&'a str>>,
     /// Concepts that have an episode as their source.
@@ -185,7 +185,7 @@ impl Import<'_, '_, '_> {
         fields.insert("valid_from".to_owned(), from.0.into());
         fields.insert("valid_to".to_owned(), record.time("valid_to").map(|it| it.0).into());
         for entity in record.texts("entity_ids") {
-            if let Some(id) = self.entity(&entity, None)? {
+            if let Some(id) = self.entity(&entity)? {
                 self.edge(&mut fields, edge("mentions", id, 1.0, None));
             }
         }
@@ -252,7 +252,7 @@ impl Import<'_, '_, '_> {
         let entities: Vec<&str> = own.iter().map(String::as_str).chain(rows).collect();
         let mut seen = HashSet::new();
         for entity in entities.into_iter().filter(|it| seen.insert(normal_name(it))) {
-            if let Some(id) = self.entity(entity, None)? {
+            if let Some(id) = self.entity(entity)? {
                 self.edge(fields, edge("mentions", id, 1.0, None));
             }
         }

@@ -25,7 +25,7 @@ fn uris(fixture: &ResourceFixture) -> Vec<String> {
             .replace("{?since,limit}", "?since=1&limit=5")
             .replace("{?budget}", "?budget=500")
             .replace("concepts/{id}", &format!("concepts/{}", fixture.concept()))
-            .replace("entities/{id}", "entities/subject:pumps")
+            .replace("entities/{id}", &format!("entities/{}", fixture.entity()))
             .replace("{?from}", "")
             .replace("{?of,after,limit}", "?limit=1")
             .replace("{?path,limit}", "")
@@ -61,6 +61,13 @@ impl ResourceFixture {
         ]});
         let apply = ApplyRequest::parse(apply.as_object().unwrap()).unwrap();
         self.memory.apply(&apply).unwrap();
+    }
+
+    /// Returns the name of an entity; of nobody without one.
+    fn entity(&self) -> String {
+        let entities = self.value("remindb://entities");
+        let first = entities["entities"][0].as_object();
+        first.map_or("nobody".to_owned(), |it| format!("subject:{}", it["name"].as_str().unwrap()))
     }
 
     /// Returns the id of the newest concept; of nobody without one.

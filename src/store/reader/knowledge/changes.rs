@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Row, params};
 
-use super::{Reader, limit};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
+use crate::store::reader::{Reader, limit};
 use crate::store::{ErrorStep, StoreError};
 
 /// A change of a node that has fields.
