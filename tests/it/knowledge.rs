@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Folder, finish};
 
 mod carried;
+mod configured;
 mod day;
 mod taught;
 

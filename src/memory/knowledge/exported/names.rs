@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde_json::Value;
+
 use crate::memory::knowledge::given::Parsed;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
