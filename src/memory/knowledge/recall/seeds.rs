@@ -93,24 +93,18 @@ impl Recall<'_> {
         let (concepts, facts) = (of_type(NodeType::Concept)?, of_type(NodeType::Fact)?);
         let mut by_type = ByType::default();
         let mut others = Vec::new();
-        for key in matches.keys().copied() {
-            if concepts.binary_search(&key).is_ok() {
-                by_type.concepts.push(key);
-            } else if facts.binary_search(&key).is_ok() {
-                by_type.facts.push(key);
-            } else {
-                others.push(key);
-            }
+        let (mut of_concepts, mut of_facts) = (Vec::new(), Vec::new());
+        for (key, (sim, _)) in matches {
+            let list = match () {
+                () if concepts.binary_search(key).is_ok() => &mut of_concepts,
+                () if facts.binary_search(key).is_ok() => &mut of_facts,
+                () => &mut others,
+            };
+            list.push((*sim, *key));
         }
-        let sim = |key: &NodeKey| matches.get(key).map_or(0.0, |it| it.0);
-        let keep_best = |keys: &mut Vec<NodeKey>, n_max: usize| {
-            keys.sort_unstable_by(|a, b| sim(b).total_cmp(&sim(a)).then(b.cmp(a)));
-            keys.truncate(n_max);
-        };
-        keep_best(&mut by_type.concepts, 3 * self.request.k + SPARE);
-        keep_best(&mut by_type.facts, FACTS_MAX);
-        keep_best(&mut others, OTHERS_MAX);
-        for (key, node_type) in self.reader.types_of(&others)? {
+        by_type.concepts = best(of_concepts, 3 * self.request.k + SPARE);
+        by_type.facts = best(of_facts, FACTS_MAX);
+        for (key, node_type) in self.reader.types_of(&best(others, OTHERS_MAX))? {
             match node_type {
                 NodeType::Entity => by_type.entities.push(key),
                 NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task => {
@@ -249,6 +243,17 @@ impl Recall<'_> {
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
+}
+
+/// Returns the keys of the most similar nodes, best first.
+fn best(mut scored: Vec<(f64, NodeKey)>, n_max: usize) -> Vec<NodeKey> {
+    let better = |a: &(f64, NodeKey), b: &(f64, NodeKey)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+    if n_max < scored.len() {
+        scored.select_nth_unstable_by(n_max, better);
+        scored.truncate(n_max);
+    }
+    scored.sort_unstable_by(better);
+    scored.into_iter().map(|it| it.1).collect()
 }
 
 /// Whether nodes without a topic belong to the asked one.

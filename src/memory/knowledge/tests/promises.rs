@@ -143,6 +143,34 @@ fn answers_name_nodes_in_eleven_characters() {
 }
 
 #[test]
+fn edges_of_knowledge_are_followed_as_references_are() {
+    let case = Case::new();
+    let made = case.apply(json!([
+        {"op": "concept", "as": "a", "title": "Canaries", "summary": "Few first."},
+        {"op": "concept", "as": "b", "title": "Rollbacks", "summary": "Back again."},
+        {"op": "link", "from": "$a", "to": "$b", "type": "implies", "strength": 0.7},
+    ]));
+    let related = |id: &str, weight_min: f64, direction: &str| {
+        let query = crate::query::RelatedQuery {
+            anchor: id,
+            direction: crate::query::Direction::parse(direction).unwrap(),
+            depth: None,
+            weight_min,
+            archived: crate::store::reader::ArchivedNodes::Hidden,
+        };
+        let options = crate::query::QueryOptions::text(START);
+        let query = crate::query::Query::Related(query);
+        case.memory.read(|it| crate::query::answer(it, &query, &options)).unwrap().text
+    };
+    let (a, b) = (id(&made, 0), id(&made, 1));
+    assert!(related(&a, 0.0, "out").contains("Rollbacks"));
+    assert!(related(&b, 0.0, "in").contains("Canaries"));
+    assert_eq!(related(&a, 0.8, "both"), "no related nodes");
+    case.apply(json!([{"op": "delete", "id": b}]));
+    assert_eq!(related(&a, 0.0, "both"), "no related nodes", "deleted nodes are no neighbours");
+}
+
+#[test]
 fn episodes_are_recalled_after_they_were_consolidated() {
     let case = Case::new();
     let kept = case.remember(json!({"items": [
