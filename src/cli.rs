@@ -28,6 +28,7 @@ mod logging;
 mod memories;
 mod memory_place;
 mod progress;
+mod providers;
 mod redact;
 mod remember;
 mod remind;
@@ -224,9 +225,10 @@ fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memo
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
     let knowledge = environment::knowledge_settings(None)?;
     let db = memory_place::known_database(named, context)?;
+    let providers = providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
-    Ok(memory.with_knowledge_settings(knowledge))
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

@@ -31,6 +31,7 @@ use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{Kind, check_marked_text};
+use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
@@ -64,6 +65,8 @@ pub struct Memory {
     memory_settings: MemorySettings,
     /// Settings of knowledge that count before those of the workspace, and after them.
     knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    /// The programs and services that its user named.
+    providers: Providers,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -124,6 +127,17 @@ impl Memory {
         Memory { knowledge_settings, ..self }
     }
 
+    /// Returns this memory with the programs and services that its user named.
+    #[must_use]
+    pub(crate) fn with_providers(self, providers: Providers) -> Memory {
+        Memory { providers, ..self }
+    }
+
+    /// Returns the programs and services that its user named.
+    pub(crate) fn providers(&self) -> &Providers {
+        &self.providers
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -151,6 +165,7 @@ impl Memory {
             second: None,
             memory_settings,
             knowledge_settings: Default::default(),
+            providers: Providers::default(),
             readers,
             heat_writer,
             writer,

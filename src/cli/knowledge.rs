@@ -1,5 +1,6 @@
 //! The commands about knowledge: recall, review, apply, undo, ingest, and lists.
 
+mod consolidate;
 mod shown;
 
 use std::io::{Read, stdin};
@@ -29,6 +30,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         KnowledgeTask::Apply => apply(args, context),
+        KnowledgeTask::Consolidate => consolidate::run(args, context),
         KnowledgeTask::Undo => undo(args, context),
         KnowledgeTask::Ingest => ingest(args, context),
         _ => read(args, context),
@@ -195,7 +197,7 @@ fn settings() -> Result<KnowledgeSettings, CommandError> {
     Ok(first.or(&user.config().knowledge).or(&last))
 }
 
-fn open(db: &Path, context: &Context<'_>) -> Result<Memory, CommandError> {
+fn open(db: &Path, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     typed::open_to_write(db, IfMissing::Create, context)
 }
 

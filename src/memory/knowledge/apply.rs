@@ -98,7 +98,7 @@ impl ApplyError {
 }
 
 impl OperationError {
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let OperationError { op, code, message, id, current } = self;
         let mut error = json!({"op": op, "code": code, "message": message});
         for (name, value) in [("id", id), ("current", current)] {

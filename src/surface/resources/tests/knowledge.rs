@@ -104,7 +104,8 @@ fn a_prompt_may_begin_with_bytes_that_only_a_snapshot_changes() {
     assert_eq!(titles, ["Facts about pump", "Pumps leak", "Valves stick"]);
     assert_eq!(document["concepts"][0]["facts"], json!(["It is 3 bar."]));
     assert_eq!((&document["snapshot"], &document["left_out"]), (&json!(2), &json!(0)));
-    fixture.memory.search("valves", Some(500)).unwrap();
+    let coldest = document["concepts"][2]["id"].as_str().unwrap();
+    fixture.memory.pin(coldest, Some(1.0)).unwrap();
     fixture.memory.attend(3_600_000).unwrap();
     fixture.clock.advance(86_400_000);
     assert_eq!(fixture.read("remindb://bootstrap"), before, "heat and time change nothing");
