@@ -94,14 +94,15 @@ impl Recall<'_> {
         let mut by_type = ByType::default();
         let mut others = Vec::new();
         let (mut of_concepts, mut of_facts) = (Vec::new(), Vec::new());
-        for (key, (sim, _)) in matches {
+        // Their order does not matter: the best of each list are sorted.
+        matches.iter().for_each(|(key, (sim, _))| {
             let list = match () {
                 () if concepts.binary_search(key).is_ok() => &mut of_concepts,
                 () if facts.binary_search(key).is_ok() => &mut of_facts,
                 () => &mut others,
             };
             list.push((*sim, *key));
-        }
+        });
         by_type.concepts = best(of_concepts, 3 * self.request.k + SPARE);
         by_type.facts = best(of_facts, FACTS_MAX);
         for (key, node_type) in self.reader.types_of(&best(others, OTHERS_MAX))? {
