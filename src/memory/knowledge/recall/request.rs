@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::vector::Meaning;
 use crate::settings::config::KnowledgeSettings;
 
 /// Characters of a question, at most.
@@ -30,6 +31,8 @@ pub(crate) struct RecallRequest {
     pub(super) include: Included,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
+    /// The meaning of the question, where there is a source of vectors.
+    pub(super) meaning: Option<Meaning>,
     /// The weight of words that occur at all, against their rarity.
     keyword_weight: f64,
 }
@@ -82,6 +85,7 @@ impl RecallRequest {
                 deleted: has(INCLUDED[2]),
             },
             explains: given.flag("explain")?.unwrap_or(false),
+            meaning: None,
             keyword_weight: KnowledgeSettings::default().keyword_weight(),
         })
     }
