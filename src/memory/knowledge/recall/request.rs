@@ -34,7 +34,7 @@ pub(crate) struct RecallRequest {
     /// The meaning of the question, where there is a source of vectors.
     pub(super) meaning: Option<Meaning>,
     /// The weight of words that occur at all, against their rarity.
-    keyword_weight: f64,
+    pub(super) keyword_weight: f64,
 }
 
 /// Nodes that are left out unless they are asked for.
