@@ -308,6 +308,8 @@ pub(crate) enum ExportTarget {
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.
     AgentMemory(PathBuf),
+    /// Knowledge, in a file of Remind's form or on standard output.
+    Remind(Option<PathBuf>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,6 +327,8 @@ pub(crate) enum ImportSource {
     Old(PathBuf),
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
+    /// An export, a database or a folder of Remind.
+    Remind(PathBuf),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

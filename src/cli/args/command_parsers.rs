@@ -24,6 +24,7 @@ pub(super) type Parsed = Result<Command, UsageError>;
 
 /// The name of the format of agent memory files.
 const AGENT_MEMORY: &str = "agent-memory";
+const REMIND: &str = "remind";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -338,8 +339,14 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
             ExportTarget::AgentMemory(one("export", values, &what)?.into())
         }
+        Some(REMIND) => {
+            let what = format!("the file for `--format {REMIND}`, or `-`");
+            let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
+            ExportTarget::Remind(dest.map(PathBuf::from))
+        }
         Some(other) => {
-            let what = format!("no format `{other}`; there is `{AGENT_MEMORY}`, and without");
+            let known = format!("`{AGENT_MEMORY}` and `{REMIND}`");
+            let what = format!("no format `{other}`; there are {known}, and without");
             return Err(UsageError(what + " `--format` everything goes to one file"));
         }
     };
@@ -361,6 +368,10 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
         Some(format) if format == AGENT_MEMORY => {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
             ImportSource::AgentMemory(one("import", values, &what)?.into())
+        }
+        Some(format) if format == REMIND => {
+            let what = format!("the file or folder to import, behind `--from {REMIND}`");
+            ImportSource::Remind(one("import", values, &what)?.into())
         }
         Some(old) => {
             none("import", &values)?;
