@@ -224,21 +224,23 @@ fn what_is_recalled_is_put_in_the_order_of_a_provider() {
     use serde_json::{Map, Value, json};
     let args = |it: Value| -> Map<String, Value> { it.as_object().unwrap().clone() };
     let mut case = Case::new(TOPICS);
-    for text in ["Redis timed out, and Redis was slow.", "Redis is a store."] {
+    for text in ["Redis timed out on Monday.", "Redis timed out on Friday."] {
         let request = RememberRequest::parse(&args(json!({"content": text}))).unwrap();
         case.memory.remember(request).unwrap();
     }
-    let first = |memory: &Memory| {
+    let order = |memory: &Memory| -> Vec<Value> {
         let asked = args(json!({"query": "redis timed out"}));
         let answer = memory.recall(&RecallRequest::parse(&asked).unwrap()).unwrap();
-        answer["items"][0]["text"].as_str().unwrap().to_owned()
+        answer["items"].as_array().unwrap().iter().map(|it| it["text"].clone()).collect()
     };
-    assert!(first(&case.memory).contains("slow"));
-    for (script, expected) in [("echo '[-9, 9]'", "store"), ("exit 1", "slow")] {
+    let by_words = order(&case.memory);
+    assert_eq!(by_words.len(), 2);
+    let turned: Vec<Value> = by_words.iter().rev().cloned().collect();
+    for (script, expected) in [("echo '[-9, 9]'", &turned), ("exit 1", &by_words)] {
         let reranking = Some(testing::program_for(ProviderJob::Reranking, script));
         let providers = Providers { reranking, ..Providers::default() };
         case.memory = case.memory.with_providers(providers);
-        assert!(first(&case.memory).contains(expected), "{script}");
+        assert_eq!(&order(&case.memory), expected, "{script}");
     }
 }
 
