@@ -13,7 +13,7 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
+.PHONY: demo build check test model fuzz crash faults soak beside alarms watch storm bench eval audit \
         conformance clients agents browser pictures release package install
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -55,6 +55,10 @@ faults:                 ## calls that fail, full disks, lost names, steps of the
 
 soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grows (SOAK_CALLS=)
 	cargo test --locked --test it soak:: -- --ignored --nocapture
+
+alarms:                 ## each hit of redaction in a folder of published sources (FOLDER=)
+	FOLDER='$(FOLDER)' cargo test --locked --lib ingest::redact::measure -- \
+	    --include-ignored --nocapture
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture
