@@ -100,7 +100,7 @@ pub(super) fn is_chosen_word(value: &str) -> bool {
         && value.bytes().all(|byte| byte.is_ascii_lowercase())
         && !is_describing(value)
         && !is_reserved(value)
-        && !["password", "passwd", "passphrase", "token", "secret"].iter().any(|it| is_name(it))
+        && !["password", "passwd", "passphrase", "token", "secret"].iter().any(is_name)
 }
 
 /// Returns whether `value` is a word that says what a password is, or what is done with it.
