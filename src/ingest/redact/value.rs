@@ -90,8 +90,8 @@ pub(super) fn is_reserved(value: &str) -> bool {
     !bare.contains(' ') && WORDS.contains(&format!(" {bare} "))
 }
 
-/// Returns whether `value` is a plain word that a person may have chosen: small letters only, and no
-/// word that describes a field.
+/// Returns whether `value` is a plain word that a person may have chosen: of small letters, and
+/// describing no field.
 pub(super) fn is_chosen_word(value: &str) -> bool {
     let n_bytes = value.len();
     // `db_password: userpassword`
@@ -118,7 +118,8 @@ pub(super) fn is_describing(value: &str) -> bool {
         code hash digest salt nonce cert certificate note notes description title label hint self \
         this that some bytes strings numeric column attribute property element node values item \
         items list tuple result response request body header headers cookie session state passwort \
-        kennwort senha contraseña heslo lösenord adgangskode wachtwoord parool salasana guest anonymous ";
+        kennwort senha contraseña heslo lösenord adgangskode wachtwoord parool salasana guest \
+        anonymous ";
     WORDS.contains(&format!(" {} ", head(value).to_lowercase()))
 }
 
@@ -215,7 +216,8 @@ pub(super) fn is_prose(value: &str) -> bool {
         to of in on at as by from with without or and not no if when then than this that these it \
         enter invalid missing please forgot forgotten reset change changed new old confirm repeat \
         see required optional wrong incorrect expired show hide set use used using create via \
-        de la le passe mot password passwords token tokens secret secrets key keys user username login field ";
+        de la le passe mot password passwords token tokens secret secrets key keys user \
+        username login field ";
     head(value).split_whitespace().any(|word| {
         let word = word.trim_matches(|at: char| !at.is_alphanumeric()).to_ascii_lowercase();
         !word.is_empty() && GLUE.contains(&format!(" {word} "))
