@@ -29,6 +29,7 @@ mod logging;
 mod memories;
 mod memory_place;
 mod progress;
+mod providers;
 mod redact;
 mod remember;
 mod restore;
@@ -223,8 +224,10 @@ fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memo
     let settings = environment::memory_settings()?;
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
     let db = memory_place::known_database(named, context)?;
+    let providers = providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
-    Ok(memory.with_workspace(live).with_memory_settings(settings))
+    let memory = memory.with_workspace(live).with_memory_settings(settings);
+    Ok(memory.with_providers(providers))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

@@ -32,6 +32,7 @@ use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{Kind, check_marked_text};
+use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
@@ -63,6 +64,8 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// The programs and services that its user named.
+    providers: Providers,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -113,6 +116,17 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with the programs and services that its user named.
+    #[must_use]
+    pub(crate) fn with_providers(self, providers: Providers) -> Memory {
+        Memory { providers, ..self }
+    }
+
+    /// Returns the programs and services that its user named.
+    pub(crate) fn providers(&self) -> &Providers {
+        &self.providers
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -139,6 +153,7 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            providers: Providers::default(),
             readers,
             heat_writer,
             writer,

@@ -46,7 +46,7 @@ pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
 pub(crate) use history::{Change, HistoryBounds, Moment, NodeVersion};
-pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE};
+pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE, RunningLease};
 pub use lock_holder::LockHolder;
 pub(crate) use prepared::Prepared;
 pub(crate) use readers::{ReaderPool, read_marked};

@@ -103,6 +103,9 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("apply", include_str!("help/apply.txt"), |parser, db| {
         knowledge_parser::parse("apply", parser, db)
     }),
+    CommandSpec::new("consolidate", include_str!("help/consolidate.txt"), |parser, db| {
+        knowledge_parser::parse("consolidate", parser, db)
+    }),
     CommandSpec::new("undo", include_str!("help/undo.txt"), |parser, db| {
         knowledge_parser::parse("undo", parser, db)
     }),

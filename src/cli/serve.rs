@@ -11,6 +11,7 @@ use super::args::{Scope, ServeArgs};
 use super::environment::{log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
+use super::providers::providers;
 use super::{
     CommandError, CommandOutcome, Context, absolute, browser, listen, logging, n_threads, options,
     variable,
@@ -21,7 +22,7 @@ use crate::memory::compile::FileWarning;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
-use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
+use crate::server::background::{checkpoint, consolidation, heat_tick, notify, session_writer};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
@@ -95,7 +96,8 @@ pub(super) fn run(
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
-    let background = background(&server, recording, rescan);
+    let mut background = background(&server, recording, rescan);
+    background.extend(consolidating(&server, &holder)?);
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -175,6 +177,7 @@ fn open_memory(
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = memory.with_providers(providers(context)?);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
         None => memory,
@@ -305,6 +308,24 @@ fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     BackgroundTask { name: "checkpoint", work: Box::new(work) }
+}
+
+/// Consolidates episodes, where the user named a provider for it.
+fn consolidating(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Option<BackgroundTask>, CommandError> {
+    let memory = &server.handler.memory;
+    let is_on = memory.workspace().config.consolidation.automatic;
+    let Some(provider) = memory.providers().completion.clone().filter(|_| is_on) else {
+        return Ok(None);
+    };
+    let leases = Arc::new(memory.leases(holder)?);
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| {
+        consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
+    };
+    Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.

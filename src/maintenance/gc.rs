@@ -122,6 +122,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
                 WHERE source_hash IS NOT NULL AND source_hash <> content_hash)";
     const TEXT_BYTES: &str = "SELECT ifnull(sum(octet_length(content)), 0) FROM blob";
     const DROP_CHANGES: &str = "DELETE FROM diff WHERE snapshot <= ?1";
+    const DROP_COUNTS: &str = "DELETE FROM change_count WHERE snapshot <= ?1";
     const BEGIN_HERE: &str = "UPDATE snapshot SET parent = NULL WHERE ?1 <= id AND parent < ?1";
     const DROP: &str = "DELETE FROM snapshot WHERE id < ?1";
     let doing = "forget old snapshots";
@@ -147,6 +148,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
     let n_texts = conn.execute(DROP_TEXTS, [base]).doing(doing)?;
     let text_bytes = before - bytes()?;
     let n_changes = conn.execute(DROP_CHANGES, [base]).doing(doing)?;
+    conn.execute(DROP_COUNTS, [base]).doing(doing)?;
     conn.execute(BEGIN_HERE, [base]).doing(doing)?;
     let n_snapshots = conn.execute(DROP, params![base]).doing(doing)?;
     let n_left = n - i64::try_from(n_snapshots).unwrap_or(n);

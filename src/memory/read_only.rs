@@ -90,6 +90,11 @@ pub(crate) trait ProcessFacts: Send + Sync {
 
     /// Returns all names of a kind, in their order.
     fn names(&self, of: RuntimeListing) -> Vec<String>;
+
+    /// Returns whether the process only looks at a memory that others may serve.
+    fn is_observer(&self) -> bool {
+        false
+    }
 }
 
 /// A process without state beside its memory.

@@ -346,6 +346,12 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+        const COUNT_CHANGES: &str = "
+            INSERT OR REPLACE INTO change_count (snapshot, added, modified, removed)
+            SELECT ?1, count(*) FILTER (WHERE op = 'add'), count(*) FILTER (WHERE op = 'mod'),
+                   count(*) FILTER (WHERE op = 'rem')
+              FROM diff
+             WHERE snapshot = ?1";
         self.record_waiting_inserts()?;
         self.rebuild_indexes()?;
         self.dirty_refs.settle(self.tx)?;
@@ -364,6 +370,7 @@ impl<'a> Batch<'a> {
             "seal the snapshot",
         )?;
         self.tx.run(MOVE_HEAD, params![snapshot, self.now.0], "move HEAD")?;
+        self.tx.run(COUNT_CHANGES, [snapshot], "count the changes")?;
         Ok(Some(snapshot))
     }
 }

@@ -145,7 +145,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "MCP clients that are attached to this server.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "sessions", ProcessFact::Sessions, out),
+        read: |it, _, out| process::write_sessions(it, out),
     },
     Resource {
         uri: "remindb://sessions/history",

@@ -57,6 +57,9 @@ mod passed_over;
 /// The place of the memory.
 mod places;
 /// The protocol's published schemas.
+/// Programs and services that consolidate.
+#[cfg(feature = "providers")]
+mod providers;
 mod published;
 /// The README and the manual, compared with the program.
 mod readme;

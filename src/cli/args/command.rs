@@ -198,6 +198,8 @@ pub(crate) struct BenchArgs {
 pub(crate) struct DoctorArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
+    /// Whether providers are asked whether they are there.
+    pub(crate) is_reaching: bool,
     pub(crate) is_json: bool,
 }
 

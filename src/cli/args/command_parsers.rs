@@ -235,6 +235,7 @@ pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("fix") => args.is_fix = true,
+            Long("providers") => args.is_reaching = true,
             Long("json") => args.is_json = true,
             other => return otherwise("doctor", other),
         }
