@@ -28,6 +28,7 @@ mod listen;
 mod logging;
 mod memories;
 mod memory_place;
+mod process_name;
 mod progress;
 mod providers;
 mod redact;
@@ -38,6 +39,9 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod sharing;
+#[cfg(feature = "shared")]
+mod space;
 mod tool;
 mod typed;
 mod view;
@@ -184,6 +188,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
+        #[cfg(feature = "shared")]
+        Command::Space(args) => space::run(args, context),
+        #[cfg(not(feature = "shared"))]
+        Command::Space(_) => Err(CommandError::Because("this build has no `space`".to_owned())),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
         #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),

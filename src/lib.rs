@@ -90,7 +90,7 @@
 //! - Reads warm nodes in one place, [`Memory`], after the answer was made.
 //! - A bad file, frame or query gets an answer that explains it, and ends nothing else.
 //! - No `unsafe`, no async runtime. Only `providers` calls out, to what the user names, and only
-//!   with texts that redaction has passed.
+//!   with texts that redaction has passed; and `--shared`, to the PostgreSQL that it names.
 //!
 //! # Glossary
 //!
@@ -150,7 +150,7 @@ pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};
 pub use crate::model::tree::{Format, Node, NodeType, Tree};
 pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
-pub use store::{LockHolder, StoreError};
+pub use store::{LockHolder, SharedError, StoreError};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {

@@ -40,6 +40,10 @@ use crate::query::{
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
+#[cfg(all(test, feature = "shared"))]
+use crate::store::shared::LogPlace;
+#[cfg(feature = "shared")]
+use crate::store::shared::{RootNamer, Sequencer, Sharing};
 use crate::store::{
     HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
@@ -158,6 +162,38 @@ impl Memory {
             heat_writer,
             writer,
         })
+    }
+
+    /// Makes the memory one of many that write through the log of `sequencer`; `namer` names roots.
+    #[cfg(feature = "shared")]
+    pub(crate) fn share(
+        &mut self,
+        sequencer: Arc<dyn Sequencer>,
+        namer: Box<RootNamer>,
+    ) -> Result<(), Error> {
+        Ok(self.writer.share(sequencer, namer)?)
+    }
+
+    /// Returns the message of a compile that was given none, without a path of this machine where
+    /// others read it.
+    pub(crate) fn compile_message(&self, asked: &str) -> String {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = self.sharing().filter(|_| Path::new(asked).is_absolute()) {
+            return format!("compile:{}", sharing.root_name(asked));
+        }
+        format!("compile:{asked}")
+    }
+
+    /// Publishes an image of the replica as it is.
+    #[cfg(all(test, feature = "shared"))]
+    pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {
+        Ok(self.writer.publish_image()?)
+    }
+
+    /// Returns the part that shares the memory; `None` where the memory is one file.
+    #[cfg(feature = "shared")]
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        self.writer.sharing()
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.

@@ -9,6 +9,7 @@ use super::color::{ColorMode, TextRole};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::providers::providers;
+use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
@@ -73,6 +74,9 @@ pub(super) fn run(
             let line = provider.line(context.paint);
             context.say(format_args!("{gap}{line}\n"))?;
         }
+    }
+    if args.is_fix {
+        tell_unpublished(&db, context);
     }
     let is_gone = providers.iter().any(|it| matches!(it.reached, Some(Err(_))));
     Ok(if is_gone || report.status() == CheckStatus::Fail {

@@ -33,7 +33,10 @@ pub(super) fn open_to_write(
     let named = variable("REMINDB_SOURCE").map(|it| serve::folder(Path::new(&it))).transpose()?;
     let named = named.map(|it| LiveWorkspace::start(&it, options.clone())).transpose()?;
     let memory = Memory::open_at(db, if_missing, context.clock.clone())?;
-    let live = match (named, memory.roots()?.as_slice()) {
+    // A root that lies on other machines only has no settings here.
+    let mut roots = memory.roots()?;
+    roots.retain(|it| Path::new(&it.path).is_absolute());
+    let live = match (named, roots.as_slice()) {
         (Some(live), _) => live,
         (None, [root]) => LiveWorkspace::start(Path::new(&root.path), options)?,
         (None, _) => LiveWorkspace::without_folder(options)?,

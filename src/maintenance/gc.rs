@@ -6,10 +6,9 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::Millis;
-use crate::store::commit::commit;
 use crate::store::lock_holder::begin_write;
 use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
 
@@ -60,18 +59,25 @@ impl Writer {
         let mut collected = {
             let conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
-            let tx = begin_write(&conn, "begin a collection")?;
-            self.file_identity().check_locked()?;
-            let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
-            files::forget_lost(&tx)?;
+            let drop = |tx: &Transaction<'_>| {
+                let collected = GcReport { bytes_before, ..drop_before(tx, keep)? };
+                files::forget_lost(tx)?;
+                Ok(collected)
+            };
             match mode {
                 GcMode::Real => {
-                    commit(tx, "commit the collection")?;
+                    let doing = ("begin a collection", "commit the collection");
+                    let collected = self.transact(&conn, doing.0, doing.1, drop)?;
                     self.file_identity().confirm(&conn)?;
+                    collected
                 }
-                GcMode::DryRun => tx.rollback().doing("roll back")?,
+                GcMode::DryRun => {
+                    let tx = begin_write(&conn, "begin a collection")?;
+                    let collected: Result<GcReport, StoreError> = drop(&tx);
+                    tx.rollback().doing("roll back")?;
+                    collected?
+                }
             }
-            collected
         };
         collected.bytes_after = collected.bytes_before;
         if mode == GcMode::Real {
@@ -98,6 +104,7 @@ impl Writer {
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
         let rewritten = conn.execute_batch("VACUUM").doing("rewrite the file");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
+        self.record_again(&conn)?;
         rewritten?;
         let emptied = checkpoint::empty(&conn, READERS_WAIT);
         busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;

@@ -1,6 +1,7 @@
 //! Facts about this process that are not in the database, for observers.
 
 use std::io;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -25,7 +26,12 @@ pub(crate) struct ServerState {
     pub(crate) history: SessionHistory,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
+    /// The space, if the memory is shared.
+    pub(crate) space: SpaceFact,
 }
+
+/// Tells where a replica stands; `None` where the memory is one file.
+pub(crate) type SpaceFact = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
 
 /// Seconds after its last line during which a session in a ledger may still be there.
 const SEEN_S_MAX: i64 = 24 * 60 * 60;
@@ -48,6 +54,7 @@ impl ProcessFacts for ServerState {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         let unread = |error: io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
+            ProcessFact::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
             ProcessFact::Rescan => Some(self.rescan.get().to_json()),
             ProcessFact::Logs => Some(json(&self.log_buffer.read())),
             ProcessFact::Sessions => Some(json(&self.present().map_err(unread)?)),

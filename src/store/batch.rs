@@ -22,6 +22,9 @@ mod versions;
 use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
+#[cfg(feature = "shared")]
+pub(in crate::store) use fts::merge_few;
+pub(in crate::store) use fts::merge_many;
 use inserts::UnrecordedInserts;
 pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
@@ -59,6 +62,9 @@ pub(crate) struct Batch<'a> {
     now: Millis,
     message: String,
     compile_root: &'a str,
+    /// The name of that root, where the memory is shared.
+    #[cfg(feature = "shared")]
+    root_name: Option<String>,
     snapshot: Option<i64>,
     next_seq: i64,
     counts: Counts,
@@ -130,6 +136,8 @@ impl<'a> Batch<'a> {
             now,
             message: message.to_owned(),
             compile_root,
+            #[cfg(feature = "shared")]
+            root_name: None,
             snapshot: None,
             next_seq: 0,
             counts: Counts::default(),

@@ -190,6 +190,15 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         },
     },
     Resource {
+        uri: "remindb://space",
+        name: "space",
+        title: "Space",
+        description: "The space of a shared memory: lag, leases; null where it is one file.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: |it, _, out| process::write_fact(it, ProcessFact::Space, out),
+    },
+    Resource {
         uri: "remindb://rescan",
         name: "rescan",
         title: "Rescan",

@@ -73,6 +73,9 @@ mod rescan;
 mod sessions;
 /// Setting up clients, and undoing it.
 mod setup;
+/// One memory on many machines, kept in step by PostgreSQL.
+#[cfg(all(feature = "shared", target_os = "linux"))]
+mod shared;
 /// Long runs of calls of all kinds.
 #[cfg(all(feature = "http", target_os = "linux"))]
 mod soak;
