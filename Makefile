@@ -14,6 +14,7 @@ DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash faults soak beside alarms watch storm bench eval audit \
+        knowledge-bench \
         conformance clients agents browser pictures release package install shared
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -79,6 +80,10 @@ eval:                   ## how well it finds, beside plain full-text search (WOR
 	CRANFIELD='$(CRANFIELD)' DIALOGUES='$(DIALOGUES)' \
 	    cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
 	    $(if $(WORDS),--words $(WORDS))
+
+knowledge-bench:        ## episodes and concepts beside remind-mcp (REMIND=a Python with it, SIZES=)
+	cargo build --locked --release --quiet --bin remindb
+	python3 .ci/knowledge-bench.py $(BUILT)/release/remindb '$(or $(SIZES),1000 10000)' '$(REMIND)'
 
 audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny
 	PATH="$(CURDIR)/.tools/bin:$$PATH" .ci/audit

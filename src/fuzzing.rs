@@ -21,6 +21,7 @@ pub mod json;
 pub mod ledger;
 pub mod link;
 pub mod markdown;
+pub mod matcher;
 #[cfg(feature = "html")]
 pub mod mathml;
 pub mod memories;
@@ -63,6 +64,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger", check: ledger::ledger },
     Target { name: "link", check: link::link },
     Target { name: "markdown", check: markdown::markdown },
+    Target { name: "matcher", check: matcher::matcher },
     #[cfg(feature = "html")]
     Target { name: "mathml", check: mathml::mathml },
     Target { name: "memories", check: memories::memories },

@@ -9,6 +9,7 @@ pub(crate) mod session_note;
 mod edits;
 pub(crate) mod imported;
 pub(crate) mod knowledge;
+pub(crate) mod meaning;
 mod read_only;
 mod relate;
 pub(crate) mod second;
@@ -27,6 +28,7 @@ use crate::ingest::scan::Listing;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
+use crate::memory::meaning::QuestionVectors;
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
@@ -37,7 +39,7 @@ use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::MemorySettings;
+use crate::settings::config::{KnowledgeSettings, MemorySettings};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
 #[cfg(all(test, feature = "shared"))]
@@ -68,8 +70,12 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// Settings of knowledge that count before those of the workspace, and after them.
+    knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
     providers: Providers,
+    /// Vectors of the questions that came last.
+    question_vectors: Mutex<QuestionVectors>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -120,6 +126,16 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with settings of knowledge that count before those of its folder, and
+    /// others that count after them.
+    #[must_use]
+    pub(crate) fn with_knowledge_settings(
+        self,
+        knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    ) -> Memory {
+        Memory { knowledge_settings, ..self }
+    }
+
     /// Returns this memory with the programs and services that its user named.
     #[must_use]
     pub(crate) fn with_providers(self, providers: Providers) -> Memory {
@@ -157,7 +173,9 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            knowledge_settings: Default::default(),
             providers: Providers::default(),
+            question_vectors: Mutex::default(),
             readers,
             heat_writer,
             writer,
@@ -370,6 +388,12 @@ impl Memory {
         self.memory_settings.or(self.workspace().config.memory)
     }
 
+    /// Returns the settings of knowledge that count now.
+    pub(crate) fn knowledge_settings(&self) -> KnowledgeSettings {
+        let (first, last) = &self.knowledge_settings;
+        first.clone().or(&self.workspace().config.knowledge).or(last)
+    }
+
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.
     pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
         let others = {
@@ -431,6 +455,12 @@ impl Memory {
         let own = |query: &Query<'_>, options: &QueryOptions| {
             self.read(|reader| query::answer(reader, query, options))
         };
+        let meaning = match query {
+            Query::Search(search) => self.meaning_of(search.query),
+            _ => None,
+        };
+        let meant = meaning.as_ref().map(|it| query.meant_as(it));
+        let query = meant.as_ref().unwrap_or(query);
         let answer = match &self.second {
             Some(second) => second.answer_beside(query, &options, &own)?,
             None => own(query, &options)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
-use super::environment::{log_level, memory_settings};
+use super::environment::{knowledge_settings, log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
 use super::process_name::process_name;
@@ -22,7 +22,9 @@ use crate::memory::compile::FileWarning;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
-use crate::server::background::{checkpoint, consolidation, heat_tick, notify, session_writer};
+use crate::server::background::{
+    checkpoint, consolidation, heat_tick, notify, session_writer, vectors,
+};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
@@ -99,6 +101,7 @@ pub(super) fn run(
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
     let mut background = background(&server, recording, rescan, space.as_ref());
     background.extend(consolidating(&server, &holder)?);
+    background.extend(embedding(&server, &holder)?);
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -181,7 +184,9 @@ fn open_memory(
     if let Some(space) = &space {
         space.attach(&mut memory)?;
     }
+    let knowledge = knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = memory.with_knowledge_settings(knowledge);
     let memory = memory.with_providers(providers(context)?);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
@@ -337,6 +342,20 @@ fn consolidating(
         consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
     };
     Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
+}
+
+/// Gives vectors to texts, where the user named a source of them.
+fn embedding(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Option<BackgroundTask>, CommandError> {
+    let memory = &server.handler.memory;
+    let Some(source) = memory.providers().embeddings.clone() else { return Ok(None) };
+    let leases = Arc::new(memory.leases(holder)?);
+    let server = Arc::clone(server);
+    let work =
+        move |stop: &Stop| vectors::run_vectors(&server.handler.memory, &source, &leases, stop);
+    Ok(Some(BackgroundTask { name: "vectors", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.

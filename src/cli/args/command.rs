@@ -310,6 +310,8 @@ pub(crate) enum ExportTarget {
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.
     AgentMemory(PathBuf),
+    /// Knowledge, in a file of Remind's form or on standard output.
+    Remind(Option<PathBuf>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -329,6 +331,8 @@ pub(crate) enum ImportSource {
     AgentMemory(PathBuf),
     /// A file or folder of another program; `None`: the one below the home.
     Foreign(&'static ForeignSource, Option<PathBuf>, ImportMode),
+    /// An export, a database or a folder of Remind.
+    Remind(PathBuf),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -26,6 +26,7 @@ pub(super) type Parsed = Result<Command, UsageError>;
 
 /// The name of the format of agent memory files.
 const AGENT_MEMORY: &str = "agent-memory";
+const REMIND: &str = "remind";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -340,8 +341,14 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
             ExportTarget::AgentMemory(one("export", values, &what)?.into())
         }
+        Some(REMIND) => {
+            let what = format!("the file for `--format {REMIND}`, or `-`");
+            let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
+            ExportTarget::Remind(dest.map(PathBuf::from))
+        }
         Some(other) => {
-            let what = format!("no format `{other}`; there is `{AGENT_MEMORY}`, and without");
+            let known = format!("`{AGENT_MEMORY}` and `{REMIND}`");
+            let what = format!("no format `{other}`; there are {known}, and without");
             return Err(UsageError(what + " `--format` everything goes to one file"));
         }
     };
@@ -375,11 +382,16 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
             ImportSource::AgentMemory(one("import", values, &what)?.into())
         }
+        (Some(format), _) if format == REMIND => {
+            let what = format!("the file or folder to import, behind `--from {REMIND}`");
+            ImportSource::Remind(one("import", values, &what)?.into())
+        }
         (Some(name), _) if !values.is_empty() => {
             let (name, names) = (name.to_string_lossy(), foreign_names());
             let known = names.join(", ");
-            let why =
-                format!("nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}");
+            let why = format!(
+                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
+            );
             return Err(UsageError(why + &suggestion(&name, &names)));
         }
         (Some(old), _) => ImportSource::Old(old.into()),

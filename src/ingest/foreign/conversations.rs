@@ -107,7 +107,8 @@ fn chatgpt(chat: &Value) -> Result<ExportedChat, &'static str> {
     let id = text("conversation_id").or_else(|| text("id")).ok_or("no `conversation_id`")?;
     let mut said = Vec::new();
     let mut at = text("current_node").or_else(|| last_of(mapping));
-    for _ in 0..MESSAGES_MAX {
+    // Parents that form a circle end, too.
+    for _ in 0..mapping.len().min(MESSAGES_MAX) {
         let Some(node) = at.and_then(|it| mapping.get(it)) else { break };
         said.extend(node.get("message").and_then(chatgpt_message));
         at = node.get("parent").and_then(Value::as_str);
