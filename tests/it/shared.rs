@@ -84,7 +84,7 @@ fn wait_for(client: &mut Client, query: &str, text: &str) -> Duration {
 
 /// Every shared row of a replica, but for what the machine has for itself.
 fn rows(path: &Path) -> Vec<String> {
-    const QUERIES: [&str; 15] = [
+    const QUERIES: [&str; 16] = [
         "SELECT id, name FROM root ORDER BY 1",
         "SELECT id, root, path, content_hash, error, gone FROM file ORDER BY 1",
         "SELECT * FROM file_name ORDER BY 1, 2",
@@ -97,6 +97,7 @@ fn rows(path: &Path) -> Vec<String> {
         "SELECT id, parent, cursor_hash, message, created_at FROM snapshot ORDER BY 1",
         "SELECT * FROM cursor ORDER BY 1",
         "SELECT * FROM diff ORDER BY 1, 2",
+        "SELECT * FROM change_count ORDER BY 1",
         "SELECT * FROM blob ORDER BY 1",
         "SELECT node, temperature FROM heat WHERE pinned ORDER BY 1",
         "SELECT epoch, seq, hex(hash) FROM replica",

@@ -52,7 +52,8 @@ impl Memory {
     pub(crate) fn recall(&self, request: &RecallRequest) -> Result<Value, MemoryError> {
         let now = self.clock.now();
         let meaning = request.query.as_deref().and_then(|it| self.meaning_of(it));
-        let request = &RecallRequest { meaning, ..request.clone() };
+        let request = request.clone().weighed_by(&self.knowledge_settings());
+        let request = &RecallRequest { meaning, ..request };
         let rescore = |query: &str, texts: &[String]| self.rescored(query, texts);
         let (answer, shown) = self.read::<_, MemoryError>(|reader| {
             reader.at_one_state(|reader| recall_by(reader, request, now, &rescore))
