@@ -18,6 +18,7 @@ mod completion;
 mod doctor;
 mod environment;
 mod export;
+mod foreign_import;
 mod gc;
 mod hook;
 mod import;

@@ -3,6 +3,8 @@
 //! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
 //! every input that ever violated an invariant. Tests replay both.
 
+#[cfg(test)]
+mod alarms;
 pub mod align;
 pub mod arguments;
 pub mod changeset;

@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
+pub(crate) mod imported;
 pub(crate) mod knowledge;
 pub(crate) mod meaning;
 mod read_only;

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::client::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::ForeignSource;
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
@@ -327,6 +329,8 @@ pub(crate) enum ImportSource {
     Old(PathBuf),
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
+    /// A file or folder of another program; `None`: the one below the home.
+    Foreign(&'static ForeignSource, Option<PathBuf>, ImportMode),
     /// An export, a database or a folder of Remind.
     Remind(PathBuf),
 }

@@ -17,6 +17,8 @@ use super::values::{
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
@@ -355,34 +357,55 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
 
 pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     let mut from = None;
+    let mut mode = ImportMode::Write;
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => db = Some(parser.value()?.into()),
             Long("from") => from = Some(parser.value()?),
+            Long("dry-run") => mode = ImportMode::DryRun,
             Value(value) => values.push(value),
             other => return otherwise("import", other),
         }
     }
-    let source = match from {
-        Some(format) if format == AGENT_MEMORY => {
+    let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
+    if mode == ImportMode::DryRun && foreign.is_none() {
+        let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
+        return Err(UsageError(why));
+    }
+    let source = match (from, foreign) {
+        (_, Some(source)) => {
+            let path = at_most_one("import", values)?.map(PathBuf::from);
+            ImportSource::Foreign(source, path, mode)
+        }
+        (Some(format), _) if format == AGENT_MEMORY => {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
             ImportSource::AgentMemory(one("import", values, &what)?.into())
         }
-        Some(format) if format == REMIND => {
+        (Some(format), _) if format == REMIND => {
             let what = format!("the file or folder to import, behind `--from {REMIND}`");
             ImportSource::Remind(one("import", values, &what)?.into())
         }
-        Some(old) => {
-            none("import", &values)?;
-            ImportSource::Old(old.into())
+        (Some(name), _) if !values.is_empty() => {
+            let (name, names) = (name.to_string_lossy(), foreign_names());
+            let known = names.join(", ");
+            let why = format!(
+                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
+            );
+            return Err(UsageError(why + &suggestion(&name, &names)));
         }
-        None => {
+        (Some(old), _) => ImportSource::Old(old.into()),
+        (None, _) => {
             let what = "the export to import, or `--from OLD.db`";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
     Ok(Command::Import(ImportArgs { source, db }))
+}
+
+/// Returns the names of programs that are imported from.
+fn foreign_names() -> Vec<&'static str> {
+    FOREIGN_SOURCES.iter().map(|it| it.name).collect()
 }
 
 pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
