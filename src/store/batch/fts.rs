@@ -46,7 +46,7 @@ pub(super) enum Indexing<'a> {
 impl Batch<'_> {
     /// Returns the eldest nodes that a full-text expression matches, at most `n_max`. It is for the
     /// beginning of a write, since nodes that wait to be indexed are not found.
-    pub(crate) fn nodes_with(
+    pub(crate) fn matching_nodes(
         &self,
         expression: &str,
         n_max: usize,
@@ -64,6 +64,12 @@ impl Batch<'_> {
             read,
             "look words up",
         )
+    }
+
+    /// Returns a node's text.
+    pub(crate) fn node_content(&self, key: NodeKey) -> Result<Option<String>, StoreError> {
+        const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
+        self.tx.find(CONTENT, [key.0], |row| row.get(0), "read a text")
     }
 
     /// Defers indexing, for a write with many new nodes.
@@ -124,7 +130,6 @@ impl Batch<'_> {
             && WAITING_MAX <= self.newest()? - indexed
         {
             self.index_waiting()?;
-            self.record_waiting_inserts()?;
         }
         if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }

@@ -17,9 +17,10 @@ const CRISIS: i64 = 1_000;
 /// Bytes that the index gathers before it writes a segment.
 const GATHERED_BYTES: i64 = 8 * 1024 * 1024;
 
-/// Pages that a write merges that finds the lowest level full: more than that level has, so that
-/// merges of higher levels go on, too.
-const MERGED_PAGES: i64 = 64;
+/// Pages that a write merges that finds the lowest level full: as many as that level has, within
+/// these bounds. What becomes of its segments has fewer, so that merges of higher levels go on,
+/// too.
+const MERGED_PAGES: std::ops::RangeInclusive<i64> = 16..=64;
 
 /// Pages that one step between the writes of a compile merges.
 const MERGED_OF_MANY_PAGES: i64 = 500;
@@ -77,7 +78,8 @@ pub(super) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
     match levels.first() {
         Some(lowest) if FULL.max(n_merging) <= lowest.n_waiting() => {
             configure(conn)?;
-            merge(conn, MERGED_PAGES)
+            let n_pages: i64 = lowest.segments.iter().sum();
+            merge(conn, n_pages.clamp(*MERGED_PAGES.start(), *MERGED_PAGES.end()))
         }
         _ => Ok(()),
     }
