@@ -23,9 +23,11 @@ const WORDS_MAX: usize = 48;
 /// Bigrams of a run without spaces that count as words, too.
 const PAIRS_MAX: usize = 16;
 /// Words of a text that are looked up, at most.
-const LOOKED_UP_MAX: usize = 8;
+const LOOKED_UP_MAX: usize = 6;
 /// Words that tell a few nodes from all others; more are not looked for.
 const TELLING_ENOUGH: usize = 4;
+/// Common words that a candidate has all of, where no word tells anything.
+const COMMON_TOGETHER: usize = 3;
 /// A word in this many nodes is common, and tells little of a node.
 const COMMON: usize = 50;
 /// Candidates by the index whose texts are compared.
@@ -118,7 +120,7 @@ impl WordsOfText {
             }
         }
         if n_telling == 0 {
-            common.truncate(TELLING_ENOUGH);
+            common.truncate(COMMON_TOGETHER);
             return match common.is_empty() {
                 true => Ok(Vec::new()),
                 false => index.nodes_with(&common.join(" AND "), COMPARED_MAX),

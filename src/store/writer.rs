@@ -155,6 +155,24 @@ impl Writer {
         self.log.copy_if_long()
     }
 
+    /// Goes on with the merge of the full-text index that a large compile began, up to about
+    /// `n_pages`. Later writes complete the rest.
+    pub(crate) fn merge_index(&self, n_pages: i64) -> Result<(), StoreError> {
+        let merge = |batch: &mut Batch<'_>| batch.merge_on();
+        let mut n_left = n_pages;
+        while 0 < n_left {
+            if self.is_awaited() {
+                self.let_others_write();
+            }
+            match self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
+                0 => break,
+                n_merged => n_left -= n_merged,
+            }
+            self.log.copy_if_long()?;
+        }
+        Ok(())
+    }
+
     /// Pauses for as long as others need to notice that no one writes, and to begin.
     fn let_others_write(&self) {
         for _ in 0..PAUSES_MAX {

@@ -122,6 +122,11 @@ impl Batch<'_> {
         segments::merge_many(self.tx)
     }
 
+    /// Goes on with a merge of the index, and returns the pages of this step; 0 if there is none.
+    pub(in crate::store) fn merge_on(&self) -> Result<i64, StoreError> {
+        segments::merge_on(self.tx)
+    }
+
     /// Indexes the waiting nodes if they are many.
     ///
     /// Rebuilds the dropped indexes once sorting them would take much memory.

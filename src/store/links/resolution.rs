@@ -15,12 +15,46 @@ pub(super) struct UnresolvedRefs<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
+    /// The names that references wait for, where many are asked for.
+    pub(super) filter: Option<NameFilter>,
+}
+
+/// A set of names as bits: it has every name of the set, and some others.
+pub(super) struct NameFilter(Vec<u64>);
+
+/// Bits of a filter, a power of two; half a megabyte.
+const FILTER_BITS: u64 = 1 << 22;
+
+impl NameFilter {
+    /// Returns the filter of all names that references wait for.
+    pub(super) fn of_wanted(conn: &Connection) -> Result<NameFilter, StoreError> {
+        const WANTED: &str = "SELECT name FROM wanted";
+        let mut bits = vec![0; (FILTER_BITS / 64) as usize];
+        let read = |row: &Row<'_>| row.get(0).map(NameKey);
+        conn.each(WANTED, [], read, "list the names of references", |name| {
+            let (word, bit) = NameFilter::place(name);
+            bits[word] |= bit;
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(NameFilter(bits))
+    }
+
+    fn may_have(&self, name: NameKey) -> bool {
+        let (word, bit) = NameFilter::place(name);
+        self.0[word] & bit != 0
+    }
+
+    /// Returns the word of a name's bit, and the bit. A name is a hash already.
+    fn place(name: NameKey) -> (usize, u64) {
+        let nth = name.0.cast_unsigned() % FILTER_BITS;
+        ((nth / 64) as usize, 1 << (nth % 64))
+    }
 }
 
 impl UnresolvedRefs<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
-        if self.newest == 0 {
+        if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {
             return Ok(());
         }
         let of = [name.0, self.newest];

@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 
 use crate::store::{Prepared, StoreError};
 
-/// Segments of one level that are merged together. SQLite takes at most 16.
-const FULL: usize = 15;
+/// Segments of one level that are merged together. Each lookup of a word looks into every segment.
+const FULL: usize = 8;
 
 /// Segments of one level at which SQLite merges all of it in one commit.
 const CRISIS: i64 = 1_000;
@@ -20,9 +20,9 @@ const GATHERED_BYTES: i64 = 8 * 1024 * 1024;
 /// Pages that a write merges that finds the lowest level full: as many as that level has, within
 /// these bounds. What becomes of its segments has fewer, so that merges of higher levels go on,
 /// too.
-const MERGED_PAGES: std::ops::RangeInclusive<i64> = 16..=64;
+const MERGED_PAGES: std::ops::RangeInclusive<i64> = 8..=64;
 
-/// Pages that one step between the writes of a compile merges.
+/// Pages that one step between the writes of a compile merges, or after them.
 const MERGED_OF_MANY_PAGES: i64 = 500;
 
 /// Pages of the largest segment of the lowest level; each level above has 16 times as large ones.
@@ -121,6 +121,15 @@ pub(super) fn lift(conn: &Connection) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Goes on with a merge that began, and returns the pages of this step; 0 if there is none.
+pub(super) fn merge_on(conn: &Connection) -> Result<i64, StoreError> {
+    if levels(conn)?.iter().all(|it| it.n_merging == 0) {
+        return Ok(0);
+    }
+    merge(conn, MERGED_OF_MANY_PAGES)?;
+    Ok(MERGED_OF_MANY_PAGES)
 }
 
 fn merge(conn: &Connection, n_pages: i64) -> Result<(), StoreError> {
