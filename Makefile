@@ -14,7 +14,7 @@ DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
-        conformance clients agents browser pictures release package install
+        conformance clients agents browser pictures release package install shared
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -58,6 +58,11 @@ soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grow
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture
+
+shared:                 ## many machines, with a PostgreSQL of its own (STORM_S= STORM_SEEDS=, PG_BIN=)
+	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || test -n "$$PG_BIN" \
+	    || { echo "PostgreSQL is missing: apt-get install postgresql"; exit 1; }
+	cargo test --locked --test it shared:: -- --ignored --nocapture --test-threads 1
 
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture

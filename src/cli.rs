@@ -4,6 +4,7 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod advice;
 mod agent_memory;
 mod archive;
 mod args;
@@ -26,7 +27,9 @@ mod listen;
 mod logging;
 mod memories;
 mod memory_place;
+mod process_name;
 mod progress;
+mod providers;
 mod redact;
 mod remember;
 mod restore;
@@ -35,6 +38,9 @@ mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod sharing;
+#[cfg(feature = "shared")]
+mod space;
 mod tool;
 mod typed;
 mod view;
@@ -181,6 +187,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
+        #[cfg(feature = "shared")]
+        Command::Space(args) => space::run(args, context),
+        #[cfg(not(feature = "shared"))]
+        Command::Space(_) => Err(CommandError::Because("this build has no `space`".to_owned())),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
         #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
@@ -221,8 +231,10 @@ fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memo
     let settings = environment::memory_settings()?;
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
     let db = memory_place::known_database(named, context)?;
+    let providers = providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
-    Ok(memory.with_workspace(live).with_memory_settings(settings))
+    let memory = memory.with_workspace(live).with_memory_settings(settings);
+    Ok(memory.with_providers(providers))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

@@ -31,6 +31,7 @@ use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{Kind, check_marked_text};
+use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
@@ -38,6 +39,10 @@ use crate::query::{
 use crate::settings::config::MemorySettings;
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
+#[cfg(all(test, feature = "shared"))]
+use crate::store::shared::LogPlace;
+#[cfg(feature = "shared")]
+use crate::store::shared::{RootNamer, Sequencer, Sharing};
 use crate::store::{
     HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
@@ -62,6 +67,8 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// The programs and services that its user named.
+    providers: Providers,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -112,6 +119,17 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with the programs and services that its user named.
+    #[must_use]
+    pub(crate) fn with_providers(self, providers: Providers) -> Memory {
+        Memory { providers, ..self }
+    }
+
+    /// Returns the programs and services that its user named.
+    pub(crate) fn providers(&self) -> &Providers {
+        &self.providers
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -138,10 +156,43 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            providers: Providers::default(),
             readers,
             heat_writer,
             writer,
         })
+    }
+
+    /// Makes the memory one of many that write through the log of `sequencer`; `namer` names roots.
+    #[cfg(feature = "shared")]
+    pub(crate) fn share(
+        &mut self,
+        sequencer: Arc<dyn Sequencer>,
+        namer: Box<RootNamer>,
+    ) -> Result<(), Error> {
+        Ok(self.writer.share(sequencer, namer)?)
+    }
+
+    /// Returns the message of a compile that was given none, without a path of this machine where
+    /// others read it.
+    pub(crate) fn compile_message(&self, asked: &str) -> String {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = self.sharing().filter(|_| Path::new(asked).is_absolute()) {
+            return format!("compile:{}", sharing.root_name(asked));
+        }
+        format!("compile:{asked}")
+    }
+
+    /// Publishes an image of the replica as it is.
+    #[cfg(all(test, feature = "shared"))]
+    pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {
+        Ok(self.writer.publish_image()?)
+    }
+
+    /// Returns the part that shares the memory; `None` where the memory is one file.
+    #[cfg(feature = "shared")]
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        self.writer.sharing()
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.

@@ -2,6 +2,7 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
+pub(crate) mod consolidation_pace;
 pub(crate) mod entities;
 pub(crate) mod fields;
 pub(crate) mod file_stat;

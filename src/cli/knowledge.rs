@@ -1,5 +1,6 @@
 //! The commands about knowledge: recall, review, apply, undo, ingest, and lists.
 
+mod consolidate;
 mod shown;
 
 use std::io::{Read, stdin};
@@ -28,6 +29,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         KnowledgeTask::Apply => apply(args, context),
+        KnowledgeTask::Consolidate => consolidate::run(args, context),
         KnowledgeTask::Undo => undo(args, context),
         KnowledgeTask::Ingest => ingest(args, context),
         _ => read(args, context),
@@ -184,7 +186,7 @@ fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutco
     Ok(CommandOutcome::Done)
 }
 
-fn open(db: &Path, context: &Context<'_>) -> Result<Memory, CommandError> {
+fn open(db: &Path, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     typed::open_to_write(db, IfMissing::Create, context)
 }
 

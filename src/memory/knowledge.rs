@@ -5,6 +5,7 @@
 
 mod apply;
 mod changeset;
+pub(crate) mod consolidate;
 mod documents;
 mod entities;
 mod facts;

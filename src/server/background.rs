@@ -1,6 +1,8 @@
-//! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers.
+//! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers,
+//! and consolidations where there is a provider.
 
 pub(crate) mod checkpoint;
+pub(crate) mod consolidation;
 pub(crate) mod heat_tick;
 pub(crate) mod notify;
 pub(crate) mod rescan;

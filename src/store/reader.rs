@@ -17,6 +17,7 @@ mod filter;
 mod history;
 mod hits;
 mod knowledge;
+mod leases;
 mod listings;
 mod paths;
 mod population;

@@ -145,7 +145,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "MCP clients that are attached to this server.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "sessions", ProcessFact::Sessions, out),
+        read: |it, _, out| process::write_sessions(it, out),
     },
     Resource {
         uri: "remindb://sessions/history",
@@ -188,6 +188,15 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
             let fact = ProcessFact::SessionLogContents(vars.get("id").unwrap_or_default());
             process::write_fact(it, fact, out)
         },
+    },
+    Resource {
+        uri: "remindb://space",
+        name: "space",
+        title: "Space",
+        description: "The space of a shared memory: lag, leases; null where it is one file.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: |it, _, out| process::write_fact(it, ProcessFact::Space, out),
     },
     Resource {
         uri: "remindb://rescan",

@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Redact(RedactArgs),
     Archive(ArchiveArgs),
     ViewQuery(ViewQueryArgs),
+    Space(SpaceArgs),
     Setup(SetupArgs),
     Tool(ToolArgs),
     Knowledge(KnowledgeArgs),
@@ -53,6 +54,38 @@ pub(crate) struct CompileArgs {
     /// Whether what was passed over is listed.
     pub(crate) is_verbose: bool,
     pub(crate) is_json: bool,
+    pub(crate) shared: Option<SharedFlag>,
+}
+
+/// The log through which a replica is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SharedFlag {
+    /// The space; `None`: the one that the replica belongs to.
+    pub(crate) url: Option<String>,
+    /// Names of roots, `NAME=PATH` each.
+    pub(crate) roots: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpaceArgs {
+    pub(crate) task: SpaceTask,
+    pub(crate) db: Option<PathBuf>,
+    /// Whether a file that is there is kept beside the replica.
+    pub(crate) is_rebase: bool,
+    /// Names of roots, `NAME=PATH` each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) is_json: bool,
+}
+
+/// The task of `space`, with the address of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SpaceTask {
+    Create(String),
+    Join(String),
+    Status,
+    Image,
+    Cut,
+    Leave,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +113,7 @@ pub(crate) struct ServeArgs {
     pub(crate) is_open: bool,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
+    pub(crate) shared: Option<SharedFlag>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -196,6 +230,8 @@ pub(crate) struct BenchArgs {
 pub(crate) struct DoctorArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
+    /// Whether providers are asked whether they are there.
+    pub(crate) is_reaching: bool,
     pub(crate) is_json: bool,
 }
 

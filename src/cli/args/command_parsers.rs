@@ -13,7 +13,7 @@ use super::command::{
 };
 use super::values::{
     parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
-    parse_tools, parse_transport, suggestion,
+    parse_tools, parse_transport, shared_flag, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
@@ -27,7 +27,7 @@ const AGENT_MEMORY: &str = "agent-memory";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
-    let mut values = Vec::new();
+    let (mut values, mut shared, mut roots) = (Vec::new(), None, Vec::new());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -37,16 +37,20 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("trust-workspace") => args.is_trusted = true,
             Short('v') | Long("verbose") => args.is_verbose = true,
             Long("json") => args.is_json = true,
+            Long("shared") => shared = Some(shared_url(parser)?),
+            Long("root") => roots.push(parser.value()?.string()?),
             Value(value) => values.push(value),
             other => return otherwise("compile", other),
         }
     }
+    args.shared = shared_flag(shared, roots)?;
     args.path = one("compile", values, "the folder or file to compile")?.into();
     Ok(Command::Compile(args))
 }
 
 pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
+    let (mut shared, mut roots) = (None, Vec::new());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -67,10 +71,13 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("allow-origin") => args.origins.push(parser.value()?.string()?),
             Long("open") => args.is_open = true,
             Long("allow") => args.allowed.push(parser.value()?.into()),
+            Long("shared") => shared = Some(shared_url(parser)?),
+            Long("root") => roots.push(parser.value()?.string()?),
             Short('v') | Long("verbose") => args.is_verbose = true,
             other => return otherwise("serve", other),
         }
     }
+    args.shared = shared_flag(shared, roots)?;
     Ok(Command::Serve(args))
 }
 
@@ -233,6 +240,7 @@ pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("fix") => args.is_fix = true,
+            Long("providers") => args.is_reaching = true,
             Long("json") => args.is_json = true,
             other => return otherwise("doctor", other),
         }

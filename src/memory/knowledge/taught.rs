@@ -15,6 +15,7 @@ use super::{
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::kinds::knowledge::EPISODE_KINDS;
+use crate::providers::wait_out;
 
 type Arguments = Map<String, Value>;
 
@@ -65,7 +66,7 @@ pub(crate) fn consolidate(memory: &Memory, args: &Arguments) -> Parsed<Value> {
         return memory.review(&ReviewRequest::parse(&with(asked, "task", task))?);
     }
     let asked = with(asked, "force", is_forced.unwrap_or_else(|| false.into()));
-    memory.consolidate(&ConsolidateRequest::parse(&asked)?)
+    memory.consolidate(&ConsolidateRequest::parse(&asked)?, &wait_out)
 }
 
 /// Keeps raw text until its episodes are drawn from it.

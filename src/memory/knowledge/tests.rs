@@ -10,6 +10,7 @@ use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
 mod applying;
+mod consolidating;
 mod ingesting;
 mod recalling;
 mod remembering;

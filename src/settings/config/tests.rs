@@ -63,6 +63,13 @@ fn every_key_is_read() {
                     90s,
                 ),
             },
+            consolidation: ConsolidationSettings {
+                automatic: true,
+                threshold: 5,
+                idle: 60s,
+                sampling: false,
+                elicitation: false,
+            },
             memory: MemorySettings {
                 max_core: None,
                 max_learnings: None,
@@ -72,6 +79,12 @@ fn every_key_is_read() {
                 auto_archive: None,
                 backup: None,
                 max_backups: None,
+            },
+            providers: ProviderSettings {
+                completion: None,
+                embeddings: None,
+                reranking: None,
+                ca_file: None,
             },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
@@ -204,7 +217,7 @@ fn unknown_keys_are_refused_by_name() {
             r#"{"redaction": {"custom": [{"kind": "a", "regex": "b"}]}}"#,
         ],
         expect![[r#"
-            unknown key "x" in .remindb/config.json; known are budgets, compile, memory, redaction, rescan, server, temperature
+            unknown key "x" in .remindb/config.json; known are budgets, compile, consolidation, memory, providers, redaction, rescan, server, temperature
             unknown key "budget" in .remindb/config.json; did you mean `budgets`?
             unknown key "intervall" in .remindb/config.json, under `rescan`; did you mean `interval`?
             unknown key "size" in .remindb/config.json, under `server.logging.session_files`; known are enabled, max_file_size
@@ -360,7 +373,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 45);
+    assert_eq!(keys.len(), 54);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -411,7 +424,7 @@ fn the_manual_has_the_defaults() {
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 36);
+    assert_eq!(n_defaults, 41);
 }
 
 proptest! {
