@@ -8,6 +8,7 @@ pub(crate) mod session_note;
 
 mod edits;
 pub(crate) mod knowledge;
+pub(crate) mod meaning;
 mod read_only;
 mod relate;
 pub(crate) mod second;
@@ -26,6 +27,7 @@ use crate::ingest::scan::Listing;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
+use crate::memory::meaning::QuestionVectors;
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
@@ -69,6 +71,8 @@ pub struct Memory {
     memory_settings: MemorySettings,
     /// The programs and services that its user named.
     providers: Providers,
+    /// Vectors of the questions that came last.
+    question_vectors: Mutex<QuestionVectors>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -157,6 +161,7 @@ impl Memory {
             second: None,
             memory_settings,
             providers: Providers::default(),
+            question_vectors: Mutex::default(),
             readers,
             heat_writer,
             writer,
@@ -430,6 +435,12 @@ impl Memory {
         let own = |query: &Query<'_>, options: &QueryOptions| {
             self.read(|reader| query::answer(reader, query, options))
         };
+        let meaning = match query {
+            Query::Search(search) => self.meaning_of(search.query),
+            _ => None,
+        };
+        let meant = meaning.as_ref().map(|it| query.meant_as(it));
+        let query = meant.as_ref().unwrap_or(query);
         let answer = match &self.second {
             Some(second) => second.answer_beside(query, &options, &own)?,
             None => own(query, &options)?,

@@ -15,3 +15,4 @@ pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod tree;
 pub(crate) mod values;
+pub(crate) mod vector;

@@ -38,6 +38,7 @@ pub(crate) mod shared;
 mod shared_error;
 #[cfg(test)]
 pub(crate) mod testing;
+mod vector_writer;
 pub(crate) mod wal_files;
 mod writer;
 
@@ -60,6 +61,7 @@ pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
 pub use shared_error::SharedError;
+pub(crate) use vector_writer::VectorWriter;
 pub(crate) use writer::{CommitReport, Writer};
 
 /// Returns the single value of a statement, which each connection prepares once.

@@ -22,7 +22,9 @@ use crate::memory::compile::FileWarning;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
-use crate::server::background::{checkpoint, consolidation, heat_tick, notify, session_writer};
+use crate::server::background::{
+    checkpoint, consolidation, heat_tick, notify, session_writer, vectors,
+};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
@@ -99,6 +101,7 @@ pub(super) fn run(
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
     let mut background = background(&server, recording, rescan, space.as_ref());
     background.extend(consolidating(&server, &holder)?);
+    background.extend(embedding(&server, &holder)?);
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -337,6 +340,20 @@ fn consolidating(
         consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
     };
     Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
+}
+
+/// Gives vectors to texts, where the user named a source of them.
+fn embedding(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Option<BackgroundTask>, CommandError> {
+    let memory = &server.handler.memory;
+    let Some(source) = memory.providers().embeddings.clone() else { return Ok(None) };
+    let leases = Arc::new(memory.leases(holder)?);
+    let server = Arc::clone(server);
+    let work =
+        move |stop: &Stop| vectors::run_vectors(&server.handler.memory, &source, &leases, stop);
+    Ok(Some(BackgroundTask { name: "vectors", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.

@@ -15,7 +15,6 @@ use super::{ModelPrompt, Pause, ProviderError, ProviderJob, ProviderParts, Scrub
 use crate::settings::config::{ProviderKind, SourceSettings};
 
 /// Texts of one request for vectors.
-#[allow(dead_code, reason = "whoever stores vectors needs it")]
 const TEXTS_MAX: usize = 64;
 
 /// A provider that a user named.
@@ -25,7 +24,6 @@ pub(crate) struct Provider {
     /// Its name in messages.
     name: String,
     /// Its model, by which vectors are told apart.
-    #[allow(dead_code, reason = "vectors are stored under it")]
     model: String,
     way: Result<Way, ProviderError>,
 }
@@ -76,7 +74,6 @@ impl Provider {
     }
 
     /// Returns the name that tells its vectors from those of others.
-    #[allow(dead_code, reason = "vectors are stored under it")]
     pub(crate) fn model(&self) -> &str {
         &self.model
     }
@@ -97,7 +94,6 @@ impl Provider {
     }
 
     /// Returns the vectors of texts, in their order.
-    #[allow(dead_code, reason = "whoever stores vectors calls it")]
     pub(crate) fn embed(
         &self,
         texts: &[ScrubbedText],

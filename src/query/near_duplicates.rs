@@ -148,7 +148,7 @@ pub(crate) trait TextIndex {
 
 /// Returns the most similar of near duplicates; never a heading, an archived node or one of
 /// `except`.
-pub(crate) fn nearest(
+pub(crate) fn nearest_duplicate(
     reader: &Reader,
     near: &[NearDuplicate],
     except: &[String],
@@ -189,3 +189,6 @@ fn words_of(text: &str) -> HashSet<String> {
     }
     words
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 //! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers,
-//! and consolidations where there is a provider.
+//! and consolidations and vectors where there is a provider.
 
 pub(crate) mod checkpoint;
 pub(crate) mod consolidation;
@@ -7,3 +7,4 @@ pub(crate) mod heat_tick;
 pub(crate) mod notify;
 pub(crate) mod rescan;
 pub(crate) mod session_writer;
+pub(crate) mod vectors;

@@ -28,6 +28,7 @@ mod sums;
 pub(crate) mod testing;
 mod typed;
 mod used;
+mod vectors;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -59,6 +60,7 @@ pub(crate) use typed::{
     AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use used::UsedNode;
+pub(crate) use vectors::BareText;
 
 use deadline::Deadline;
 

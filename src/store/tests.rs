@@ -92,6 +92,7 @@ fn shipped_migrations_never_change() {
             "f617ea04475daa0b",
             "d9bae4b446aa11f3",
             "418bb8e02d0388c6",
+            "24d8e7554342e663",
         ]
     "#]]
     .assert_debug_eq(&hashes);

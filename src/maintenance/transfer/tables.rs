@@ -37,6 +37,7 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "typed_edge_made",
     "receipt",
     "change_count",
+    "vector",
     "replica",
 ];
 

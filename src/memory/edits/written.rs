@@ -90,7 +90,7 @@ impl Memory {
     ) -> Result<Option<NodeHead>, Error> {
         let except: Vec<String> = written.iter().map(|it| it.id.to_string()).collect();
         for near in near.iter().filter(|it| !it.is_empty()) {
-            let nearest = |reader: &Reader| query::nearest(reader, near, &except);
+            let nearest = |reader: &Reader| query::nearest_duplicate(reader, near, &except);
             if let Some(similar) = self.read(nearest)? {
                 return Ok(Some(similar));
             }

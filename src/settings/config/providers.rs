@@ -157,7 +157,7 @@ const EMBEDDINGS: Job = Job {
         ProviderKind::Azure,
         ProviderKind::Ollama,
     ],
-    timeout: Duration::from_secs(20),
+    timeout: Duration::from_secs(5),
     needs_url: false,
 };
 const RERANKING: Job = Job {
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!((completion.timeout.as_secs(), completion.retries), (5, 3));
         let embeddings = config.providers.embeddings.unwrap();
         assert_eq!(embeddings.command, ["embed", "-q"]);
-        assert_eq!((embeddings.timeout.as_secs(), embeddings.retries), (20, 0));
+        assert_eq!((embeddings.timeout.as_secs(), embeddings.retries), (5, 0));
         assert_eq!(config.providers.reranking, None);
         assert_eq!((config.consolidation.threshold, config.consolidation.idle.as_secs()), (9, 0));
         assert_eq!(Config::default().providers, ProviderSettings::default());

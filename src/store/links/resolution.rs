@@ -136,3 +136,29 @@ pub(super) fn compare_target(
     };
     Ok(Some((was, is)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{IfMissing, Writer};
+
+    #[test]
+    fn a_filter_has_every_name_that_references_wait_for_and_hardly_any_other() {
+        const WANT: &str = "
+            INSERT INTO reference (id, source, origin, form, label, weight)
+            VALUES (?1, 1, 'parsed', 'wiki', '', 1)";
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("m.db"), IfMissing::Create).unwrap();
+        let conn = writer.lock();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        let names = |from: i64| (from..from + 500).map(|nth| NameKey::of(&format!("name {nth}")));
+        for (id, name) in (1..).zip(names(0)) {
+            conn.execute(WANT, [id]).unwrap();
+            conn.execute("INSERT INTO wanted (name, reference) VALUES (?1, ?2)", [name.0, id])
+                .unwrap();
+        }
+        let filter = NameFilter::of_wanted(&conn).unwrap();
+        assert!(names(0).all(|it| filter.may_have(it)));
+        assert!(names(500).filter(|it| filter.may_have(*it)).count() < 5);
+    }
+}

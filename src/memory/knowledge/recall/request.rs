@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::vector::Meaning;
 
 /// Characters of a question, at most.
 const QUESTION_CHARS_MAX: usize = 10_000;
@@ -29,6 +30,8 @@ pub(crate) struct RecallRequest {
     pub(super) include: Included,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
+    /// The meaning of the question, where there is a source of vectors.
+    pub(super) meaning: Option<Meaning>,
 }
 
 /// Nodes that are left out unless they are asked for.
@@ -79,6 +82,7 @@ impl RecallRequest {
                 deleted: has(INCLUDED[2]),
             },
             explains: given.flag("explain")?.unwrap_or(false),
+            meaning: None,
         })
     }
 }

@@ -8,8 +8,9 @@ use super::lexical::{Matches, Question};
 use super::{FLOOR, Recall};
 use crate::memory::knowledge::given::Parsed;
 use crate::model::tree::NodeType;
+use crate::query::nearest_in_meaning;
 use crate::store::NodeKey;
-use crate::store::reader::{FieldFilter, KnowledgeRow};
+use crate::store::reader::{ArchivedNodes, FieldFilter, KnowledgeRow, NodeFilter};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -49,7 +50,14 @@ struct ByType {
 impl Recall<'_> {
     /// Finds nodes by words.
     pub(super) fn of_words(&self, query: &str) -> Parsed<Found> {
-        let (question, matches) = Question::ask(self.reader, query)?;
+        let (question, mut matches) = Question::ask(self.reader, query)?;
+        if let Some(meaning) = &self.request.meaning {
+            let filter = NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() };
+            for (key, nearness) in nearest_in_meaning(self.reader, meaning, &filter)? {
+                let sim = &mut matches.entry(key).or_default().0;
+                *sim = sim.max(nearness);
+            }
+        }
         let by_type = self.by_type(&matches)?;
         let allowed = self.mentioning()?;
         let (mut seeds, fact_scores) = self.concept_seeds(&question, &matches, &by_type)?;
