@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::bag_of_words::BagOfWords;
 use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
-use super::rank::{self, RankCandidate};
+use super::rank::{self, RankCandidate, TurnSigns};
 use super::words::ParsedQuery;
 use super::{Error, dates};
 use crate::model::clock::Millis;
@@ -93,11 +93,15 @@ pub(super) fn ranked_hits(
         .iter()
         .chain(&unmatched)
         .map(|it| {
-            let near = vicinity.relevance(it.node.key);
-            let n_siblings = vicinity.n_siblings(it.node.parent);
+            let turn = TurnSigns {
+                beside: vicinity.relevance(it.node.key),
+                n_siblings: vicinity.n_siblings(it.node.parent),
+                is_led: it.is_led,
+                is_question: it.bag.is_question(),
+            };
             let bag = (0.0 < it.relevance).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);
-            RankCandidate { beside: near, n_siblings, is_led: it.is_led, ..candidate }
+            RankCandidate { turn, ..candidate }
         })
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
@@ -213,9 +217,7 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
-        beside: None,
-        n_siblings: 0,
-        is_led: false,
+        turn: TurnSigns::default(),
         tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,
