@@ -12,7 +12,7 @@
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
 //!   match with what the texts beside it add ([`super::beside`]), more if its lead, such as the
 //!   speaker, has a word of the question. It gains from the strength of its section, and from the
-//!   words of the best texts; it loses where it only asks.
+//!   words of the best texts; it loses where it only asks, as a heading does.
 //!
 //! The shorter and the more numerous the texts of a section, the more it is turns.
 //!
@@ -48,7 +48,7 @@ const TURN_TOKENS: f64 = 60.0;
 const TURN_SIBLINGS: f64 = 10.0;
 /// Part of its match that a turn gains whose lead has a word of the question.
 const LED: f64 = 0.8;
-/// Share of its worth that a turn keeps which ends in a question: it asks, and the next one tells.
+/// Share of its worth that a heading keeps, and a turn that ends in a question: the next one tells.
 const ASKING: f64 = 0.9;
 /// Share of its section's strength that a turn has.
 const STRENGTH: f64 = 0.2;
@@ -192,8 +192,10 @@ fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec
             scores[at] += STRENGTH * strength;
         }
     }
-    for (score, _) in scores.iter_mut().zip(candidates).filter(|(_, it)| it.turn.is_question) {
-        *score *= ASKING;
+    for (score, it) in scores.iter_mut().zip(candidates) {
+        if it.is_heading || it.turn.is_question {
+            *score *= ASKING;
+        }
     }
     normalized(scores)
 }
