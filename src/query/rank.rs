@@ -48,7 +48,7 @@ const TURN_TOKENS: f64 = 60.0;
 const TURN_SIBLINGS: f64 = 10.0;
 /// Part of its match that a turn gains whose lead has a word of the question.
 const LED: f64 = 0.8;
-/// Share of its worth that a heading keeps, and a turn that ends in a question: the next one tells.
+/// Share of its match that a heading keeps, and a turn that ends in a question: the next one tells.
 const ASKING: f64 = 0.9;
 /// Share of its section's strength that a turn has.
 const STRENGTH: f64 = 0.2;
@@ -104,7 +104,9 @@ impl RankCandidate<'_> {
     fn near(&self) -> f64 {
         let beside = self.turn.beside.filter(|it| it.is_finite());
         let near = beside.unwrap_or(0.0).max(self.own());
-        if self.turn.is_led { (1.0 + LED) * near } else { near }
+        let telling = if self.is_heading || self.turn.is_question { ASKING } else { 1.0 };
+        let led = if self.turn.is_led { 1.0 + LED } else { 1.0 };
+        telling * led * near
     }
 
     /// Returns its relevance; 0 where that is not a finite number.
@@ -190,11 +192,6 @@ fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec
         let strength = section.iter().map(|&at| candidates[at].own().powi(2)).sum::<f64>().sqrt();
         for &at in section {
             scores[at] += STRENGTH * strength;
-        }
-    }
-    for (score, it) in scores.iter_mut().zip(candidates) {
-        if it.is_heading || it.turn.is_question {
-            *score *= ASKING;
         }
     }
     normalized(scores)
