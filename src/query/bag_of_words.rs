@@ -148,6 +148,7 @@ pub(super) struct BagOfWords {
     stems: Vec<Stem>,
     n_head: usize,
     n_lead: usize,
+    is_question: bool,
 }
 
 impl BagOfWords {
@@ -156,7 +157,8 @@ impl BagOfWords {
     pub(super) fn of(head: &[&str], text: &str) -> BagOfWords {
         let n_bytes = text.len() + head.iter().map(|it| it.len()).sum::<usize>();
         let stems = Vec::with_capacity(n_bytes / BYTES_PER_WORD);
-        let mut bag = BagOfWords { stems, n_head: 0, n_lead: 0 };
+        let is_question = is_question(text);
+        let mut bag = BagOfWords { stems, n_head: 0, n_lead: 0, is_question };
         head.iter().for_each(|it| bag.add(it));
         bag.n_head = bag.stems.len();
         let lead = lead_of(text);
@@ -179,6 +181,11 @@ impl BagOfWords {
     /// Returns the stems of the lead: those of a name that the text begins with, before a colon.
     pub(super) fn lead_stems(&self) -> &[Stem] {
         &self.stems[self.n_head..self.n_head + self.n_lead]
+    }
+
+    /// Returns whether the text ends in a question.
+    pub(super) fn is_question(&self) -> bool {
+        self.is_question
     }
 
     fn add(&mut self, text: &str) {
@@ -224,6 +231,14 @@ fn lead_of(text: &str) -> &str {
     let is_spaced = matches!(text.as_bytes().get(end + 1), Some(b' ' | b'*' | b'_' | b'\n'));
     let lead = &text[..end];
     if is_spaced && lead.split_whitespace().nth(WORDS_MAX).is_none() { lead } else { "" }
+}
+
+/// Returns whether a text ends in a question mark, a remark in parentheses behind it aside.
+fn is_question(text: &str) -> bool {
+    let text = text.trim_end();
+    let remark = text.strip_suffix(')').and_then(|it| it.rfind('('));
+    let text = text[..remark.unwrap_or(text.len())].trim_end();
+    text.trim_end_matches(['*', '_', '"', '\'', '”', '’']).ends_with(['?', '？'])
 }
 
 #[cfg(test)]

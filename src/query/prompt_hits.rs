@@ -15,7 +15,7 @@ mod tests;
 use std::collections::HashMap;
 
 use super::candidates::{self, Coverage, NodeMatch};
-use super::rank::{self, RankCandidate};
+use super::rank::{self, RankCandidate, TurnSigns};
 use super::{Error, budget, words};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
@@ -105,9 +105,7 @@ fn ranked(reader: &Reader, found: &[NodeMatch], now: Millis) -> Result<Vec<NodeK
             parent: it.node.parent,
             is_heading: it.node.is_heading,
             relevance: it.relevance,
-            beside: None,
-            n_siblings: 0,
-            is_led: false,
+            turn: TurnSigns::default(),
             tokens: it.node.tokens,
             temperature: it.node.heat.now(attended),
             bag: Some(&it.bag),

@@ -12,11 +12,11 @@
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
 //!   match with what the texts beside it add ([`super::beside`]), more if its lead, such as the
 //!   speaker, has a word of the question. It gains from the strength of its section, and from the
-//!   words of the best texts.
+//!   words of the best texts; it loses where it only asks, as a heading does.
 //!
 //! The shorter and the more numerous the texts of a section, the more it is turns.
 //!
-//! The text after one of the best hits is worth half of that hit ([`lent_relevance`]), even if it
+//! The text after one of the best hits is worth a part of that hit ([`lent_relevance`]), even if it
 //! does not match: the answer often follows the paragraph that names the thing.
 //!
 //! A typed memory is a section of its own, since it has nothing in common with the others of its
@@ -47,13 +47,15 @@ const FRAME_TOKENS: f64 = 10.0;
 const TURN_TOKENS: f64 = 60.0;
 const TURN_SIBLINGS: f64 = 10.0;
 /// Part of its match that a turn gains whose lead has a word of the question.
-const LED: f64 = 0.5;
+const LED: f64 = 0.8;
+/// Share of its match that a heading keeps, and a turn that ends in a question: the next one tells.
+const ASKING: f64 = 0.9;
 /// Share of its section's strength that a turn has.
 const STRENGTH: f64 = 0.2;
 /// Share of the best match that a turn gains which uses the words of the best.
 const TURN_FEEDBACK: f64 = 0.2;
 /// Share of a hit's relevance that the text after it has.
-const BEHIND: f64 = 0.5;
+const BEHIND: f64 = 0.4;
 /// Share of a section's worth that comes from query expansion.
 const FEEDBACK: f64 = 0.5;
 /// Factors of typed memories by importance, most first.
@@ -68,12 +70,7 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
-    /// Its relevance with what the texts beside it add; `None` where they were not read.
-    pub(crate) beside: Option<f64>,
-    /// Number of nodes under its heading; 0 where they were not read.
-    pub(crate) n_siblings: usize,
-    /// Whether a word of the question is in its lead.
-    pub(crate) is_led: bool,
+    pub(crate) turn: TurnSigns,
     /// Tokens of its text.
     pub(crate) tokens: u32,
     pub(crate) temperature: f64,
@@ -81,6 +78,19 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) bag: Option<&'a BagOfWords>,
     /// The factor of a typed memory.
     pub(crate) memory_weight: Option<f64>,
+}
+
+/// Holds the signs by which a text is ranked as a turn; without them it is prose.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct TurnSigns {
+    /// Its relevance with what the texts beside it add; `None` where they were not read.
+    pub(crate) beside: Option<f64>,
+    /// Number of nodes under its heading; 0 where they were not read.
+    pub(crate) n_siblings: usize,
+    /// Whether a word of the question is in its lead.
+    pub(crate) is_led: bool,
+    /// Whether it ends in a question.
+    pub(crate) is_question: bool,
 }
 
 impl RankCandidate<'_> {
@@ -92,8 +102,11 @@ impl RankCandidate<'_> {
 
     /// Returns its worth as a turn: its relevance with that of the texts beside it.
     fn near(&self) -> f64 {
-        let near = self.beside.filter(|it| it.is_finite()).unwrap_or(0.0).max(self.own());
-        if self.is_led { (1.0 + LED) * near } else { near }
+        let beside = self.turn.beside.filter(|it| it.is_finite());
+        let near = beside.unwrap_or(0.0).max(self.own());
+        let telling = if self.is_heading || self.turn.is_question { ASKING } else { 1.0 };
+        let led = if self.turn.is_led { 1.0 + LED } else { 1.0 };
+        telling * led * near
     }
 
     /// Returns its relevance; 0 where that is not a finite number.
@@ -137,7 +150,7 @@ pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
 fn share_of_turns(candidates: &[RankCandidate<'_>], section: &[usize]) -> f64 {
     let texts = || section.iter().map(|&at| &candidates[at]).filter(|it| !it.is_heading);
     let matched = || texts().filter(|it| 0.0 < it.own());
-    let n_siblings = texts().map(|it| it.n_siblings).max().unwrap_or(0);
+    let n_siblings = texts().map(|it| it.turn.n_siblings).max().unwrap_or(0);
     let n = matched().count().max(1) as f64;
     let tokens = matched().map(|it| f64::from(it.tokens)).sum::<f64>() / n;
     let odds =

@@ -6,7 +6,7 @@ use super::bag_of_words::BagOfWords;
 use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
 use super::meaning::nearest_in_meaning;
-use super::rank::{self, RankCandidate};
+use super::rank::{self, RankCandidate, TurnSigns};
 use super::words::ParsedQuery;
 use super::{Error, dates};
 use crate::model::clock::Millis;
@@ -106,11 +106,15 @@ pub(super) fn ranked_hits(
         .iter()
         .chain(&unmatched)
         .map(|it| {
-            let near = vicinity.relevance(it.node.key);
-            let n_siblings = vicinity.n_siblings(it.node.parent);
+            let turn = TurnSigns {
+                beside: vicinity.relevance(it.node.key),
+                n_siblings: vicinity.n_siblings(it.node.parent),
+                is_led: it.is_led,
+                is_question: it.bag.is_question(),
+            };
             let bag = (0.0 < it.relevance).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);
-            RankCandidate { beside: near, n_siblings, is_led: it.is_led, ..candidate }
+            RankCandidate { turn, ..candidate }
         })
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
@@ -118,16 +122,7 @@ pub(super) fn ranked_hits(
         relevance = dated(reader, query, &candidates, relevance, now)?;
     }
     add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
-    let mut shares: HashMap<NodeKey, f64> =
-        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
-    for it in &matches {
-        let share = shares.entry(it.node.key).or_default();
-        *share = share.max(it.coverage.share);
-    }
-    for (key, nearness) in near {
-        let share = shares.entry(key).or_default();
-        *share = share.max(nearness);
-    }
+    let mut shares = shares(&candidates, &vicinity, &matches, near);
     if is_question && !filter.is_timed() {
         for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
             let share = rank::lent_relevance(shares[&from]);
@@ -145,6 +140,34 @@ pub(super) fn ranked_hits(
     ranked.truncate(limit);
     let n_ranked = ranked.len();
     ranked.truncate(n_fitting);
+    let hits = hits(reader, &ranked, &candidates, &shares)?;
+    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
+}
+
+/// Returns the share of the question that each candidate has, by its words or its meaning.
+fn shares(
+    candidates: &[RankCandidate<'_>],
+    vicinity: &Vicinity,
+    matches: &[NodeMatch],
+    near: Vec<(NodeKey, f64)>,
+) -> HashMap<NodeKey, f64> {
+    let mut shares: HashMap<NodeKey, f64> =
+        candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
+    let by_words = matches.iter().map(|it| (it.node.key, it.coverage.share));
+    for (key, share) in by_words.chain(near) {
+        let known = shares.entry(key).or_default();
+        *known = known.max(share);
+    }
+    shares
+}
+
+/// Reads the heads of ranked candidates.
+fn hits(
+    reader: &Reader,
+    ranked: &[(usize, f64)],
+    candidates: &[RankCandidate<'_>],
+    shares: &HashMap<NodeKey, f64>,
+) -> Result<Vec<SearchHit>, Error> {
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
     let mut heads: HashMap<NodeKey, NodeHead> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
@@ -153,8 +176,7 @@ pub(super) fn ranked_hits(
         let relevance = shares.get(&head.key).copied().unwrap_or(0.0);
         Some(SearchHit { head, temperature: candidates[at].temperature, score, relevance })
     };
-    let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
-    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
+    Ok(ranked.iter().filter_map(hit).collect())
 }
 
 /// Adds nearness in meaning to the relevance of candidates, and the nodes that have no word.
@@ -258,9 +280,7 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
-        beside: None,
-        n_siblings: 0,
-        is_led: false,
+        turn: TurnSigns::default(),
         tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,

@@ -48,6 +48,17 @@ fn a_name_before_a_colon_leads_a_text() {
     }
 }
 
+#[test]
+fn a_text_that_ends_in_a_question_is_one() {
+    let is_question = |text: &str| BagOfWords::of(&[], text).is_question();
+    for text in ["Ana: where?", "**where?**", "\"Where?\" ", "where? (a picture)", "どこ？"] {
+        assert!(is_question(text), "{text}");
+    }
+    for text in ["", "?!", "where? There.", "there (where?)", ")", "(?)", "? (a) b"] {
+        assert!(!is_question(text), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_words_of_a_text_are_those_of_its_segments(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {

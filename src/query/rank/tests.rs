@@ -12,9 +12,7 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             parent: (parent != 0).then_some(NodeKey(parent)),
             is_heading: key == 9,
             relevance,
-            beside: None,
-            n_siblings: 0,
-            is_led: false,
+            turn: TurnSigns::default(),
             tokens: 90,
             temperature,
             bag: None,
@@ -76,9 +74,7 @@ fn scores_are_finite_for_any_numbers() {
             is_heading: false,
             relevance: it,
             temperature: it,
-            beside: None,
-            n_siblings: 0,
-            is_led: false,
+            turn: TurnSigns::default(),
             tokens: 90,
             bag: None,
             memory_weight: None,
@@ -96,9 +92,7 @@ fn memories_are_sections_of_their_own_with_weights() {
         is_heading: false,
         relevance: 8.0,
         temperature: 0.5,
-        beside: None,
-        n_siblings: 0,
-        is_led: false,
+        turn: TurnSigns::default(),
         tokens: 90,
         bag: None,
         memory_weight: Some(memory_weight),
@@ -123,4 +117,27 @@ fn a_memory_weighs_by_importance_and_age() {
     assert_eq!(weight(1, -90), "1.000");
     let unknown = MemoryFacts { importance_rank: 7, updated_at: None };
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
+}
+
+#[test]
+fn a_turn_that_asks_ranks_behind_one_that_tells() {
+    let turn = |key: i64, is_question: bool, n_siblings: usize| RankCandidate {
+        key: NodeKey(key),
+        parent: Some(NodeKey(9)),
+        is_heading: false,
+        relevance: 8.0,
+        turn: TurnSigns { n_siblings, is_question, ..TurnSigns::default() },
+        tokens: 20,
+        temperature: 0.5,
+        bag: None,
+        memory_weight: None,
+    };
+    let first = |n_siblings| {
+        let all = [turn(1, true, n_siblings), turn(2, false, n_siblings)];
+        let ranked = rank_candidates(&all, &relevance_scores(&all));
+        all[ranked[0].0].key
+    };
+    assert_eq!(first(30), NodeKey(2));
+    // Prose.
+    assert_eq!(first(0), NodeKey(1));
 }
