@@ -18,6 +18,7 @@ mod completion;
 mod doctor;
 mod environment;
 mod export;
+mod foreign_import;
 mod gc;
 mod hook;
 mod import;
@@ -32,6 +33,7 @@ mod progress;
 mod providers;
 mod redact;
 mod remember;
+mod remind;
 mod restore;
 mod salvage;
 mod search;
@@ -230,11 +232,12 @@ fn variable(name: &str) -> Option<OsString> {
 fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     let settings = environment::memory_settings()?;
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
+    let knowledge = environment::knowledge_settings(None)?;
     let db = memory_place::known_database(named, context)?;
     let providers = providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
-    Ok(memory.with_providers(providers))
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

@@ -72,6 +72,7 @@
 //! | to add | touch |
 //! |---|---|
 //! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
+//! | a path of plain HTTP | its row in `surface/plain`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
 //! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |

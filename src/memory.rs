@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
+pub(crate) mod imported;
 pub(crate) mod knowledge;
 pub(crate) mod meaning;
 mod read_only;
@@ -38,7 +39,7 @@ use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::MemorySettings;
+use crate::settings::config::{KnowledgeSettings, MemorySettings};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
 #[cfg(all(test, feature = "shared"))]
@@ -69,6 +70,8 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// Settings of knowledge that count before those of the workspace, and after them.
+    knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
     providers: Providers,
     /// Vectors of the questions that came last.
@@ -123,6 +126,16 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with settings of knowledge that count before those of its folder, and
+    /// others that count after them.
+    #[must_use]
+    pub(crate) fn with_knowledge_settings(
+        self,
+        knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    ) -> Memory {
+        Memory { knowledge_settings, ..self }
+    }
+
     /// Returns this memory with the programs and services that its user named.
     #[must_use]
     pub(crate) fn with_providers(self, providers: Providers) -> Memory {
@@ -160,6 +173,7 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            knowledge_settings: Default::default(),
             providers: Providers::default(),
             question_vectors: Mutex::default(),
             readers,
@@ -372,6 +386,12 @@ impl Memory {
     /// Returns the settings of typed memories that count now.
     pub(crate) fn memory_settings(&self) -> MemorySettings {
         self.memory_settings.or(self.workspace().config.memory)
+    }
+
+    /// Returns the settings of knowledge that count now.
+    pub(crate) fn knowledge_settings(&self) -> KnowledgeSettings {
+        let (first, last) = &self.knowledge_settings;
+        first.clone().or(&self.workspace().config.knowledge).or(last)
     }
 
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.

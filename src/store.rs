@@ -50,7 +50,7 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
 pub(crate) use checkpoint::WriteAheadLog;
-pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
+pub(crate) use columns::{Attribute, Attributes, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
 pub(crate) use history::{Change, HistoryBounds, Moment, NodeVersion};
 pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE, RunningLease};

@@ -11,6 +11,7 @@ mod confirmation;
 mod consolidation;
 mod nudges;
 pub(crate) mod observer;
+mod plain;
 pub(crate) mod prompts;
 mod tools;
 
@@ -25,7 +26,7 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
+    Notice, PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -159,6 +160,10 @@ impl Handler for MemoryHandler {
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
         nudges::notice(&self.memory, beside)
+    }
+
+    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
+        Some(plain::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

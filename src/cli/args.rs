@@ -17,9 +17,9 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
-pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
-pub(crate) use client::{CLIENTS, Client};
+pub(crate) use client::Client;
+pub(crate) use client::{CLIENTS, Scope};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
     ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,

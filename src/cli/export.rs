@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, agent_memory};
+use super::{CommandError, CommandOutcome, Context, agent_memory, remind};
 use crate::maintenance::transfer::{self, AtomicFile, IfExists, TransferError};
 
 pub(super) fn run(
@@ -26,6 +26,9 @@ pub(super) fn run(
         ExportTarget::Lines(dest) => dest,
         ExportTarget::AgentMemory(folder) => {
             return agent_memory::export(&db, &folder, args.is_force, context);
+        }
+        ExportTarget::Remind(dest) => {
+            return remind::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
     let Some(dest) = dest else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
-use super::environment::{log_level, memory_settings};
+use super::environment::{knowledge_settings, log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
 use super::process_name::process_name;
@@ -184,7 +184,9 @@ fn open_memory(
     if let Some(space) = &space {
         space.attach(&mut memory)?;
     }
+    let knowledge = knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = memory.with_knowledge_settings(knowledge);
     let memory = memory.with_providers(providers(context)?);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),

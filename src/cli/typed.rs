@@ -41,8 +41,9 @@ pub(super) fn open_to_write(
         (None, [root]) => LiveWorkspace::start(Path::new(&root.path), options)?,
         (None, _) => LiveWorkspace::without_folder(options)?,
     };
+    let knowledge = environment::knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
-    Ok(memory.with_providers(providers))
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
 }
 
 /// Renders a memory: its type and text, then its id and the facts about it.

@@ -6,6 +6,7 @@
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod fields;
+mod knowledge;
 mod layers;
 mod memory;
 mod providers;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
 use fields::{ObjectReader, SignConstraint};
+pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
 pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSettings, SourceSettings};
@@ -98,6 +100,7 @@ impl Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
             consolidation: ConsolidationSettings::read(fields.object("consolidation")?)?,
+            knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
             memory: MemorySettings::read(fields.object("memory")?)?,
             providers: ProviderSettings::read(fields.object("providers")?)?,
             redaction: redaction(fields.object("redaction")?)?,

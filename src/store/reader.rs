@@ -51,7 +51,7 @@ use filter::changed_at;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
-pub(crate) use knowledge::{KnowledgeRow, TypedEdge};
+pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use listings::PlacedNode;
 pub(crate) use population::PopulationState;
 pub(crate) use summary::{FileSummary, Stats};

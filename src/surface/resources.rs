@@ -239,6 +239,10 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     knowledge::ENTITY,
     knowledge::CONFLICTS,
     knowledge::CONFLICTS_NARROWED,
+    knowledge::EVENTS,
+    knowledge::EVENTS_NARROWED,
+    knowledge::BOOTSTRAP,
+    knowledge::BOOTSTRAP_NARROWED,
 ];
 
 /// Reads the resource of that URI into `out`.

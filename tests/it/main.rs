@@ -21,6 +21,7 @@ mod edits;
 /// Failures of the system: calls that fail, full disks, lost names, steps of the clock.
 #[cfg(target_os = "linux")]
 mod faults;
+mod foreign;
 /// The whole memory of one small folder.
 mod golden;
 /// Repairs, and salvage from a damaged file.

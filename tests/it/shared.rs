@@ -84,7 +84,7 @@ fn wait_for(client: &mut Client, query: &str, text: &str) -> Duration {
 
 /// Every shared row of a replica, but for what the machine has for itself.
 fn rows(path: &Path) -> Vec<String> {
-    const QUERIES: [&str; 15] = [
+    const QUERIES: [&str; 16] = [
         "SELECT id, name FROM root ORDER BY 1",
         "SELECT id, root, path, content_hash, error, gone FROM file ORDER BY 1",
         "SELECT * FROM file_name ORDER BY 1, 2",
@@ -97,6 +97,7 @@ fn rows(path: &Path) -> Vec<String> {
         "SELECT id, parent, cursor_hash, message, created_at FROM snapshot ORDER BY 1",
         "SELECT * FROM cursor ORDER BY 1",
         "SELECT * FROM diff ORDER BY 1, 2",
+        "SELECT * FROM change_count ORDER BY 1",
         "SELECT * FROM blob ORDER BY 1",
         "SELECT node, temperature FROM heat WHERE pinned ORDER BY 1",
         "SELECT epoch, seq, hex(hash) FROM replica",
@@ -210,12 +211,10 @@ fn offline_reads_go_on_and_writes_are_refused_in_time() {
     let began = Instant::now();
     let refused = say(&mut a, "While it is away").unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    let expected = format!(
-        "cannot write: PostgreSQL at 127.0.0.1:{} is not reachable; nothing was written; reads go \
-         on",
-        proxy.port
+    assert_eq!(
+        refused,
+        "cannot write: PostgreSQL at 127.0.0.1 is not reachable; nothing was written; reads go on"
     );
-    assert!(refused.starts_with(&expected), "{refused}");
     assert!(a.text("MemorySearch", json!({"query": "while there"})).contains("While it is there"));
     proxy.bring_up();
     say(&mut a, "It is back").unwrap();

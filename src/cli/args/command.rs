@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::client::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::ForeignSource;
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
@@ -308,6 +310,8 @@ pub(crate) enum ExportTarget {
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.
     AgentMemory(PathBuf),
+    /// Knowledge, in a file of Remind's form or on standard output.
+    Remind(Option<PathBuf>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,6 +329,10 @@ pub(crate) enum ImportSource {
     Old(PathBuf),
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
+    /// A file or folder of another program; `None`: the one below the home.
+    Foreign(&'static ForeignSource, Option<PathBuf>, ImportMode),
+    /// An export, a database or a folder of Remind.
+    Remind(PathBuf),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

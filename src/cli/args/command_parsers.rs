@@ -17,6 +17,8 @@ use super::values::{
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
@@ -24,6 +26,7 @@ pub(super) type Parsed = Result<Command, UsageError>;
 
 /// The name of the format of agent memory files.
 const AGENT_MEMORY: &str = "agent-memory";
+const REMIND: &str = "remind";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -338,8 +341,14 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
             ExportTarget::AgentMemory(one("export", values, &what)?.into())
         }
+        Some(REMIND) => {
+            let what = format!("the file for `--format {REMIND}`, or `-`");
+            let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
+            ExportTarget::Remind(dest.map(PathBuf::from))
+        }
         Some(other) => {
-            let what = format!("no format `{other}`; there is `{AGENT_MEMORY}`, and without");
+            let known = format!("`{AGENT_MEMORY}` and `{REMIND}`");
+            let what = format!("no format `{other}`; there are {known}, and without");
             return Err(UsageError(what + " `--format` everything goes to one file"));
         }
     };
@@ -348,30 +357,55 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
 
 pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     let mut from = None;
+    let mut mode = ImportMode::Write;
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => db = Some(parser.value()?.into()),
             Long("from") => from = Some(parser.value()?),
+            Long("dry-run") => mode = ImportMode::DryRun,
             Value(value) => values.push(value),
             other => return otherwise("import", other),
         }
     }
-    let source = match from {
-        Some(format) if format == AGENT_MEMORY => {
+    let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
+    if mode == ImportMode::DryRun && foreign.is_none() {
+        let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
+        return Err(UsageError(why));
+    }
+    let source = match (from, foreign) {
+        (_, Some(source)) => {
+            let path = at_most_one("import", values)?.map(PathBuf::from);
+            ImportSource::Foreign(source, path, mode)
+        }
+        (Some(format), _) if format == AGENT_MEMORY => {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
             ImportSource::AgentMemory(one("import", values, &what)?.into())
         }
-        Some(old) => {
-            none("import", &values)?;
-            ImportSource::Old(old.into())
+        (Some(format), _) if format == REMIND => {
+            let what = format!("the file or folder to import, behind `--from {REMIND}`");
+            ImportSource::Remind(one("import", values, &what)?.into())
         }
-        None => {
+        (Some(name), _) if !values.is_empty() => {
+            let (name, names) = (name.to_string_lossy(), foreign_names());
+            let known = names.join(", ");
+            let why = format!(
+                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
+            );
+            return Err(UsageError(why + &suggestion(&name, &names)));
+        }
+        (Some(old), _) => ImportSource::Old(old.into()),
+        (None, _) => {
             let what = "the export to import, or `--from OLD.db`";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
     Ok(Command::Import(ImportArgs { source, db }))
+}
+
+/// Returns the names of programs that are imported from.
+fn foreign_names() -> Vec<&'static str> {
+    FOREIGN_SOURCES.iter().map(|it| it.name).collect()
 }
 
 pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {

@@ -23,7 +23,7 @@ use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-use sheet::Sheet;
+pub(super) use sheet::Sheet;
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];

@@ -12,6 +12,8 @@ use crate::store::IfMissing;
 mod applying;
 mod consolidating;
 mod ingesting;
+mod promises;
+mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;

@@ -23,8 +23,10 @@ pub(super) const CALL_MS: i64 = 9_000;
 /// Milliseconds in which a connection that broke long ago fails.
 const STALE_MS: i64 = 1_000;
 
-/// Milliseconds after a failed wait during which no other one is begun.
-const AWAY_MS: i64 = 2_000;
+/// Milliseconds after a failure during which no new try is made, twice as many after each further
+/// one.
+const BACKOFF_MS_MIN: i64 = 25;
+const BACKOFF_MS_MAX: i64 = 800;
 
 /// Milliseconds in which a question about the past of a broken connection is answered.
 const DOUBT_MS: i64 = 9_000;
@@ -64,8 +66,16 @@ pub(crate) struct LogKeeper {
     reading: Mutex<Option<Wire>>,
     listening: Mutex<Option<Wire>>,
     leases: Mutex<OwnLeases>,
-    /// The last wait for the server that failed.
-    away: Mutex<Option<(Stopwatch, SharedError)>>,
+    /// The last try to reach the server, if it failed.
+    away: Mutex<Option<FailedTry>>,
+}
+
+/// A failed try, after which the next one waits.
+#[derive(Debug)]
+struct FailedTry {
+    since: Stopwatch,
+    error: SharedError,
+    backoff_ms: i64,
 }
 
 /// The leases that this process holds.
@@ -103,7 +113,7 @@ impl LogKeeper {
 
     /// Returns the error of a call that changed nothing.
     pub(super) fn error(&self, error: &WireError) -> SharedError {
-        let server = self.url.server();
+        let server = self.url.host.clone();
         match error {
             WireError::Broken(why) => SharedError::Unreachable { server, why: why.clone() },
             // Another one's turn lasts: a lock, or a deadlock that should not be.
@@ -113,8 +123,8 @@ impl LogKeeper {
             // There are no tables: no space was ever made here.
             it if it.is_code("42P01") => SharedError::NoSpace { url: self.shown_url.clone() },
             // The server is going down, or coming up.
-            WireError::Server { code, message } if code.starts_with("57P") => {
-                SharedError::Unreachable { server, why: message.clone() }
+            WireError::Server { code, .. } if code.starts_with("57P") => {
+                SharedError::Unreachable { server, why: String::new() }
             }
             // It ended a turn that had not gone on for too long.
             it if it.is_code("25P03") => {
@@ -171,12 +181,27 @@ impl LogKeeper {
         outcome
     }
 
-    /// Fails as the last wait did, if that was a moment ago: many who wait fail together.
+    /// Fails as the last try did, if that was a moment ago: many who wait fail together, and a
+    /// server that comes up is left alone.
     fn check_not_away(&self) -> Result<(), SharedError> {
         match &*lock(&self.away) {
-            Some((since, error)) if since.elapsed_ms() < AWAY_MS => Err(error.clone()),
+            Some(it) if it.since.elapsed_ms() < it.backoff_ms => Err(it.error.clone()),
             _ => Ok(()),
         }
+    }
+
+    /// Notes the outcome of a try to reach the server.
+    fn note_try(&self, outcome: Result<(), &SharedError>) {
+        let mut away = lock(&self.away);
+        *away = match outcome {
+            Err(error @ SharedError::Unreachable { .. }) => {
+                let before = away.as_ref().map_or(0, |it| it.backoff_ms);
+                let backoff_ms = (2 * before).clamp(BACKOFF_MS_MIN, BACKOFF_MS_MAX);
+                let since = Clock::System.stopwatch();
+                Some(FailedTry { since, error: error.clone(), backoff_ms })
+            }
+            _ => None,
+        };
     }
 
     /// Returns a part of an answer of one row, or that the server answers in another form.
@@ -188,7 +213,7 @@ impl LogKeeper {
 
     pub(super) fn odd(&self) -> SharedError {
         let what = "it answered in a form that this program does not know".to_owned();
-        SharedError::Refused { server: self.url.server(), what }
+        SharedError::Refused { server: self.url.host.clone(), what }
     }
 
     pub(super) fn read_parts(&self, rows: Vec<WireRow>) -> Result<Vec<LogPart>, SharedError> {
@@ -213,7 +238,7 @@ impl LogKeeper {
             false => {
                 drop(turn);
                 let what = format!("there is a space `{}` already", self.shown_url);
-                Err(SharedError::Refused { server: self.url.server(), what })
+                Err(SharedError::Refused { server: self.url.host.clone(), what })
             }
         }
     }
@@ -300,7 +325,7 @@ impl LogKeeper {
     ///
     /// It waits for the turn that may still be open: only then nothing can come after the look.
     pub(super) fn was_committed(&self, end: &SpaceHead) -> Result<bool, SharedError> {
-        let server = || self.url.server();
+        let server = || self.url.host.clone();
         let in_doubt = |_| SharedError::InDoubt { server: server() };
         let watch = Clock::System.stopwatch();
         while watch.elapsed_ms() < DOUBT_MS {
@@ -402,18 +427,15 @@ impl Sequencer for LogKeeper {
         ];
         self.check_not_away()?;
         let mut guard = lock(&self.writing);
-        let watch = Clock::System.stopwatch();
         let outcome = self.run_on(&mut guard, &statements).and_then(|mut rows| {
             let parts = rows.pop().unwrap_or_default();
             let head = self.one(rows.pop().unwrap_or_default(), sql::read_head)?;
             Ok((head, self.read_parts(parts)?))
         });
+        self.note_try(outcome.as_ref().map(|_| ()));
         match outcome {
             Ok((head, parts)) => Ok(Box::new(PostgresTurn::new(self, guard, head, parts))),
             Err(error) => {
-                if STALE_MS < watch.elapsed_ms() {
-                    *lock(&self.away) = Some((Clock::System.stopwatch(), error.clone()));
-                }
                 // Whatever the transaction holds, it must not hold it on.
                 if let Some(wire) = guard.as_mut()
                     && wire.run(&[(sql::ROLLBACK, vec![])], CALL_MS).is_err()

@@ -51,6 +51,11 @@ impl ObjectReader {
         }
     }
 
+    /// Returns a value of any type.
+    pub(super) fn take_value(&mut self, name: &'static str) -> Option<Value> {
+        self.take(name)
+    }
+
     pub(super) fn flag(&mut self, name: &'static str) -> Field<bool> {
         match self.take(name) {
             None => Ok(None),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::knowledge::KnowledgeSettings;
 use super::memory::MemorySettings;
 use super::providers::{ConsolidationSettings, ProviderSettings};
 use crate::ingest::redact::CustomKind;
@@ -16,6 +17,8 @@ pub(crate) struct Config {
     pub(crate) compile: CompileSettings,
     /// Consolidation without an agent; the user's alone.
     pub(crate) consolidation: ConsolidationSettings,
+    /// Episodes and what is learnt of them.
+    pub(crate) knowledge: KnowledgeSettings,
     /// Typed memories.
     pub(crate) memory: MemorySettings,
     /// Programs and services that are asked; the user's alone.

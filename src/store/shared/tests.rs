@@ -80,7 +80,7 @@ fn paths_and_looks_at_files_stay_on_their_machine() {
     assert_eq!(
         local.join(" "),
         "root.path file.size file.mtime memory.attended memory.ticked_at memory.heated heat lease \
-         pulse replica"
+         pulse replica vector"
     );
 }
 
@@ -120,11 +120,14 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/heat_writer.rs", Passage::Local),
     ("store/lease.rs", Passage::Local),
     ("store/lock_holder.rs", Passage::Local),
+    // Reads of one state.
+    ("store/reader.rs", Passage::Local),
     ("store/replica_mark.rs", Passage::NewEpoch),
     // A space names its schema: entries of another one are not written.
     ("store/schema.rs", Passage::Local),
     ("store/schema/objects.rs", Passage::Local),
     ("store/shared.rs", Passage::Log),
+    ("store/vector_writer.rs", Passage::Local),
     ("store/wal_files.rs", Passage::Local),
     ("store/writer.rs", Passage::Log),
 ];

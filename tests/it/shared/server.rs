@@ -16,7 +16,7 @@ pub(crate) const PASSWORD: &str = "a pass:word \\ of tests";
 /// `nobody`, where the test runs as root: the server refuses to.
 const NOBODY: u32 = 65_534;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Postgres {
     folder: TempDir,

@@ -47,6 +47,15 @@ struct Storm {
     is_over: AtomicBool,
 }
 
+/// Ends the storm when it is dropped.
+struct Over<'s>(&'s AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
@@ -84,8 +93,10 @@ fn storm(seed: u64, duration: Duration) {
             let storm = Arc::clone(&storm);
             scope.spawn(move || write(&storm, writer, seed));
         }
+        // Also when the weather fails: the writers end.
+        let over = Over(&storm.is_over);
         weather(&storm, seed, duration);
-        storm.is_over.store(true, Ordering::Relaxed);
+        drop(over);
     });
     judge(&storm, seed);
 }
@@ -149,6 +160,8 @@ fn say(storm: &Storm, client: &mut Client, text: &str) -> bool {
         told.failed.push(text.to_owned());
         let reason: String = reply.text.chars().filter(|it| !it.is_numeric()).take(90).collect();
         *told.reasons.entry(reason).or_default() += 1;
+        drop(told);
+        std::thread::sleep(Duration::from_millis(20));
     }
     true
 }
@@ -213,7 +226,7 @@ fn judge(storm: &Storm, seed: u64) {
         let url = storm.postgres.url(storm.postgres.port, "storm");
         let mut client = super::serve(machine, "m.db", &url, &[]);
         while status(machine, "m.db").0 != Some(0) {
-            assert!(began.elapsed() < Duration::from_secs(60), "{:?}", status(machine, "m.db"));
+            assert!(began.elapsed() < Duration::from_secs(200), "{:?}", status(machine, "m.db"));
         }
         client.close();
         client.end();
