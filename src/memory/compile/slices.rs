@@ -27,6 +27,11 @@ const GROUP_BYTES: usize = 1024 * 1024;
 /// Bytes of source from which on indexing is deferred.
 const MANY_BYTES: usize = 128 * 1024;
 
+/// Bytes of source for each page of the full-text index that a large compile merges in the end.
+///
+/// That is the whole index after a first compile, and a part of it where most was there before.
+const BYTES_PER_MERGED_PAGE: usize = 2 * 1024;
+
 /// Files whose temperatures are set together.
 const RESEEDED_MAX: usize = 256;
 
@@ -42,8 +47,8 @@ pub(super) fn write(
     let Survey { parts, files, n_read } = survey::divide(writer, request, plan, changed)?;
     let place = (plan.scope.root.as_path(), &*plan.workspace);
     let outcome = source::read_all(files, request.n_threads, place, |files| {
-        let bytes_left = parts.iter().map(|it| it.bytes).sum();
-        let is_large = MANY_BYTES <= bytes_left;
+        let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
+        let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();
         let mut reader = PartReader {
             request,
@@ -51,7 +56,7 @@ pub(super) fn write(
             parts,
             files,
             group: VecDeque::new(),
-            bytes_left,
+            bytes_left: n_bytes,
             is_large,
             n_read,
             n_reads: n_read + n_files,
@@ -63,6 +68,10 @@ pub(super) fn write(
             if !reader.is_done() {
                 writer.give_way()?;
             }
+        }
+        if is_large {
+            let n_pages = i64::try_from(n_bytes / BYTES_PER_MERGED_PAGE).unwrap_or(i64::MAX);
+            writer.merge_index(n_pages)?;
         }
         Ok(())
     });
