@@ -231,8 +231,8 @@ fn searches(db: &Path, typed: &Path, questions: &[Question]) -> Outcome<Vec<Figu
     ])
 }
 
-/// Measures other calls on notes with and without memories beside them, in turn, on copies for
-/// which no write waits for a disk.
+/// Measures other calls on notes with and without memories beside them, in turn. The copies are in
+/// RAM, so that no write waits for a disk.
 fn notes_beside(db: &Path, typed: &Path) -> Outcome<Vec<Figure>> {
     let dir = folder_in_ram()?;
     let (untyped_copy, typed_copy) = (dir.path().join("untyped.db"), dir.path().join("typed.db"));

@@ -27,8 +27,9 @@ const GROUP_BYTES: usize = 1024 * 1024;
 /// Bytes of source from which on indexing is deferred.
 const MANY_BYTES: usize = 128 * 1024;
 
-/// Bytes of source for which a large compile merges a page of the full-text index in the end: the
-/// whole index after a first compile, and a part of it where most of it was there before.
+/// Bytes of source for each page of the full-text index that a large compile merges in the end.
+///
+/// That is the whole index after a first compile, and a part of it where most was there before.
 const BYTES_PER_MERGED_PAGE: usize = 2 * 1024;
 
 /// Files whose temperatures are set together.

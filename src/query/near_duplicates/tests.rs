@@ -1,4 +1,4 @@
-//! Tests of what is compared and what is looked up, over an index that counts its lookups.
+//! Tests the comparison of texts and its lookups, over an index that counts them.
 
 use std::cell::Cell;
 
