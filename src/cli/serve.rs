@@ -57,11 +57,7 @@ pub(super) fn run(
         args.is_verbose,
     )?;
     quiet_panics();
-    for it in &workspace.untrusted {
-        // Not to the log: the settings of that folder decide where that goes and how quiet it is.
-        let warning = FileWarning::from(Workspace::to_skipped_path(it));
-        let _ = writeln!(context.err, "remindb: warning: {warning}");
-    }
+    warn_of_untrusted(&workspace, context);
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
     let ledger_use = if source.is_some() { LedgerUse::Kept } else { LedgerUse::Dropped };
@@ -108,6 +104,15 @@ pub(super) fn run(
         log::warn!("what was read last warmed nothing: {error}");
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Warns of settings that are not followed, and not in the log: the settings of that folder decide
+/// where that goes and how quiet it is.
+fn warn_of_untrusted(workspace: &Workspace, context: &mut Context<'_>) {
+    for it in &workspace.untrusted {
+        let warning = FileWarning::from(Workspace::to_skipped_path(it));
+        let _ = writeln!(context.err, "remindb: warning: {warning}");
+    }
 }
 
 /// Returns the folder of notes, by the command line or the environment.

@@ -89,14 +89,7 @@ pub enum SharedError {
 impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SharedError::Unreachable { server, why } => {
-                write!(
-                    f,
-                    "cannot write: PostgreSQL at {server} is not reachable; nothing was written; \
-                     reads go on"
-                )?;
-                if why.is_empty() { Ok(()) } else { write!(f, " ({why})") }
-            }
+            SharedError::Unreachable { server, why } => f.write_str(&unreachable(server, why)),
             SharedError::Busy { server } => write!(
                 f,
                 "cannot write: another machine has been writing to PostgreSQL at {server} for a \
@@ -143,16 +136,7 @@ impl fmt::Display for SharedError {
                 "entry {seq} of the log is damaged, or of a form that this program does not know; \
                  reads go on"
             ),
-            SharedError::OtherSchema { found, own } if own < found => write!(
-                f,
-                "the space has schema {found}, newer than {own}, the newest this build knows; \
-                 update the program; reads go on"
-            ),
-            SharedError::OtherSchema { found, own } => write!(
-                f,
-                "the space has schema {found}, and this build writes {own}; once every machine has \
-                 this program, `remindb space image` brings the space up to date"
-            ),
+            SharedError::OtherSchema { found, own } => f.write_str(&other_schema(*found, *own)),
             SharedError::Unpublished { what } => write!(
                 f,
                 "`remindb {what}` changed this replica past the log; publish it with `remindb \
@@ -164,6 +148,27 @@ impl fmt::Display for SharedError {
                  last seen"
             ),
         }
+    }
+}
+
+fn unreachable(server: &str, why: &str) -> String {
+    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    format!(
+        "cannot write: PostgreSQL at {server} is not reachable; nothing was written; reads go \
+         on{why}"
+    )
+}
+
+fn other_schema(found: i64, own: i64) -> String {
+    match own < found {
+        true => format!(
+            "the space has schema {found}, newer than {own}, the newest this build knows; update \
+             the program; reads go on"
+        ),
+        false => format!(
+            "the space has schema {found}, and this build writes {own}; once every machine has \
+             this program, `remindb space image` brings the space up to date"
+        ),
     }
 }
 

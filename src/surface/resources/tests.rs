@@ -108,6 +108,7 @@ fn the_table_has_the_names_that_clients_know() {
         remindb://sessions/history/{hash} sessions-history-by-hash false
         remindb://sessions/logs sessions-logs false
         remindb://sessions/logs/{id} sessions-log-by-id false
+        remindb://space space false
         remindb://rescan rescan true
         remindb://node/{id}{?from} node false
         remindb://children{?of,after,limit} children false

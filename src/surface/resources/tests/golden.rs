@@ -143,6 +143,7 @@ fn nothing_is_left_out_where_there_is_nothing() {
         sessions {"db_path":"/w/memory.db","sessions":[]}
         sessions-history {"db_path":"/w/memory.db","clients":[]}
         sessions-logs {"db_path":"/w/memory.db","logs":[]}
+        space null
         rescan {"interval_s":0,"last_meta":{"run_at":0,"error":"","added":0,"modified":0,"removed":0,"purged_files":[]}}
         heat {"bins":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"never_read":0,"read":0,"cold":0,"pinned":0,"warmest":[],"coldest":[],"cold_threshold":0.1,"hot_threshold":0.5,"born":0.5}
         timeline {"snapshots":[],"buckets":[],"next":null}
