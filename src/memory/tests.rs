@@ -27,6 +27,7 @@ fn simulate(seed: u64, n_steps: usize) {
     let mut simulation = Simulation::new(seed);
     (1..=n_steps).for_each(|nth| simulation.step(nth));
     simulation.check_health();
+    simulation.check_markdown();
 }
 
 #[test]

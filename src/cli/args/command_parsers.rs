@@ -25,6 +25,9 @@ pub(super) type Parsed = Result<Command, UsageError>;
 /// The name of the format of agent memory files.
 const AGENT_MEMORY: &str = "agent-memory";
 
+/// The format of a folder of notes.
+const MARKDOWN: &str = "markdown";
+
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
     let mut values = Vec::new();
@@ -60,6 +63,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("structured") => args.is_structured = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
+            Long("write-back") => args.is_writing_back = true,
             Long("transport") => args.transport = Some(parse_transport(&parser.value()?)?),
             Long("listen") => args.listen = Some(parser.value()?.string()?),
             Long("token-file") => args.token_file = Some(parser.value()?.into()),
@@ -330,9 +334,17 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
             ExportTarget::AgentMemory(one("export", values, &what)?.into())
         }
+        Some(MARKDOWN) if is_force => {
+            let what = format!("`--format {MARKDOWN}` replaces nothing: leave `--force` out, and");
+            return Err(UsageError(what + " name a folder that is empty or absent"));
+        }
+        Some(MARKDOWN) => {
+            let what = format!("the folder for the files of `--format {MARKDOWN}`");
+            ExportTarget::Markdown(one("export", values, &what)?.into())
+        }
         Some(other) => {
-            let what = format!("no format `{other}`; there is `{AGENT_MEMORY}`, and without");
-            return Err(UsageError(what + " `--format` everything goes to one file"));
+            let what = format!("no format `{other}`; there are `{MARKDOWN}` and `{AGENT_MEMORY}`");
+            return Err(UsageError(what + ", and without `--format` everything goes to one file"));
         }
     };
     Ok(Command::Export(ExportArgs { db, target, is_force }))
