@@ -279,124 +279,132 @@ fn an_added_text_lands_at_the_end_of_its_section() {
         WriteMode::Append,
         "Last.",
         expect![[r#"
-        # Store
+            # Store
 
-        One writes.
+            One writes.
 
-        - x
-        - y
+            - x
+            - y
 
-        ```rust
-        fn a() {}
-        ```
+            ```rust
+            fn a() {}
+            ```
 
-        ## Later
+            Last.
 
-        Bye.
+            ## Later
 
-        More.
+            Bye.
 
-        ```sh
-        make
-        ```
+            More.
 
-        kept as overlay: a.md would read otherwise with it"#]],
+            ```sh
+            make
+            ```
+
+        "#]],
     );
     desk.check_write(
         "Later",
         WriteMode::Append,
         "### Deep\n\nText.",
         expect![[r#"
-        # Store
+            # Store
 
-        One writes.
+            One writes.
 
-        - x
-        - y
+            - x
+            - y
 
-        ```rust
-        fn a() {}
-        ```
+            ```rust
+            fn a() {}
+            ```
 
-        ## Later
+            Last.
 
-        Bye.
+            ## Later
 
-        More.
+            Bye.
 
-        ```sh
-        make
-        ```
+            More.
 
-        ### Deep
+            ```sh
+            make
+            ```
 
-        Text.
+            ### Deep
 
-    "#]],
+            Text.
+
+        "#]],
     );
     desk.check_write(
         "Later",
         WriteMode::Append,
         "# Too high\n\nText.",
         expect![[r#"
-        # Store
+            # Store
 
-        One writes.
+            One writes.
 
-        - x
-        - y
+            - x
+            - y
 
-        ```rust
-        fn a() {}
-        ```
+            ```rust
+            fn a() {}
+            ```
 
-        ## Later
+            Last.
 
-        Bye.
+            ## Later
 
-        More.
+            Bye.
 
-        ```sh
-        make
-        ```
+            More.
 
-        ### Deep
+            ```sh
+            make
+            ```
 
-        Text.
+            ### Deep
 
-        kept as overlay: a.md would read otherwise with it"#]],
+            Text.
+
+            kept as overlay: a.md would read otherwise with it"#]],
     );
     desk.check_write(
         "Bye.",
         WriteMode::Append,
         "Below a paragraph.",
         expect![[r#"
-        # Store
+            # Store
 
-        One writes.
+            One writes.
 
-        - x
-        - y
+            - x
+            - y
 
-        ```rust
-        fn a() {}
-        ```
+            ```rust
+            fn a() {}
+            ```
 
-        ## Later
+            Last.
 
-        Bye.
+            ## Later
 
-        More.
+            Bye.
 
-        ```sh
-        make
-        ```
+            More.
 
-        ### Deep
+            ```sh
+            make
+            ```
 
-        Text.
+            ### Deep
 
-        kept as overlay: a.md would read otherwise with it"#]],
+            Text.
+
+            kept as overlay: a.md would read otherwise with it"#]],
     );
 }
 
