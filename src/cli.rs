@@ -4,6 +4,7 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
+mod advice;
 mod agent_memory;
 mod archive;
 mod args;

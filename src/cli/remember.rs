@@ -4,7 +4,9 @@ use std::io::{Read, stdin};
 
 use serde_json::{Map, Value, json};
 
+use super::advice::flag_of;
 use super::args::RememberArgs;
+use super::color::TextRole;
 use super::memory_place::database_to_make;
 use super::{CommandError, CommandOutcome, Context, knowledge, typed};
 use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreRequest, StoredMemory};
@@ -36,6 +38,7 @@ pub(super) fn run(
     }
     // Checked before a new memory is created.
     let request = StoreRequest::parse(&arguments(&args, text)).map_err(explained)?;
+    let named = flag_of(args.db.as_deref());
     let db = database_to_make(args.db, None, context)?;
     let is_new = !db.exists();
     let memory = typed::open_to_write(&db, IfMissing::Create, context)?;
@@ -44,7 +47,7 @@ pub(super) fn run(
         context.say(format_args!("{:#}\n", stored.to_json()))?;
         return Ok(CommandOutcome::Done);
     }
-    let StoredMemory { created, memory, snapshot } = stored;
+    let StoredMemory { created, memory, .. } = stored;
     let shown = typed::render_memory(&memory, context.paint);
     if !created {
         context.say(format_args!("already there, nothing was changed:\n{shown}"))?;
@@ -52,10 +55,8 @@ pub(super) fn run(
     }
     let made = if is_new { "the new database " } else { "" };
     context.say(format_args!("stored in {made}{}:\n{shown}", db.display()))?;
-    // Nothing can be rolled back to before the first snapshot.
-    let back = snapshot.filter(|it| 1 < *it).map(|it| it - 1);
-    let back = back.map(|it| format!(", or MemoryRollback to snapshot {it}")).unwrap_or_default();
-    context.say(format_args!("to undo: delete_memory with that id{back}\n"))?;
+    let undo = format!("to undo: remindb forget {}{named}", memory.id);
+    context.say(format_args!("{}\n", context.paint.paint(TextRole::Dim, &undo)))?;
     Ok(CommandOutcome::Done)
 }
 

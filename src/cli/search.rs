@@ -2,6 +2,7 @@
 
 mod painted;
 
+use super::advice::with_commands;
 use super::args::{self, ColorWhen};
 use super::color::ColorMode;
 use super::memory_place::known_database;
@@ -78,16 +79,6 @@ pub(super) fn run(
     } else {
         CommandOutcome::Done
     })
-}
-
-/// Names the commands of the tools that an advice is about.
-fn with_commands(advice: &str) -> String {
-    const COMMANDS: &[(&str, &str)] = &[
-        ("MemoryTree", "`remindb tree`"),
-        ("MemoryCompile", "`remindb compile`"),
-        ("MemoryWrite", "`remindb write`"),
-    ];
-    COMMANDS.iter().fold(advice.to_owned(), |text, (tool, command)| text.replace(tool, command))
 }
 
 /// Returns the word if it is one of those that there are.

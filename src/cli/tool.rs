@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::advice::flag_of;
 use super::args::{ToolArgs, ToolInput};
 use super::color::TextRole;
 use super::memory_place::{database_to_make, known_database};
@@ -77,7 +78,7 @@ fn undo(before: i64, after: i64, db: Option<&Path>) -> Option<String> {
     if before < 1 || after <= before {
         return None;
     }
-    let db = db.map(|it| format!(" --db '{}'", it.display())).unwrap_or_default();
+    let db = flag_of(db);
     Some(format!("remindb rollback {before}{db}"))
 }
 

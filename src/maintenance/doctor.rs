@@ -294,9 +294,11 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
 
 fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let roots = files::roots(conn)?;
-    // A root with a redacted path cannot be looked up.
-    let is_gone =
-        |root: &&Root| !root.path.contains("«redacted:") && !Path::new(&root.path).is_dir();
+    // A root with a redacted path cannot be looked up; the path of one elsewhere is its name.
+    let is_gone = |root: &&Root| {
+        let path = Path::new(&root.path);
+        path.is_absolute() && !root.path.contains("«redacted:") && !path.is_dir()
+    };
     let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
     Ok(match gone.len() {
         0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),

@@ -31,6 +31,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0011_views.sql"),
     include_str!("sql/0012_facet_programs.sql"),
     include_str!("sql/0013_knowledge.sql"),
+    include_str!("sql/0014_replica.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.

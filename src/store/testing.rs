@@ -34,7 +34,10 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
-        "DROP TRIGGER facet_node_added;
+        "DROP TABLE replica;
+         DROP INDEX root_by_name;
+         ALTER TABLE root DROP COLUMN name;
+         DROP TRIGGER facet_node_added;
          DROP TRIGGER facet_node_changed;
          DROP TRIGGER facet_node_removed;
          DROP VIEW facet_made;

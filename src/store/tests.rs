@@ -90,6 +90,7 @@ fn shipped_migrations_never_change() {
             "f24515a6e7b61426",
             "20aa6e7ea261c714",
             "f617ea04475daa0b",
+            "d9bae4b446aa11f3",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -129,6 +129,18 @@ async function ask(place, url, question = QUESTION, flags = []) {
   return { code, said, noise };
 }
 
+// Ends what a client left running in the background, such as a daemon of its own.
+function endLeftovers() {
+  for (const pid of fs.readdirSync("/proc").filter((it) => /^\d+$/.test(it))) {
+    try {
+      const line = fs.readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      if (Number(pid) !== process.pid && line.includes(`${scratch}/`)) process.kill(Number(pid));
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
 // Names of the tools that the server itself lists.
 function listed(flags) {
   const version = "2025-06-18";
@@ -314,6 +326,7 @@ for (const client of CLIENTS) {
     if (!words.every((it) => isNamed(it, client, run))) continue;
     const started = Date.now();
     const row = run.go ? await run.go(client, run, { Place, ask }) : await go(client, run);
+    endLeftovers();
     n_runs += 1;
     console.log(line({ ...row, client: client.name, version: pins[client.package], run: run.name }));
     if (row.strangers?.length) console.log(`    kept from ${row.strangers.join(", ")}`);

@@ -127,7 +127,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       13/13 migrations applied
+        ✓ schema_version       14/14 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -154,7 +154,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       13/13 migrations applied
+        ✓ schema_version       14/14 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound

@@ -99,7 +99,7 @@ fn what_is_remembered_is_shown_with_the_way_back() {
             [core] Likes green tea
               ID other · medium · DAY
               #tea
-            to undo: delete_memory with that id
+            to undo: remindb forget ID --db 'm.db'
             = 0
         "#]],
     );
@@ -122,7 +122,7 @@ fn what_is_remembered_is_shown_with_the_way_back() {
             stored in m.db:
             [task] Ship it, «redacted:aws_access_key» is the key
               ID work · high · DAY
-            to undo: delete_memory with that id, or MemoryRollback to snapshot 1
+            to undo: remindb forget ID --db 'm.db'
             = 0
         "#]],
     );

@@ -116,6 +116,24 @@ fn a_path_of_two_files_is_an_error_that_names_both() {
 }
 
 #[test]
+fn a_path_as_the_workspace_has_it_names_its_file() {
+    let (folder, _) = compiled();
+    folder.write("other/notes/store.md", "# Shop\n");
+    folder.ok(["compile", "other/notes", "--db", "m.db"]);
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let below = client.text("MemoryFetch", json!({"anchor": "./notes/deep/people.md"}));
+    assert_eq!(below, client.text("MemoryFetch", json!({"anchor": "deep/people.md"})));
+    let shop = client.text("MemoryFetch", json!({"anchor": "other/notes/store.md"}));
+    assert!(shop.contains("Shop"), "{shop}");
+    // Folders that end two roots name two files; a part of a folder's name is no folder.
+    let why = failure(&mut client, "MemoryFetch", json!({"anchor": "notes/store.md"}));
+    assert!(why.starts_with("2 files are called `notes/store.md`; name one: "), "{why}");
+    let why = failure(&mut client, "MemoryFetch", json!({"anchor": "otes/store.md"}));
+    assert!(why.starts_with("no node `otes/store.md`"), "{why}");
+    client.end();
+}
+
+#[test]
 fn everything_that_clients_of_the_old_server_send_is_taken() {
     let (folder, id) = compiled();
     let (store, writer) = (id("Store"), id("Writer"));

@@ -154,6 +154,31 @@ fn a_project_gets_a_server_and_two_skills() {
     assert!(skill.starts_with("---\nname: remindb-read\ndescription: "), "{skill}");
 }
 
+#[test]
+fn the_folder_that_made_the_memory_is_kept_compiled() {
+    let folder = world();
+    folder.write("project/notes/a.md", "# A\n");
+    folder.ok(["compile", "project/notes"]);
+    let shown = ok(&folder, "claude-code --no-hooks");
+    let note = "the server keeps `notes` compiled, where the memory is; --source names another";
+    assert!(shown.contains(note), "{shown}");
+    let settings = text(&folder, "project/.mcp.json");
+    let args = r#""--db", "notes/.remindb/memory.db", "--source", "notes"]"#;
+    assert!(settings.contains(args), "{settings}");
+    ok(&folder, "claude-code --no-hooks --source .");
+    let settings = text(&folder, "project/.mcp.json");
+    assert!(settings.contains(r#""--source", "."]"#), "{settings}");
+}
+
+#[test]
+fn a_project_whose_notes_are_in_no_memory_is_told_of_source() {
+    let folder = world();
+    let note = "no folder of notes is kept compiled; --source FOLDER does that";
+    assert!(ok(&folder, "claude-code").contains(note));
+    assert!(!ok(&folder, "claude-code --source .").contains(note));
+    assert!(!ok(&folder, "claude-code --scope user").contains(note));
+}
+
 /// Compares a client's settings, and the output about the permissions in them.
 #[track_caller]
 fn check_allowed(args: &str, path: &str, expected: Expect) {
@@ -1217,10 +1242,11 @@ fn copilot_beside_claude_code_in_one_project_is_told_twice_and_setup_says_so() {
     };
     for (first, second) in [("claude-code", "copilot-cli"), ("copilot-cli", "claude-code")] {
         let folder = world();
-        assert_eq!(told(&ok(&folder, first)), String::new());
+        let (first, second) = (format!("{first} --source ."), format!("{second} --source ."));
+        assert_eq!(told(&ok(&folder, &first)), String::new());
         expect![[r#"
             note: Copilot CLI runs the hooks of Claude Code in a project, too, and is told twice; to leave out its own: remindb setup copilot-cli --no-hooks
-        "#]].assert_eq(&told(&ok(&folder, second)));
+        "#]].assert_eq(&told(&ok(&folder, &second)));
         assert_eq!(told(&ok(&folder, &format!("{second} --no-hooks"))), String::new());
     }
 }

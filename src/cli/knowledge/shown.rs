@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::cli::advice::with_commands;
 use crate::cli::args::KnowledgeTask;
 use crate::cli::color::{ColorMode, TextRole};
 use crate::query::render::to_one_line;
@@ -47,7 +48,7 @@ pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorMode) ->
         _ => items(answer, paint, &mut out),
     }
     if out.is_empty() {
-        out = answer["note"].as_str().unwrap_or("none").to_owned() + "\n";
+        out = with_commands(answer["note"].as_str().unwrap_or("none")) + "\n";
     }
     out
 }

@@ -41,7 +41,8 @@ pub(super) fn launch(job: LaunchRequest<'_>) -> Result<Launch, CommandError> {
     if let Some(url) = &job.args.http {
         return http(job, url);
     }
-    let mut writer = ArgWriter { job, words: vec!["serve".to_owned()], notes: Vec::new() };
+    let words = vec!["serve".to_owned()];
+    let mut writer = ArgWriter { job, words, notes: Vec::new(), compiled: None };
     let memory = match job.scope {
         Scope::Project => writer.memory_of_project()?,
         Scope::User => writer.memory_of_user()?,
@@ -53,13 +54,7 @@ pub(super) fn launch(job: LaunchRequest<'_>) -> Result<Launch, CommandError> {
         Some(path) => writer.path("--also", &absolute(path)?)?,
         None => (),
     }
-    if let Some(source) = job.args.source.clone().or_else(|| path_in("REMINDB_SOURCE")) {
-        let source = absolute(&source)?;
-        if !source.is_dir() {
-            return Err(CommandError::Because(format!("no folder `{}`", source.display())));
-        }
-        writer.path("--source", &source)?;
-    }
+    writer.source()?;
     if let Some(tools) = &job.args.tools {
         writer.words.extend(["--tools".to_owned(), tools.to_string()]);
     }
@@ -98,6 +93,8 @@ struct ArgWriter<'a> {
     job: LaunchRequest<'a>,
     words: Vec<String>,
     notes: Vec<String>,
+    /// The folder of the project whose compile made its memory.
+    compiled: Option<PathBuf>,
 }
 
 impl ArgWriter<'_> {
@@ -124,12 +121,39 @@ impl ArgWriter<'_> {
         let found = around.find(Some(Scope::Project))?;
         let place = found.unwrap_or_else(|| around.new_in_project());
         let memory = absolute(&place.path)?;
+        if place.origin == PlaceOrigin::Below {
+            self.compiled = memory.parent().and_then(Path::parent).map(Path::to_owned);
+        }
         // A server that is started in the project finds these places itself, a new one included.
         let is_found = matches!(place.origin, PlaceOrigin::Project | PlaceOrigin::Former);
         if !is_at_work || !is_found {
             self.path("--db", &memory)?;
         }
         Ok(memory)
+    }
+
+    /// Adds the folder to keep compiled: the named one, else that of the project's memory.
+    fn source(&mut self) -> Result<(), CommandError> {
+        let named = self.job.args.source.clone().or_else(|| path_in("REMINDB_SOURCE"));
+        if let (None, Some(folder)) = (&named, &self.compiled) {
+            let folder = folder.strip_prefix(&self.job.home.folders.project).unwrap_or(folder);
+            self.notes.push(format!(
+                "the server keeps `{}` compiled, where the memory is; --source names another",
+                folder.display()
+            ));
+        }
+        let Some(source) = named.or_else(|| self.compiled.clone()) else {
+            if self.job.scope == Scope::Project {
+                let what = "no folder of notes is kept compiled; --source FOLDER does that";
+                self.notes.push(what.to_owned());
+            }
+            return Ok(());
+        };
+        let source = absolute(&source)?;
+        if !source.is_dir() {
+            return Err(CommandError::Because(format!("no folder `{}`", source.display())));
+        }
+        self.path("--source", &source)
     }
 
     /// Adds a flag with a path, relative to the project where its settings need it.

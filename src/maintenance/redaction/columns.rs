@@ -30,6 +30,7 @@ pub(super) fn all() -> Vec<TextColumn> {
 /// Columns of neither nodes nor their versions.
 const OTHERS: &[TextColumn] = &[
     column("root", "path", ColumnContent::Bound),
+    column("root", "name", ColumnContent::Words),
     column("file", "path", ColumnContent::Bound),
     column("file", "content_hash", ColumnContent::Names),
     column("file", "error", ColumnContent::Words),
@@ -66,6 +67,9 @@ const OTHERS: &[TextColumn] = &[
     column("receipt", "name", ColumnContent::Names),
     column("receipt", "request", ColumnContent::Names),
     column("receipt", "answer", ColumnContent::Names),
+    column("replica", "url", ColumnContent::Names),
+    column("replica", "hash", ColumnContent::Names),
+    column("replica", "unpublished", ColumnContent::Names),
 ];
 
 #[cfg(test)]

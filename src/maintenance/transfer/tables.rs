@@ -36,6 +36,7 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "typed_edge",
     "typed_edge_made",
     "receipt",
+    "replica",
 ];
 
 /// A table's schema in one database.

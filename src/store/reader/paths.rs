@@ -7,9 +7,27 @@ use crate::store::links::file_head;
 use crate::store::{ErrorStep, NodeKey, StoreError};
 
 impl Reader {
-    /// Returns the nodes that represent the files with a path, which is relative to their root or
-    /// absolute, and their absolute paths.
+    /// Returns the nodes that represent the files with a path, and their absolute paths.
+    ///
+    /// The path is relative to a root, absolute, or else begins with the last folders of a root, as
+    /// paths in a workspace do: `notes/a.md` for `a.md` of the root `/home/you/notes`.
     pub(crate) fn files_at(&self, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
+        let exact = self.files_below("", path)?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        for (slash, _) in path.match_indices('/').filter(|it| 0 < it.0) {
+            let found = self.files_below(&path[..slash], &path[slash + 1..])?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns the files at `path` of the roots whose own path ends in `folders`; without folders,
+    /// of every root, and the file with that absolute path.
+    fn files_below(&self, folders: &str, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
         const AT: &str = concat!(
             "
             SELECT ",
@@ -17,12 +35,14 @@ impl Reader {
             " AS first, root.path || '/' || file.path
               FROM root
              CROSS JOIN file ON file.root = root.id
-                            AND file.path IN (?1, substr(?1, length(root.path) + 2))
-             WHERE (file.path = ?1 OR root.path || '/' || file.path = ?1)
+                            AND file.path IN (?2, substr(?2, length(root.path) + 2))
+             WHERE CASE ?1 WHEN ''
+                   THEN file.path = ?2 OR root.path || '/' || file.path = ?2
+                   ELSE file.path = ?2 AND substr(root.path, -length(?1) - 1) = '/' || ?1 END
                AND first IS NOT NULL
              ORDER BY root.path"
         );
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
-        self.all(AT, params![path], read).doing("find a file")
+        self.all(AT, params![folders, path], read).doing("find a file")
     }
 }
