@@ -67,7 +67,12 @@ struct KnownFile {
     bytes: Vec<u8>,
     source: SourceText,
     syntax: Syntax,
-    /// The node of each node of the text; `None` where an agent forgot it.
+    nodes: KnownNodes,
+}
+
+/// The nodes and tombstones of a file by the index of each node of its text: one of the two.
+#[derive(Default)]
+struct KnownNodes {
     records: Vec<Option<NodeRecord>>,
     tombstones: Vec<Option<Tombstone>>,
 }
@@ -106,7 +111,7 @@ impl WriteBack {
         let path = file.row.path.clone();
         let kept = |why: String| Ok(Landing::Kept(format!("{path} {why}")));
         let is_it = |it: &Option<NodeRecord>| it.as_ref().is_some_and(|it| it.key == node.key);
-        let Some(idx) = file.records.iter().position(is_it) else {
+        let Some(idx) = file.nodes.records.iter().position(is_it) else {
             return Ok(Landing::Kept(format!("`{}` is not in {path}", node.id)));
         };
         if matches!(edit, FileEdit::Remove) && !is_subtree(batch, &file, idx)? {
@@ -169,10 +174,10 @@ impl WriteBack {
         let Some(source) = SourceText::read(&bytes, syntax, self.redactor()) else {
             return kept("is not UTF-8");
         };
-        let Some((records, tombstones)) = nodes_of(batch, &row, &source.tree)? else {
+        let Some(nodes) = nodes_of(batch, &row, &source.tree)? else {
             return kept("would be read otherwise than when it was compiled");
         };
-        Ok(Ok(KnownFile { row, bytes, source, syntax, records, tombstones }))
+        Ok(Ok(KnownFile { row, bytes, source, syntax, nodes }))
     }
 
     /// Updates the nodes of a file that has just been replaced.
@@ -183,7 +188,7 @@ impl WriteBack {
         change: Change,
         (idx, edit, stat): (usize, FileEdit<'_>, FileStat),
     ) -> Result<Landing, CompileError> {
-        let KnownFile { row, mut records, tombstones, .. } = file;
+        let KnownFile { row, nodes: KnownNodes { mut records, tombstones }, .. } = file;
         let Change { bytes, tree, origins } = change;
         if let FileEdit::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
@@ -297,34 +302,33 @@ impl WriteBack {
 }
 
 /// Returns the nodes of a text and its tombstones, by index; `None` if they do not agree.
-#[allow(clippy::type_complexity, reason = "two lists by the same index")]
 fn nodes_of(
     batch: &Batch<'_>,
     row: &FileRow,
     tree: &Tree,
-) -> Result<Option<(Vec<Option<NodeRecord>>, Vec<Option<Tombstone>>)>, CompileError> {
+) -> Result<Option<KnownNodes>, CompileError> {
     let (nodes, _) = apply::split_by_author(batch.file_nodes(row.id)?);
     let mut buried = batch.tombstones(row.id)?;
     let mut nodes = nodes.into_iter();
-    let (mut records, mut tombstones) = (Vec::new(), Vec::new());
+    let mut known = KnownNodes::default();
     for node in &tree.nodes {
         let hash = ContentHash::of(&node.content);
         let is_buried = |it: &Tombstone| {
             it.span == node.span && it.node_type == node.node_type && it.source_hash == hash
         };
         if let Some(at) = buried.iter().position(is_buried) {
-            tombstones.push(Some(buried.remove(at)));
-            records.push(None);
+            known.tombstones.push(Some(buried.remove(at)));
+            known.records.push(None);
             continue;
         }
         let is_it =
             |it: &NodeRecord| it.node_type == node.node_type && it.source_hash == Some(hash);
         let Some(record) = nodes.next().filter(is_it) else { return Ok(None) };
-        records.push(Some(record));
-        tombstones.push(None);
+        known.records.push(Some(record));
+        known.tombstones.push(None);
     }
     let is_all = nodes.next().is_none() && buried.is_empty();
-    Ok(is_all.then_some((records, tombstones)))
+    Ok(is_all.then_some(known))
 }
 
 /// Gives an overlay that an agent replaces its new text, so that the file takes nothing away.
@@ -369,10 +373,10 @@ fn place_tombstones(
 
 /// Returns whether the memory has the same nodes of the file below one as the file.
 fn is_subtree(batch: &Batch<'_>, file: &KnownFile, idx: usize) -> Result<bool, CompileError> {
-    let below = &file.records[idx..file.source.end_of(idx)];
+    let below = &file.nodes.records[idx..file.source.end_of(idx)];
     let of_file: HashSet<NodeKey> = below.iter().flatten().map(|it| it.key).collect();
     let mut n_found = 0;
-    let mut open: Vec<NodeRecord> = file.records[idx].iter().cloned().collect();
+    let mut open: Vec<NodeRecord> = file.nodes.records[idx].iter().cloned().collect();
     while let Some(node) = open.pop() {
         open.extend(batch.children_of(node.key)?);
         if node.source_hash.is_some() {
@@ -403,7 +407,7 @@ fn remove_below(batch: &mut Batch<'_>, node: Option<NodeRecord>) -> Result<(), C
 }
 
 fn keys_in(file: &KnownFile, range: Range<usize>) -> Vec<NodeKey> {
-    file.records[range].iter().flatten().map(|it| it.key).collect()
+    file.nodes.records[range].iter().flatten().map(|it| it.key).collect()
 }
 
 /// Returns the name of a note's file, without its ending.
