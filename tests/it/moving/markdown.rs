@@ -98,12 +98,16 @@ fn an_export_goes_to_an_empty_folder_only() {
         ! remindb: `full` is not empty; name another folder
         = 2
         $ export --format markdown full --force --db m.db
+        ! remindb: `--format markdown` replaces nothing: leave `--force` out, and name a folder that is empty or absent; see `remindb help export`
         = 2
         $ export --format markdown --db m.db
+        ! remindb: `export` needs the folder for the files of `--format markdown`; see `remindb help export`
         = 2
         $ export --format word x --db m.db
+        ! remindb: no format `word`; there are `markdown` and `agent-memory`, and without `--format` everything goes to one file; see `remindb help export`
         = 2
         $ export --format markdown empty --db m.db
+        exported: 24 nodes in 14 files, to empty
         = 0
     "#]]);
     assert_eq!(files(&folder, "full"), ["full/x.txt"]);
