@@ -13,8 +13,9 @@ CRANFIELD ?= ../shared/eval/cranfield
 DIALOGUES ?= ../shared/eval/dialogues
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash faults soak beside watch storm bench eval audit \
-        conformance clients agents browser pictures release package install
+.PHONY: demo build check test model fuzz crash faults soak beside alarms watch storm bench eval audit \
+        knowledge-bench \
+        conformance clients agents browser pictures release package install shared
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -56,8 +57,17 @@ faults:                 ## calls that fail, full disks, lost names, steps of the
 soak:                   ## 100,000 mixed calls over stdio and HTTP: nothing grows (SOAK_CALLS=)
 	cargo test --locked --test it soak:: -- --ignored --nocapture
 
+alarms:                 ## each hit of redaction in a folder of published sources (FOLDER=)
+	FOLDER='$(FOLDER)' cargo test --locked --lib fuzzing::alarms -- \
+	    --include-ignored --nocapture
+
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib surface::resources -- --ignored --nocapture
+
+shared:                 ## many machines, with a PostgreSQL of its own (STORM_S= STORM_SEEDS=, PG_BIN=)
+	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || test -n "$$PG_BIN" \
+	    || { echo "PostgreSQL is missing: apt-get install postgresql"; exit 1; }
+	cargo test --locked --test it shared:: -- --ignored --nocapture --test-threads 1
 
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
@@ -70,6 +80,10 @@ eval:                   ## how well it finds, beside plain full-text search (WOR
 	CRANFIELD='$(CRANFIELD)' DIALOGUES='$(DIALOGUES)' \
 	    cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
 	    $(if $(WORDS),--words $(WORDS))
+
+knowledge-bench:        ## episodes and concepts beside remind-mcp (REMIND=a Python with it, SIZES=)
+	cargo build --locked --release --quiet --bin remindb
+	python3 .ci/knowledge-bench.py $(BUILT)/release/remindb '$(or $(SIZES),1000 10000)' '$(REMIND)'
 
 audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny
 	PATH="$(CURDIR)/.tools/bin:$$PATH" .ci/audit

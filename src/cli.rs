@@ -18,6 +18,7 @@ mod completion;
 mod doctor;
 mod environment;
 mod export;
+mod foreign_import;
 mod gc;
 mod hook;
 mod import;
@@ -27,15 +28,21 @@ mod listen;
 mod logging;
 mod memories;
 mod memory_place;
+mod process_name;
 mod progress;
+mod providers;
 mod redact;
 mod remember;
+mod remind;
 mod restore;
 mod salvage;
 mod search;
 mod serve;
 #[cfg(feature = "desktop")]
 mod setup;
+mod sharing;
+#[cfg(feature = "shared")]
+mod space;
 mod tool;
 mod typed;
 mod view;
@@ -182,6 +189,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::ViewQuery(args) => view_query::run(args, context),
         #[cfg(feature = "desktop")]
         Command::Setup(args) => setup::run(args, context),
+        #[cfg(feature = "shared")]
+        Command::Space(args) => space::run(args, context),
+        #[cfg(not(feature = "shared"))]
+        Command::Space(_) => Err(CommandError::Because("this build has no `space`".to_owned())),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
         #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
@@ -221,9 +232,12 @@ fn variable(name: &str) -> Option<OsString> {
 fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     let settings = environment::memory_settings()?;
     let live = LiveWorkspace::without_folder(options(false, false)?)?;
+    let knowledge = environment::knowledge_settings(None)?;
     let db = memory_place::known_database(named, context)?;
+    let providers = providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
-    Ok(memory.with_workspace(live).with_memory_settings(settings))
+    let memory = memory.with_workspace(live).with_memory_settings(settings);
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
 }
 
 /// Makes a path absolute by the working directory, without resolving links.

@@ -3,6 +3,8 @@
 //! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
 //! every input that ever violated an invariant. Tests replay both.
 
+#[cfg(test)]
+mod alarms;
 pub mod align;
 pub mod arguments;
 pub mod changeset;
@@ -19,6 +21,7 @@ pub mod json;
 pub mod ledger;
 pub mod link;
 pub mod markdown;
+pub mod matcher;
 #[cfg(feature = "html")]
 pub mod mathml;
 pub mod memories;
@@ -61,6 +64,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger", check: ledger::ledger },
     Target { name: "link", check: link::link },
     Target { name: "markdown", check: markdown::markdown },
+    Target { name: "matcher", check: matcher::matcher },
     #[cfg(feature = "html")]
     Target { name: "mathml", check: mathml::mathml },
     Target { name: "memories", check: memories::memories },

@@ -2,6 +2,7 @@
 
 pub(crate) mod conversation;
 pub(crate) mod exported;
+pub(crate) mod foreign;
 pub(crate) mod ignore_patterns;
 pub(crate) mod parse;
 pub(crate) mod redact;

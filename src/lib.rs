@@ -32,6 +32,7 @@
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
+//! | `providers` | programs and services that a user names to reason, embed or rank |
 //! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
 //! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
 //! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
@@ -71,6 +72,7 @@
 //! | to add | touch |
 //! |---|---|
 //! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
+//! | a path of plain HTTP | its row in `surface/plain`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
 //! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
@@ -81,13 +83,15 @@
 //! # What always holds
 //!
 //! - Only `store` and `maintenance` know SQL. Only `server` and `cli` start threads, but for the
-//!   scoped ones that parse; only [`Clock`] reads a clock.
+//!   scoped ones that parse and those at the pipes of a user's program. Only [`Clock`] reads a
+//!   clock.
 //! - Permission is a type: a `Batch` writes, a `Reader` cannot.
 //! - A compile changes base texts. An overlay changes only where its file's block changed, and
 //!   nodes that belong to no file are never touched.
 //! - Reads warm nodes in one place, [`Memory`], after the answer was made.
 //! - A bad file, frame or query gets an answer that explains it, and ends nothing else.
-//! - No `unsafe`, no async runtime, no call to a network.
+//! - No `unsafe`, no async runtime. Only `providers` calls out, to what the user names, and only
+//!   with texts that redaction has passed; and `--shared`, to the PostgreSQL that it names.
 //!
 //! # Glossary
 //!
@@ -125,6 +129,7 @@ mod maintenance;
 mod mcp;
 mod memory;
 mod model;
+mod providers;
 mod query;
 mod server;
 mod settings;
@@ -146,7 +151,7 @@ pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};
 pub use crate::model::tree::{Format, Node, NodeType, Tree};
 pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
-pub use store::{LockHolder, StoreError};
+pub use store::{LockHolder, SharedError, StoreError};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {

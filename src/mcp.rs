@@ -99,6 +99,25 @@ pub(crate) struct ServerInfo {
     pub(crate) instructions: &'static str,
 }
 
+/// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlainRequest {
+    pub(crate) method: String,
+    /// The parts of the path below the root of the interface.
+    pub(crate) path: Vec<String>,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// An answer of the plain interface: a status of HTTP and one document of JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlainReply {
+    pub(crate) status: u16,
+    pub(crate) document: serde_json::Value,
+    /// The methods that there are, where the one that was asked for is none of them.
+    pub(crate) allowed: Option<&'static str>,
+}
+
 /// Runs the tools, resources and prompts of a registration, on any thread.
 pub(crate) trait Handler: Send + Sync + 'static {
     /// The part of a tool's row that tells how to run it.
@@ -143,6 +162,12 @@ pub(crate) trait Handler: Send + Sync + 'static {
     /// Returns a notice for the client. Beside a tool's reply, it keeps to the budget of that
     /// reply.
     fn notice(&self, _beside: Option<&Reply>) -> Option<Notice> {
+        None
+    }
+
+    /// Answers a request of the plain interface that a registration may have beside MCP; `None`
+    /// where it has none.
+    fn plain(&self, _request: &PlainRequest) -> Option<PlainReply> {
         None
     }
 

@@ -7,7 +7,9 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
+pub(crate) mod imported;
 pub(crate) mod knowledge;
+pub(crate) mod meaning;
 mod read_only;
 mod relate;
 pub(crate) mod second;
@@ -27,18 +29,24 @@ use crate::memory::compile::write_back::WriteBack;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
+use crate::memory::meaning::QuestionVectors;
 use crate::memory::rollback::LaterSnapshots;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{Kind, check_marked_text};
+use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::MemorySettings;
+use crate::settings::config::{KnowledgeSettings, MemorySettings};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::{ArchivedNodes, Reader};
+#[cfg(all(test, feature = "shared"))]
+use crate::store::shared::LogPlace;
+#[cfg(feature = "shared")]
+use crate::store::shared::{RootNamer, Sequencer, Sharing};
 use crate::store::{
     HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
 };
@@ -63,6 +71,12 @@ pub struct Memory {
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
     memory_settings: MemorySettings,
+    /// Settings of knowledge that count before those of the workspace, and after them.
+    knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    /// The programs and services that its user named.
+    providers: Providers,
+    /// Vectors of the questions that came last.
+    question_vectors: Mutex<QuestionVectors>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -113,6 +127,27 @@ impl Memory {
         Memory { memory_settings, ..self }
     }
 
+    /// Returns this memory with settings of knowledge that count before those of its folder, and
+    /// others that count after them.
+    #[must_use]
+    pub(crate) fn with_knowledge_settings(
+        self,
+        knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
+    ) -> Memory {
+        Memory { knowledge_settings, ..self }
+    }
+
+    /// Returns this memory with the programs and services that its user named.
+    #[must_use]
+    pub(crate) fn with_providers(self, providers: Providers) -> Memory {
+        Memory { providers, ..self }
+    }
+
+    /// Returns the programs and services that its user named.
+    pub(crate) fn providers(&self) -> &Providers {
+        &self.providers
+    }
+
     /// Returns this memory with the settings of a folder.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -139,10 +174,45 @@ impl Memory {
             output,
             second: None,
             memory_settings,
+            knowledge_settings: Default::default(),
+            providers: Providers::default(),
+            question_vectors: Mutex::default(),
             readers,
             heat_writer,
             writer,
         })
+    }
+
+    /// Makes the memory one of many that write through the log of `sequencer`; `namer` names roots.
+    #[cfg(feature = "shared")]
+    pub(crate) fn share(
+        &mut self,
+        sequencer: Arc<dyn Sequencer>,
+        namer: Box<RootNamer>,
+    ) -> Result<(), Error> {
+        Ok(self.writer.share(sequencer, namer)?)
+    }
+
+    /// Returns the message of a compile that was given none, without a path of this machine where
+    /// others read it.
+    pub(crate) fn compile_message(&self, asked: &str) -> String {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = self.sharing().filter(|_| Path::new(asked).is_absolute()) {
+            return format!("compile:{}", sharing.root_name(asked));
+        }
+        format!("compile:{asked}")
+    }
+
+    /// Publishes an image of the replica as it is.
+    #[cfg(all(test, feature = "shared"))]
+    pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {
+        Ok(self.writer.publish_image()?)
+    }
+
+    /// Returns the part that shares the memory; `None` where the memory is one file.
+    #[cfg(feature = "shared")]
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        self.writer.sharing()
     }
 
     /// Returns the write-ahead log, which grows until a checkpoint copies it into the file.
@@ -319,6 +389,12 @@ impl Memory {
         self.memory_settings.or(self.workspace().config.memory)
     }
 
+    /// Returns the settings of knowledge that count now.
+    pub(crate) fn knowledge_settings(&self) -> KnowledgeSettings {
+        let (first, last) = &self.knowledge_settings;
+        first.clone().or(&self.workspace().config.knowledge).or(last)
+    }
+
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.
     pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
         let others = {
@@ -392,6 +468,12 @@ impl Memory {
         let own = |query: &Query<'_>, options: &QueryOptions| {
             self.read(|reader| query::answer(reader, query, options))
         };
+        let meaning = match query {
+            Query::Search(search) => self.meaning_of(search.query),
+            _ => None,
+        };
+        let meant = meaning.as_ref().map(|it| query.meant_as(it));
+        let query = meant.as_ref().unwrap_or(query);
         let answer = match &self.second {
             Some(second) => second.answer_beside(query, &options, &own)?,
             None => own(query, &options)?,

@@ -2,6 +2,7 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
+pub(crate) mod consolidation_pace;
 pub(crate) mod entities;
 pub(crate) mod fields;
 pub(crate) mod file_stat;
@@ -14,3 +15,4 @@ pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod tree;
 pub(crate) mod values;
+pub(crate) mod vector;

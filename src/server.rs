@@ -16,6 +16,8 @@ pub(crate) mod sessions;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod own_folder;
+#[cfg(feature = "shared")]
+pub(crate) mod postgres;
 pub(crate) mod server_state;
 pub(crate) mod stdio;
 mod thread_group;

@@ -29,9 +29,16 @@ pub(crate) mod reader;
 mod readers;
 pub(crate) mod record;
 pub(crate) mod rename;
+pub(crate) mod replica_mark;
+#[cfg(feature = "shared")]
+mod root_names;
 pub(crate) mod schema;
+#[cfg(feature = "shared")]
+pub(crate) mod shared;
+mod shared_error;
 #[cfg(test)]
 pub(crate) mod testing;
+mod vector_writer;
 pub(crate) mod wal_files;
 mod writer;
 
@@ -43,16 +50,18 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
 pub(crate) use checkpoint::WriteAheadLog;
-pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
+pub(crate) use columns::{Attribute, Attributes, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
 pub(crate) use history::{Change, HistoryBounds, Moment, NodeVersion};
-pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE};
+pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE, RunningLease};
 pub use lock_holder::LockHolder;
 pub(crate) use prepared::Prepared;
 pub(crate) use readers::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
+pub use shared_error::SharedError;
+pub(crate) use vector_writer::VectorWriter;
 pub(crate) use writer::{CommitReport, Writer};
 
 /// Returns the single value of a statement, which each connection prepares once.
@@ -166,6 +175,8 @@ pub enum StoreError {
         /// The contradiction.
         what: String,
     },
+    /// The memory is shared, and its log is not where it should be, or as it should be.
+    Shared(SharedError),
     /// The linked SQLite is too old to be safe.
     OldSqlite {
         /// Its version.
@@ -231,6 +242,7 @@ impl fmt::Display for StoreError {
             StoreError::Corrupt { what } => {
                 write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
             }
+            StoreError::Shared(error) => error.fmt(f),
             StoreError::OldSqlite { found } => write!(
                 f,
                 "linked with SQLite {found}, which can corrupt a database that several \
@@ -244,8 +256,15 @@ impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
+            StoreError::Shared(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<SharedError> for StoreError {
+    fn from(error: SharedError) -> StoreError {
+        StoreError::Shared(error)
     }
 }
 
@@ -359,6 +378,7 @@ impl StoreError {
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
             | StoreError::TooOld { .. }
+            | StoreError::Shared(_)
             | StoreError::ForeignObjects { .. }
             | StoreError::Corrupt { .. } => true,
             _ => false,

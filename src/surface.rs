@@ -8,14 +8,16 @@ pub(crate) mod resources;
 
 pub(crate) mod changed_resources;
 mod confirmation;
+mod consolidation;
 mod nudges;
 pub(crate) mod observer;
+mod plain;
 pub(crate) mod prompts;
 mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -24,7 +26,7 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
+    Notice, PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -84,6 +86,9 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 /// A call on typed memories: arguments as they came, for it to check, and a JSON document.
 type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
+/// A call on typed memories that may ask its client.
+type AskingFn = fn(&Memory, &Map<String, Value>, &Call) -> Result<Value, HandlerError>;
+
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolRunner {
@@ -97,6 +102,8 @@ pub(crate) enum ToolRunner {
     Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
     /// Calls one method of the typed memories, whose errors have codes.
     Document(DocumentFn),
+    /// Calls one method of the typed memories, after questions to the client.
+    Asking(AskingFn),
 }
 
 impl Handler for MemoryHandler {
@@ -117,7 +124,10 @@ impl Handler for MemoryHandler {
                 Ok(change(&self.memory, args)?.into())
             }
             ToolRunner::Compile(compile) => compile(self, args, call),
-            ToolRunner::Document(answer) => self.document(*answer, args),
+            ToolRunner::Document(answer) => Ok(self.document(answer(&self.memory, given(args))?)),
+            ToolRunner::Asking(answer) => {
+                Ok(self.document(answer(&self.memory, given(args), call)?))
+            }
         }
     }
 
@@ -150,6 +160,10 @@ impl Handler for MemoryHandler {
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
         nudges::notice(&self.memory, beside)
+    }
+
+    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
+        Some(plain::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
@@ -206,14 +220,18 @@ fn read_row(
 }
 
 impl MemoryHandler {
-    fn document(&self, answer: DocumentFn, args: &Args) -> Result<Reply, HandlerError> {
-        let none = Map::new();
-        let answer = answer(&self.memory, args.whole().unwrap_or(&none))?;
+    fn document(&self, answer: Value) -> Reply {
         let text = answer.to_string();
         let structured = (self.memory.output() == Output::Structured).then_some(answer);
         // Programs read it by its keys: there is no room for a notice.
-        Ok(Reply { text, structured, budget: Some(0), ..Reply::default() })
+        Reply { text, structured, budget: Some(0), ..Reply::default() }
     }
+}
+
+/// Returns the arguments as they came.
+fn given(args: &Args) -> &Map<String, Value> {
+    static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    args.whole().unwrap_or(&NONE)
 }
 
 /// Returns the tool of notes or of knowledge of that name.

@@ -7,6 +7,7 @@ mod command_parsers;
 mod knowledge_args;
 mod knowledge_parser;
 mod memory_parsers;
+mod space_parser;
 mod tool_parser;
 mod values;
 
@@ -16,17 +17,19 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
-pub(crate) use client::Scope;
 #[cfg(feature = "desktop")]
-pub(crate) use client::{CLIENTS, Client};
+pub(crate) use client::Client;
+pub(crate) use client::{CLIENTS, Scope};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
     ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
-    RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell, ToolArgs,
-    ToolInput, ViewArgs, ViewQueryArgs, ViewTask,
+    RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, SharedFlag, Shell,
+    ToolArgs, ToolInput, ViewArgs, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
+#[cfg(feature = "shared")]
+pub(crate) use command::{SpaceArgs, SpaceTask};
 pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use values::suggestion;
 
@@ -103,6 +106,9 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("apply", include_str!("help/apply.txt"), |parser, db| {
         knowledge_parser::parse("apply", parser, db)
     }),
+    CommandSpec::new("consolidate", include_str!("help/consolidate.txt"), |parser, db| {
+        knowledge_parser::parse("consolidate", parser, db)
+    }),
     CommandSpec::new("undo", include_str!("help/undo.txt"), |parser, db| {
         knowledge_parser::parse("undo", parser, db)
     }),
@@ -130,6 +136,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("export", include_str!("help/export.txt"), command_parsers::export),
     CommandSpec::new("import", include_str!("help/import.txt"), command_parsers::import),
     CommandSpec::new("salvage", include_str!("help/salvage.txt"), command_parsers::salvage),
+    CommandSpec::new("space", include_str!("help/space.txt"), space_parser::space),
     CommandSpec::new("setup", include_str!("help/setup.txt"), agent_parsers::setup),
     CommandSpec::new("hook", include_str!("help/hook.txt"), agent_parsers::hook),
     CommandSpec::new(

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use super::args::CompileArgs;
 use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
+use super::sharing::OpenSpace;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
 use crate::ingest::scan::{Listing, PassedOver};
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
+    CompileError, CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
 };
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::settings::workspace::Workspace;
-use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, Writer};
+use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, SharedError, StoreError, Writer};
 
 pub(super) fn run(
     args: CompileArgs,
@@ -28,10 +29,17 @@ pub(super) fn run(
         // Checked before a new memory is created; in a known one the path may be a deleted file.
         Workspace::load(&check_new_root(&path)?, options.clone())?;
     }
-    let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     place.tell(context);
     place.make_folder()?;
-    let writer = Writer::open(&place.path, IfMissing::Create)?;
+    let space = OpenSpace::of(args.shared.as_ref(), &place.path, context)?;
+    let message = args.message.unwrap_or_else(|| match &space {
+        Some(space) => space.message(&path),
+        None => format!("compile:{}", args.path.display()),
+    });
+    let mut writer = Writer::open(&place.path, IfMissing::Create)?;
+    if let Some(space) = &space {
+        space.attach_writer(&mut writer)?;
+    }
     let _first = is_new.then(|| FirstCompile::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
@@ -54,7 +62,13 @@ pub(super) fn run(
     };
     let outcome = compile(&writer, &request, context.clock.now());
     progress.clear();
-    let report = outcome?;
+    let report = match outcome {
+        Err(CompileError::Store(StoreError::Shared(error @ SharedError::Compiled { .. }))) => {
+            let _ = writeln!(context.err, "remindb: {error}");
+            return Ok(CommandOutcome::NotFound);
+        }
+        outcome => outcome?,
+    };
     for warning in &report.warnings {
         // A warning that cannot be written must not undo the compile.
         let _ = writeln!(context.err, "remindb: warning: {warning}");

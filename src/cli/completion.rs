@@ -1,7 +1,13 @@
 //! `remindb completion`: prints a shell script, made from the help of the commands.
+//!
+//! Commands and flags are those of the help; values are listed here, by flag and by command.
 
-use super::args::{COMMANDS, Shell};
+use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
 use super::{CommandError, CommandOutcome, Context};
+use crate::ingest::foreign::FOREIGN_SOURCES;
+use crate::model::kinds::knowledge::EPISODE_KINDS;
+use crate::model::kinds::{IMPORTANCES, STATUSES};
+use crate::model::tree::NodeType;
 
 pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     context.say(script(shell))?;
@@ -21,43 +27,106 @@ fn names() -> String {
     COMMANDS.iter().map(|it| it.name).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the words that may follow a flag; a flag without a row takes files or anything.
+fn values_of_flags() -> Vec<(&'static str, String)> {
+    let clients = clients();
+    let sources = FOREIGN_SOURCES.iter().map(|it| it.name).collect::<Vec<_>>().join(" ");
+    // Types of memories and kinds of episodes, for `remember`, too.
+    let types = [&NodeType::ALL.map(NodeType::as_str)[..], EPISODE_KINDS].concat();
+    vec![
+        ("client", clients),
+        ("color", "auto always never".to_owned()),
+        ("detail", "label snippet full".to_owned()),
+        ("format", "agent-memory remind".to_owned()),
+        ("from", format!("agent-memory remind {sources}")),
+        ("importance", IMPORTANCES.join(" ")),
+        ("scope", Scope::NAMES.join(" ")),
+        ("status", STATUSES.join(" ")),
+        ("task", "consolidate triage conflicts health".to_owned()),
+        ("tools", "all core memory remind".to_owned()),
+        ("transport", "stdio http".to_owned()),
+        ("type", types.join(" ")),
+    ]
+}
+
+/// Returns the words that may follow a command.
+fn values_of_commands() -> Vec<(&'static str, String)> {
+    vec![
+        ("completion", "bash zsh fish".to_owned()),
+        ("help", names()),
+        ("hook", HookEvent::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")),
+        ("setup", clients()),
+    ]
+}
+
+fn clients() -> String {
+    CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")
+}
+
 fn bash() -> String {
     let mut cases = String::new();
     for row in COMMANDS {
         let flags: Vec<String> = row.flags().iter().map(|it| format!("--{it}")).collect();
         cases += &format!("        {}) words='{}' ;;\n", row.name, flags.join(" "));
     }
+    let mut values = String::new();
+    for (flag, words) in values_of_flags() {
+        values += &format!("        --{flag}) values='{words}' ;;\n");
+    }
+    let mut places = String::new();
+    for (command, words) in values_of_commands() {
+        places += &format!("        {command}) values='{words}' ;;\n");
+    }
+    let names = names();
     format!(
         "_remindb() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} words='{} --help --version'
+    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
+    local words='{names} --help --version' values=
     case ${{COMP_WORDS[1]}} in
 {cases}    esac
-    [ \"$COMP_CWORD\" -eq 1 ] && words='{} --help --version'
+    case $before in
+{values}    esac
+    [ \"$COMP_CWORD\" -eq 2 ] && case $before in
+{places}    esac
+    [ \"$COMP_CWORD\" -eq 1 ] && words='{names} --help --version'
+    if [ \"$before\" = --db ]; then
+        COMPREPLY=($(compgen -f -X '!*.db' -- \"$current\") $(compgen -d -- \"$current\"))
+        return
+    fi
     case $current in
         -*) COMPREPLY=($(compgen -W \"$words\" -- \"$current\")) ;;
         *) if [ \"$COMP_CWORD\" -eq 1 ]; then
                COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))
+           elif [ -n \"$values\" ]; then
+               COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))
            else
                COMPREPLY=($(compgen -f -- \"$current\"))
            fi ;;
     esac
 }}
 complete -o filenames -F _remindb remindb
-",
-        names(),
-        names()
+"
     )
 }
 
 fn fish() -> String {
     let mut lines = format!("complete -c remindb -n __fish_use_subcommand -f -a '{}'\n", names());
+    let values = values_of_flags();
     for row in COMMANDS {
         for flag in row.flags() {
+            let words = values.iter().find(|(name, _)| *name == flag);
+            let words = words.map(|(_, words)| format!(" -x -a '{words}'"));
             lines += &format!(
-                "complete -c remindb -n '__fish_seen_subcommand_from {}' -l {flag}\n",
-                row.name
+                "complete -c remindb -n '__fish_seen_subcommand_from {}' -l {flag}{}\n",
+                row.name,
+                words.unwrap_or_default()
             );
         }
+    }
+    for (command, words) in values_of_commands() {
+        lines += &format!(
+            "complete -c remindb -n '__fish_seen_subcommand_from {command}' -a '{words}'\n"
+        );
     }
     lines
 }

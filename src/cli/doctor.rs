@@ -2,14 +2,19 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::args::DoctorArgs;
-use super::color::TextRole;
+use super::color::{ColorMode, TextRole};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
+use super::providers::providers;
+use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::heal;
 use crate::maintenance::transfer::TransferError;
+use crate::query::render::to_one_line;
 use crate::store::StoreError;
 
 pub(super) fn run(
@@ -33,7 +38,12 @@ pub(super) fn run(
         progress.clear();
         examined.map_err(|error| advised(error, &db))?
     };
-    if args.is_json {
+    let providers = examine_providers(args.is_reaching, context)?;
+    if args.is_json && args.is_reaching {
+        let mut document: Value = serde_json::from_str(&report.to_json())?;
+        document["providers"] = providers.iter().map(ExaminedProvider::to_json).collect();
+        context.say(format_args!("{document}\n"))?;
+    } else if args.is_json {
         // Programs get the bytes that a client of the server gets.
         let end = if context.is_out_terminal { "\n" } else { "" };
         context.say(format_args!("{}{end}", report.to_json()))?;
@@ -56,12 +66,71 @@ pub(super) fn run(
             };
             context.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
         }
+        if args.is_reaching && providers.is_empty() {
+            context.say("\nyour settings name no provider: nothing is sent anywhere\n")?;
+        }
+        for (nth, provider) in providers.iter().enumerate() {
+            let gap = if nth == 0 { "\n" } else { "" };
+            let line = provider.line(context.paint);
+            context.say(format_args!("{gap}{line}\n"))?;
+        }
     }
-    Ok(if report.status() == CheckStatus::Fail {
+    if args.is_fix {
+        tell_unpublished(&db, context);
+    }
+    let is_gone = providers.iter().any(|it| matches!(it.reached, Some(Err(_))));
+    Ok(if is_gone || report.status() == CheckStatus::Fail {
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done
     })
+}
+
+/// A provider, and whether it is there if it was asked.
+struct ExaminedProvider {
+    job: &'static str,
+    name: String,
+    reached: Option<Result<String, String>>,
+}
+
+/// Returns the providers of the user, each asked if wanted.
+fn examine_providers(
+    is_reaching: bool,
+    context: &mut Context<'_>,
+) -> Result<Vec<ExaminedProvider>, CommandError> {
+    let providers = providers(context)?;
+    let examined = providers.all().map(|(job, provider)| ExaminedProvider {
+        job: job.name(),
+        name: provider.name().to_owned(),
+        reached: is_reaching.then(|| provider.reach().map_err(|it| it.to_string())),
+    });
+    Ok(examined.collect())
+}
+
+impl ExaminedProvider {
+    fn line(&self, paint: ColorMode) -> String {
+        let ExaminedProvider { job, name, reached } = self;
+        let (glyph, role, said) = match reached {
+            None => ("·", TextRole::Dim, "not asked; --providers asks it"),
+            Some(Ok(said)) => ("✓", TextRole::Good, said.as_str()),
+            Some(Err(why)) => ("✗", TextRole::Bad, why.as_str()),
+        };
+        format!(
+            "{} {job:<20} {}: {}",
+            paint.paint(role, glyph),
+            to_one_line(name),
+            to_one_line(said)
+        )
+    }
+
+    fn to_json(&self) -> Value {
+        let said = match &self.reached {
+            Some(Ok(said) | Err(said)) => said.as_str(),
+            None => "",
+        };
+        let is_reached = matches!(self.reached, Some(Ok(_)));
+        json!({"job": self.job, "name": self.name, "reachable": is_reached, "detail": said})
+    }
 }
 
 /// Adds a hint to the error about a file that may be a damaged memory.

@@ -2,14 +2,19 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{CommandError, variable};
-use crate::settings::config::{CONFIG_BYTES_MAX, LogLevel, MemorySettings, UserConfig};
+use crate::settings::config::{
+    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, MemorySettings, UserConfig,
+};
 
 /// The user's file, below the folder of settings.
 const USER_FILE: &str = "remindb/config.json";
+
+/// The file of settings of Remind, in a folder `.remind` of a project or of a person.
+const REMIND_FILE: &str = ".remind/remind.config.json";
 
 /// Names of levels of the log; `LOG_LEVEL` is shared with other programs, which have others.
 const LEVELS: [(&str, LogLevel); 6] = [
@@ -29,6 +34,35 @@ pub(super) fn memory_settings() -> Result<MemorySettings, CommandError> {
 /// Returns the settings of typed memories outside of a folder: the environment's, then the user's.
 pub(super) fn memory_settings_of_user() -> Result<MemorySettings, CommandError> {
     Ok(memory_settings()?.or(user_config()?.config().memory))
+}
+
+/// Returns the settings of knowledge that the environment makes, which count before all others, and
+/// those of files of Remind, which count after all others: of the folder, then of the person.
+pub(super) fn knowledge_settings(
+    folder: Option<&Path>,
+) -> Result<(KnowledgeSettings, KnowledgeSettings), CommandError> {
+    let first = KnowledgeSettings::of_environment(text_of).map_err(CommandError::Because)?;
+    let folder = folder.map(Path::to_owned).or_else(|| std::env::current_dir().ok());
+    let home = variable("HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+    let files = [folder, home].into_iter().flatten().map(|it| it.join(REMIND_FILE));
+    let last =
+        files.fold(KnowledgeSettings::default(), |first, file| first.or(&remind_file(&file)));
+    Ok((first, last))
+}
+
+/// Reads a file of settings of Remind. What is wrong in it is told, and ignored.
+fn remind_file(path: &PathBuf) -> KnowledgeSettings {
+    let (settings, wrong) = match read(path) {
+        Ok(text) => KnowledgeSettings::of_remind(&text),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return KnowledgeSettings::default();
+        }
+        Err(error) => (KnowledgeSettings::default(), vec![format!("cannot be read: {error}")]),
+    };
+    for why in wrong {
+        log::warn!("`{}`: {why}; it is ignored", path.display());
+    }
+    settings
 }
 
 /// Returns the level of the log that the environment names.

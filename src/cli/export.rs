@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, agent_memory};
+use super::{CommandError, CommandOutcome, Context, agent_memory, remind};
 use crate::maintenance::transfer::{self, AtomicFile, IfExists, MarkdownReport, TransferError};
 
 pub(super) fn run(
@@ -35,6 +35,9 @@ pub(super) fn run(
             let done = format!("exported: {n_nodes} nodes in {n_files} files, to {folder}\n");
             context.say(format_args!("{done}"))?;
             return Ok(CommandOutcome::Done);
+        }
+        ExportTarget::Remind(dest) => {
+            return remind::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
     let Some(dest) = dest else {

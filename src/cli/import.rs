@@ -1,5 +1,5 @@
-//! `remindb import`: makes a new memory of an export or of a database of remindb 0.3, or adds the
-//! typed memories of a folder.
+//! `remindb import`: makes a new memory of an export or of a database of remindb 0.3, or adds typed
+//! memories, the knowledge of Remind or what another program remembers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
@@ -8,7 +8,9 @@ use std::path::Path;
 use super::args::{ImportArgs, ImportSource};
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory};
+use super::{
+    CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory, foreign_import, remind,
+};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportLines, ImportReport, OldImport};
 
@@ -21,6 +23,10 @@ pub(super) fn run(
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
         ImportSource::AgentMemory(folder) => agent_memory::import(&folder, &db, context),
+        ImportSource::Foreign(source, path, mode) => {
+            foreign_import::import(source, path, &db, mode, context)
+        }
+        ImportSource::Remind(source) => remind::import(&source, &db, context),
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }

@@ -1,5 +1,6 @@
 //! The commands about knowledge: recall, review, apply, undo, ingest, and lists.
 
+mod consolidate;
 mod shown;
 
 use std::io::{Read, stdin};
@@ -9,13 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandError, CommandOutcome, Context, typed};
+use super::{CommandError, CommandOutcome, Context, environment, typed};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest, ReviewRequest,
     parse_changeset,
 };
 use crate::memory::typed::MemoryError;
+use crate::settings::config::KnowledgeSettings;
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
 
@@ -28,6 +30,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     match args.task {
         KnowledgeTask::Apply => apply(args, context),
+        KnowledgeTask::Consolidate => consolidate::run(args, context),
         KnowledgeTask::Undo => undo(args, context),
         KnowledgeTask::Ingest => ingest(args, context),
         _ => read(args, context),
@@ -42,7 +45,10 @@ fn because(error: MemoryError) -> CommandError {
 fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { task, arguments, db, is_json, .. } = args;
     let recall = match task {
-        KnowledgeTask::Recall => Some(RecallRequest::parse(&arguments).map_err(because)?),
+        KnowledgeTask::Recall => {
+            let request = RecallRequest::parse(&arguments).map_err(because)?;
+            Some(request.weighed_by(&settings()?))
+        }
         _ => None,
     };
     let reader = Reader::open(&known_database(db, context)?)?;
@@ -184,7 +190,14 @@ fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutco
     Ok(CommandOutcome::Done)
 }
 
-fn open(db: &Path, context: &Context<'_>) -> Result<Memory, CommandError> {
+/// Returns the settings of knowledge outside of a compiled folder.
+fn settings() -> Result<KnowledgeSettings, CommandError> {
+    let (first, last) = environment::knowledge_settings(None)?;
+    let user = environment::user_config()?;
+    Ok(first.or(&user.config().knowledge).or(&last))
+}
+
+fn open(db: &Path, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     typed::open_to_write(db, IfMissing::Create, context)
 }
 
@@ -195,6 +208,8 @@ pub(super) fn remember(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let request = knowledge::RememberRequest::parse(arguments).map_err(because)?;
+    // Before a memory is made for nothing.
+    request.check_kinds(&settings()?.kinds()).map_err(because)?;
     let db = database_to_make(db, None, context)?;
     let answer = open(&db, context)?.remember(request).map_err(because)?;
     if is_json {

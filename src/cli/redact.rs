@@ -10,6 +10,7 @@ use serde_json::json;
 use super::args::RedactArgs;
 use super::backups::{BackupWish, SafetyCopy};
 use super::memory_place::known_database;
+use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
@@ -39,6 +40,7 @@ pub(super) fn run(
     } else {
         context.say(to_text(&done, mode))?;
     }
+    tell_unpublished(&db, context);
     let is_clean = match mode {
         RedactionMode::DryRun => done.n_secrets() == 0,
         RedactionMode::Rewrite => done.left.is_empty(),

@@ -5,6 +5,7 @@ use super::backups::prune;
 use super::environment::memory_settings_of_user;
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
+use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
@@ -36,6 +37,7 @@ pub(super) fn run(
         context.say(format_args!("kept what was there: {}\n", safety.display()))?;
     }
     let BackupReport { n_nodes, fingerprint, .. } = state;
+    tell_unpublished(&db, context);
     let db = db.display();
     context.say(format_args!("restored: {n_nodes} nodes, state {fingerprint}, to {db}\n"))?;
     Ok(CommandOutcome::Done)

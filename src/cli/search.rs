@@ -45,6 +45,7 @@ pub(super) fn run(
         detail,
         filter,
         limit: args.limit,
+        meaning: None,
         has_dates: args.has_dates,
     };
     let output = if args.is_json { Output::Structured } else { Output::Text };

@@ -1,16 +1,17 @@
 //! `remindb serve`: the memory over MCP, on the standard streams or over HTTP.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
-use super::environment::{log_level, memory_settings};
+use super::environment::{knowledge_settings, log_level, memory_settings};
 use super::listen::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
+use super::process_name::process_name;
+use super::providers::providers;
+use super::sharing::OpenSpace;
 use super::{
     CommandError, CommandOutcome, Context, absolute, browser, listen, logging, n_threads, options,
     variable,
@@ -21,7 +22,9 @@ use crate::memory::compile::FileWarning;
 use crate::memory::second::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
-use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
+use crate::server::background::{
+    checkpoint, consolidation, heat_tick, notify, session_writer, vectors,
+};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
@@ -59,8 +62,8 @@ pub(super) fn run(
         let warning = FileWarning::from(Workspace::to_skipped_path(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
-    let memory = open_memory(args, live, context)?;
-    let holder = holder();
+    let (memory, space) = open_memory(args, live, context)?;
+    let holder = process_name();
     let ledger_use = if source.is_some() { LedgerUse::Kept } else { LedgerUse::Dropped };
     let seat = transport_info
         .as_ref()
@@ -81,6 +84,7 @@ pub(super) fn run(
         registry: registry.clone(),
         history: history.clone(),
         logs: logs.clone(),
+        space: space.as_ref().and_then(OpenSpace::fact),
     };
     let recorder = Arc::new(SessionRecorder { registry, waker: Waker::default(), history, logs });
     let handler = MemoryHandler {
@@ -95,7 +99,9 @@ pub(super) fn run(
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
-    let background = background(&server, recording, rescan);
+    let mut background = background(&server, recording, rescan, space.as_ref());
+    background.extend(consolidating(&server, &holder)?);
+    background.extend(embedding(&server, &holder)?);
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -176,11 +182,18 @@ fn open_memory(
     args: ServeArgs,
     live: LiveWorkspace,
     context: &mut Context<'_>,
-) -> Result<Memory, CommandError> {
+) -> Result<(Memory, Option<OpenSpace>), CommandError> {
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
-    let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
+    let space = OpenSpace::of(args.shared.as_ref(), &database, context)?;
+    let mut memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
+    if let Some(space) = &space {
+        space.attach(&mut memory)?;
+    }
+    let knowledge = knowledge_settings(live.root())?;
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
+    let memory = memory.with_knowledge_settings(knowledge);
+    let memory = memory.with_providers(providers(context)?);
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
         None => memory,
@@ -189,7 +202,7 @@ fn open_memory(
         log::info!("a new memory was made at `{}`", database.display());
     }
     let is_structured = args.is_structured || memory.workspace().config.server.structured;
-    Ok(if is_structured { memory.with_structured() } else { memory })
+    Ok((if is_structured { memory.with_structured() } else { memory }, space))
 }
 
 fn server_of(
@@ -257,6 +270,7 @@ fn background(
     server: &Arc<Server<MemoryHandler>>,
     recording: Option<(Arc<SessionRecorder>, Duration)>,
     rescan: Option<Rescanner>,
+    space: Option<&OpenSpace>,
 ) -> Vec<BackgroundTask> {
     let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
     all.extend(
@@ -266,6 +280,11 @@ fn background(
         let server = Arc::clone(server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
         BackgroundTask { name: "rescan", work }
+    }));
+    all.extend(space.map(|space| {
+        let (server, follow) = (Arc::clone(server), space.follower());
+        let work = Box::new(move |stop: &Stop| follow(&server.handler.memory, stop));
+        BackgroundTask { name: "follow", work }
     }));
     all
 }
@@ -311,6 +330,38 @@ fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     BackgroundTask { name: "checkpoint", work: Box::new(work) }
+}
+
+/// Consolidates episodes, where the user named a provider for it.
+fn consolidating(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Option<BackgroundTask>, CommandError> {
+    let memory = &server.handler.memory;
+    let is_on = memory.workspace().config.consolidation.automatic;
+    let Some(provider) = memory.providers().completion.clone().filter(|_| is_on) else {
+        return Ok(None);
+    };
+    let leases = Arc::new(memory.leases(holder)?);
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| {
+        consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
+    };
+    Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
+}
+
+/// Gives vectors to texts, where the user named a source of them.
+fn embedding(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Option<BackgroundTask>, CommandError> {
+    let memory = &server.handler.memory;
+    let Some(source) = memory.providers().embeddings.clone() else { return Ok(None) };
+    let leases = Arc::new(memory.leases(holder)?);
+    let server = Arc::clone(server);
+    let work =
+        move |stop: &Stop| vectors::run_vectors(&server.handler.memory, &source, &leases, stop);
+    Ok(Some(BackgroundTask { name: "vectors", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.
@@ -363,12 +414,6 @@ fn interval(
             .map_err(|why| CommandError::Because(format!("`{NAME}` {why}"))),
         (None, None) => Ok(None),
     }
-}
-
-/// Returns a unique name for this process, even among machines with equal process ids.
-pub(super) fn holder() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!("{}-{random:016x}", std::process::id())
 }
 
 /// Returns the folder at a path, absolute and without links.

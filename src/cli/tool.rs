@@ -52,7 +52,7 @@ pub(super) fn run(
             let answer = change(&memory, &checked)?;
             (answer, undo(before, newest(&memory)?, db.as_deref()))
         }
-        ToolRunner::Compile(_) | ToolRunner::Document(_) => {
+        ToolRunner::Compile(_) | ToolRunner::Document(_) | ToolRunner::Asking(_) => {
             return Err(CommandError::Because(format!("{tool} has no command of this kind")));
         }
     };

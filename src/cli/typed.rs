@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::color::{ColorMode, TextRole};
-use super::{CommandError, Context, environment, options, serve, variable};
+use super::{CommandError, Context, environment, options, providers, serve, variable};
 use crate::memory::Memory;
 use crate::memory::typed::TypedMemory;
 use crate::query::render::to_one_line;
@@ -25,19 +25,25 @@ const LINES_MAX: usize = 4;
 pub(super) fn open_to_write(
     db: &Path,
     if_missing: IfMissing,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Memory, CommandError> {
+    let providers = providers::providers(context)?;
     let settings = environment::memory_settings()?;
     let options = options(false, false)?;
     let named = variable("REMINDB_SOURCE").map(|it| serve::folder(Path::new(&it))).transpose()?;
     let named = named.map(|it| LiveWorkspace::start(&it, options.clone())).transpose()?;
     let memory = Memory::open_at(db, if_missing, context.clock.clone())?;
-    let live = match (named, memory.roots()?.as_slice()) {
+    // A root that lies on other machines only has no settings here.
+    let mut roots = memory.roots()?;
+    roots.retain(|it| Path::new(&it.path).is_absolute());
+    let live = match (named, roots.as_slice()) {
         (Some(live), _) => live,
         (None, [root]) => LiveWorkspace::start(Path::new(&root.path), options)?,
         (None, _) => LiveWorkspace::without_folder(options)?,
     };
-    Ok(memory.with_workspace(live).with_memory_settings(settings))
+    let knowledge = environment::knowledge_settings(live.root())?;
+    let memory = memory.with_workspace(live).with_memory_settings(settings);
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
 }
 
 /// Renders a memory: its type and text, then its id and the facts about it.

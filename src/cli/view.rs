@@ -10,7 +10,8 @@ use super::args::ViewArgs;
 use super::environment::log_level;
 use super::listen::{self, PageLinks};
 use super::memory_place::known_database;
-use super::serve::{holder, quiet_panics};
+use super::process_name::process_name;
+use super::serve::quiet_panics;
 use super::{CommandError, CommandOutcome, Context, browser, logging, options, variable};
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::ReadOnlyMemory;
@@ -73,7 +74,7 @@ fn observer(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let registry = Registry::new(TransportInfo::http(listen), holder(), LedgerUse::Dropped);
+    let registry = Registry::new(TransportInfo::http(listen), process_name(), LedgerUse::Dropped);
     let history = folder.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerState {
@@ -83,6 +84,7 @@ fn observer(
         registry: registry.clone(),
         history,
         logs: logs.clone(),
+        space: None,
     };
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());

@@ -6,6 +6,7 @@
 
 mod digest;
 mod shapes;
+mod spoken;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 pub(crate) use digest::{Digest, SecretScrubber};
 use shapes::TranscriptEvent;
+pub(crate) use spoken::{SpokenText, each_spoken};
 
 /// Bytes of one text that are kept; the rest of a longer one is dropped.
 const TEXT_BYTES_MAX: usize = 64 * 1024;

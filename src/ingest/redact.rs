@@ -16,9 +16,13 @@ mod custom;
 mod key_name;
 mod keyword;
 mod kinds;
+#[cfg(test)]
+mod measure;
 mod pem;
 mod prefilter;
+mod site;
 mod span;
+mod surroundings;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,9 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::Millis;
-use crate::store::commit::commit;
 use crate::store::lock_holder::begin_write;
 use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
 
@@ -60,18 +59,25 @@ impl Writer {
         let mut collected = {
             let conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
-            let tx = begin_write(&conn, "begin a collection")?;
-            self.file_identity().check_locked()?;
-            let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
-            files::forget_lost(&tx)?;
+            let drop = |tx: &Transaction<'_>| {
+                let collected = GcReport { bytes_before, ..drop_before(tx, keep)? };
+                files::forget_lost(tx)?;
+                Ok(collected)
+            };
             match mode {
                 GcMode::Real => {
-                    commit(tx, "commit the collection")?;
+                    let doing = ("begin a collection", "commit the collection");
+                    let collected = self.transact(&conn, doing.0, doing.1, drop)?;
                     self.file_identity().confirm(&conn)?;
+                    collected
                 }
-                GcMode::DryRun => tx.rollback().doing("roll back")?,
+                GcMode::DryRun => {
+                    let tx = begin_write(&conn, "begin a collection")?;
+                    let collected: Result<GcReport, StoreError> = drop(&tx);
+                    tx.rollback().doing("roll back")?;
+                    collected?
+                }
             }
-            collected
         };
         collected.bytes_after = collected.bytes_before;
         if mode == GcMode::Real {
@@ -98,6 +104,7 @@ impl Writer {
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
         let rewritten = conn.execute_batch("VACUUM").doing("rewrite the file");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
+        self.record_again(&conn)?;
         rewritten?;
         let emptied = checkpoint::empty(&conn, READERS_WAIT);
         busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
@@ -122,6 +129,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
                 WHERE source_hash IS NOT NULL AND source_hash <> content_hash)";
     const TEXT_BYTES: &str = "SELECT ifnull(sum(octet_length(content)), 0) FROM blob";
     const DROP_CHANGES: &str = "DELETE FROM diff WHERE snapshot <= ?1";
+    const DROP_COUNTS: &str = "DELETE FROM change_count WHERE snapshot <= ?1";
     const BEGIN_HERE: &str = "UPDATE snapshot SET parent = NULL WHERE ?1 <= id AND parent < ?1";
     const DROP: &str = "DELETE FROM snapshot WHERE id < ?1";
     let doing = "forget old snapshots";
@@ -147,6 +155,7 @@ fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError
     let n_texts = conn.execute(DROP_TEXTS, [base]).doing(doing)?;
     let text_bytes = before - bytes()?;
     let n_changes = conn.execute(DROP_CHANGES, [base]).doing(doing)?;
+    conn.execute(DROP_COUNTS, [base]).doing(doing)?;
     conn.execute(BEGIN_HERE, [base]).doing(doing)?;
     let n_snapshots = conn.execute(DROP, params![base]).doing(doing)?;
     let n_left = n - i64::try_from(n_snapshots).unwrap_or(n);

@@ -33,6 +33,7 @@ use crate::store::columns::ColumnContent;
 use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::lock_holder::begin_write;
+use crate::store::replica_mark::mark_unpublished;
 use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
 use crate::text;
 
@@ -150,6 +151,9 @@ fn rewrite(
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("drop the list of secrets")?;
+        if !redaction.kinds.is_empty() {
+            mark_unpublished(&tx, "redact")?;
+        }
         commit(tx, "commit the scrubbed memory")?;
     }
     Ok((redaction, secrets))

@@ -205,6 +205,7 @@ pub(crate) fn compile(
     request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
+    place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
     let plan = planner::make_plan(writer, request, None)?;
     report.add(carry_out(writer, request, plan, now)?);
@@ -241,12 +242,25 @@ pub(crate) fn rescan(
     watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
+    place_root(writer, request)?;
     let mut report = compile_others(writer, request, now)?;
     let mut plan = planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, &request.stopwatch, now);
     report.add(carry_out(writer, request, plan, now)?);
     watch.start();
     Ok(report)
+}
+
+/// Finds the root of a shared memory that lies at the path on this machine.
+fn place_root(writer: &Writer, request: &CompileRequest<'_>) -> Result<(), CompileError> {
+    #[cfg(feature = "shared")]
+    if writer.sharing().is_some()
+        && let Ok(root) = planner::root_at_first(request.path)
+    {
+        writer.place_root(&root)?;
+    }
+    let _ = (writer, request);
+    Ok(())
 }
 
 fn carry_out(
@@ -264,6 +278,8 @@ fn carry_out(
     if is_idle && request.temperatures_for == InitialTemperaturesFor::NewNodes {
         return Ok(report);
     }
+    #[cfg(feature = "shared")]
+    writer.claim_root(&plan.root)?;
     slices::write(writer, request, &plan, changed, (&mut report, now))?;
     report.purged.sort_unstable();
     if report.reseeded == Some(0) {

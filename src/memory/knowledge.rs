@@ -5,10 +5,13 @@
 
 mod apply;
 mod changeset;
+pub(crate) mod consolidate;
 mod documents;
 mod entities;
+mod exported;
 mod facts;
 mod given;
+mod imported;
 mod ingest;
 mod lines;
 mod nodes;
@@ -24,10 +27,15 @@ mod tests;
 
 pub(crate) use apply::ApplyRequest;
 pub(crate) use documents::{
-    LIST_DEFAULT, LIST_MAX, concept_document, concepts_document, conflicts_document,
-    entities_document, entity_document, episodes_document, topics_document,
+    BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
+    concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
+    conflicts_document, entities_document, entity_document, entity_record, entity_records,
+    episode_record, episode_records, episodes_document, episodes_of_entity, events_document,
+    graph_record, query_record, stats_document, topics_document,
 };
-pub(crate) use ingest::IngestRequest;
+pub(crate) use exported::{ExportCounts, export_remind};
+pub(crate) use imported::KnowledgeImport;
+pub(crate) use ingest::{IngestRequest, hand_in};
 #[cfg(any(test, fuzzing))]
 pub(crate) use lines::print_changeset;
 pub(crate) use lines::{NumberedOperation, parse_changeset};

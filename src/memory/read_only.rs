@@ -54,6 +54,8 @@ pub struct ReadOnlyMemory {
 /// A fact that the process knows and the database does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessFact<'a> {
+    /// The space of a shared memory, and where its replica stands.
+    Space,
     /// The latest scan of the source folder.
     Rescan,
     /// The latest log records.
@@ -90,6 +92,11 @@ pub(crate) trait ProcessFacts: Send + Sync {
 
     /// Returns all names of a kind, in their order.
     fn names(&self, of: RuntimeListing) -> Vec<String>;
+
+    /// Returns whether the process only looks at a memory that others may serve.
+    fn is_observer(&self) -> bool {
+        false
+    }
 }
 
 /// A process without state beside its memory.
@@ -106,6 +113,7 @@ impl ProcessFacts for NoProcess {
                     "purged_files": [],
                 },
             })),
+            ProcessFact::Space => Some(Value::Null),
             ProcessFact::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
             ProcessFact::Sessions | ProcessFact::Clients | ProcessFact::SessionLogs => {
                 Some(Value::Array(Vec::new()))

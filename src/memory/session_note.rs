@@ -2,7 +2,8 @@
 //!
 //! The note is a text below the heading of its day, under the root [`LOG_ROOT`], which belongs to
 //! no file. A second capture of a session updates its note: each is at most one snapshot. A note
-//! that somebody forgot meanwhile stays forgotten.
+//! that somebody forgot meanwhile stays forgotten. What a note says is handed in as raw text, too,
+//! of which an agent draws episodes.
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Error;
+use super::knowledge::hand_in;
 use crate::ingest::conversation::{Conversation, Digest, SecretScrubber};
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
@@ -95,10 +97,19 @@ impl SessionCapture<'_> {
                 },
                 None => self.find(batch, day)?,
             };
-            Ok(Some(match known {
+            let before = known.as_ref().map(|it| rest_of(&it.content).to_owned());
+            let note_id = match known {
                 Some(old) => update(batch, &old, &label, &content)?,
                 None => batch.insert_typed_node(&data(&label, &content), &[LOG_ROOT, day])?.1,
-            }))
+            };
+            let said = rest_of(&content);
+            if before.as_deref() != Some(said) && !said.trim().is_empty() {
+                // Its episodes are for an agent to draw; until then the text waits.
+                let source = format!("{} {}", self.client, self.mark());
+                hand_in(batch, &source, said, self.now)
+                    .map_err(|error| Error::Unavailable(error.message))?;
+            }
+            Ok(Some(note_id))
         })?;
         Ok(note_id.map(|it| SessionNote { id: it.to_string(), snapshot: commit.snapshot }))
     }
@@ -125,11 +136,15 @@ fn update(
     content: &str,
 ) -> Result<NodeId, StoreError> {
     let head = old.content.lines().next().unwrap_or_default();
-    let rest = content.split_once('\n').map_or("", |(_, rest)| rest);
-    let content = format!("{head}\n{rest}");
+    let content = format!("{head}\n{}", rest_of(content));
     let said = data(label, &content);
     batch.set_agent_text(old, &NodeData { attributes: old.attributes.clone(), ..said })?;
     Ok(old.id)
+}
+
+/// Returns a note without its first line, which names the session.
+fn rest_of(content: &str) -> &str {
+    content.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
 fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {

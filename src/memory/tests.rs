@@ -8,6 +8,8 @@ mod model;
 mod notes;
 mod past;
 mod seen;
+#[cfg(feature = "shared")]
+mod shared;
 mod simulation;
 
 use simulation::Simulation;
@@ -24,14 +26,17 @@ fn number(name: &str) -> Option<u64> {
 }
 
 fn simulate(seed: u64, n_steps: usize) {
-    let mut simulation = Simulation::new(seed);
+    run(Simulation::new(seed), n_steps);
+}
+
+fn run(mut simulation: Simulation, n_steps: usize) {
     (1..=n_steps).for_each(|nth| simulation.step(nth));
     simulation.check_health();
     simulation.check_markdown();
 }
 
-#[test]
-fn a_memory_does_what_a_simple_model_of_it_does() {
+/// Runs the histories that the environment asks for.
+fn all(simulate: fn(u64, usize)) {
     let n_steps = number("REMINDB_MODEL_STEPS").map_or(N_STEPS, |it| it as usize);
     if let Some(seed) = number("REMINDB_MODEL_SEED") {
         return simulate(seed, n_steps);
@@ -39,6 +44,17 @@ fn a_memory_does_what_a_simple_model_of_it_does() {
     let n_seeds = number("REMINDB_MODEL_SEEDS").unwrap_or(N_SEEDS);
     let first = number("REMINDB_MODEL_FIRST").unwrap_or(1);
     (first..first + n_seeds).for_each(|seed| simulate(seed, n_steps));
+}
+
+#[test]
+fn a_memory_does_what_a_simple_model_of_it_does() {
+    all(simulate);
+}
+
+#[cfg(feature = "shared")]
+#[test]
+fn two_replicas_do_what_a_simple_model_of_one_memory_does() {
+    all(|seed, n_steps| run(Simulation::of_two(seed), n_steps));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) const LIMIT_MAX: usize = 200;
 /// Rows of a page that asks for no number.
 pub(crate) const LIMIT_DEFAULT: usize = 100;
 
-/// Bytes of the rows of a page, beyond which it ends.
+/// Bytes of the rows of a page, unless one row alone has more.
 const BYTES_MAX: usize = 200 * 1024;
 
 /// Rows of a page, and where the next one begins.
@@ -52,12 +52,12 @@ impl Rows {
     ) -> Rows {
         let (mut rows, mut n_bytes) = (Vec::new(), 0);
         for (nth, item) in items.iter().enumerate() {
-            if nth == n_max || BYTES_MAX < n_bytes {
+            let row = row(item);
+            n_bytes += row.to_string().len();
+            if nth == n_max || (0 < nth && BYTES_MAX < n_bytes) {
                 let next = items.get(nth.wrapping_sub(1)).map(&cursor);
                 return Rows { rows, next };
             }
-            let row = row(item);
-            n_bytes += row.to_string().len();
             rows.push(row);
         }
         Rows { rows, next: None }
@@ -68,6 +68,12 @@ impl Rows {
 fn numbers<const N: usize>(name: &str, cursor: &str) -> Result<[i64; N], Error> {
     let parsed: Option<Vec<i64>> = cursor.split('.').map(|it| it.parse().ok()).collect();
     parsed.and_then(|it| it.try_into().ok()).ok_or_else(|| bad_cursor(name, cursor))
+}
+
+/// Reads one number above zero, as [`Rows`] have it in their cursors.
+fn position(name: &str, cursor: &str) -> Result<i64, Error> {
+    let [position] = numbers(name, cursor)?;
+    if position < 1 { Err(bad_cursor(name, cursor)) } else { Ok(position) }
 }
 
 fn bad_cursor(name: &str, cursor: &str) -> Error {

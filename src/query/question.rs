@@ -7,6 +7,7 @@ use super::{
     HistoryQuery, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree};
+use crate::model::vector::Meaning;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
@@ -32,6 +33,18 @@ pub(crate) enum Query<'a> {
     History(HistoryQuery<'a>),
     /// The statistics of the whole memory.
     Stats,
+}
+
+impl<'a> Query<'a> {
+    /// Returns it with the meaning of its words, if it is a search.
+    pub(crate) fn meant_as(&self, meaning: &'a Meaning) -> Query<'a> {
+        match self {
+            Query::Search(search) => {
+                Query::Search(SearchQuery { meaning: Some(meaning), ..*search })
+            }
+            other => other.clone(),
+        }
+    }
 }
 
 impl Query<'_> {

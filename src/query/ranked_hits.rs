@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use super::bag_of_words::BagOfWords;
 use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
+use super::meaning::nearest_in_meaning;
 use super::rank::{self, RankCandidate};
 use super::words::ParsedQuery;
 use super::{Error, dates};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
+use crate::model::vector::Meaning;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeWords, Reader};
 
@@ -19,6 +21,8 @@ pub(super) const CANDIDATES_MAX: usize = 200;
 const DATED: f64 = 0.5;
 /// Hits whose following text gains relevance.
 const LENDERS_MAX: usize = 5;
+/// Weight of nearness in meaning, beside the relevance of the best by its words.
+const MEANT: f64 = 0.5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
 const QUESTION_WORDS_MIN: usize = 3;
 /// Least share of a question that the best hit has, and the weight of its words that is enough in
@@ -71,14 +75,23 @@ impl RankedHits {
 /// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
 pub(super) fn ranked_hits(
     reader: &Reader,
-    (query, asked): (&str, &ParsedQuery),
+    (query, asked, meaning): (&str, &ParsedQuery, Option<&Meaning>),
     filter: NodeFilter<'_>,
     (limit, n_fitting): (usize, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
-    let (matches, are_of_words) = matches(reader, asked, filter)?;
+    let (mut matches, are_of_words) = matches(reader, asked, filter)?;
+    let near = match meaning.filter(|_| are_of_words) {
+        Some(meaning) => nearest_in_meaning(reader, meaning, &filter)?,
+        None => Vec::new(),
+    };
+    let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.marks.len();
+    let is_doubted = is_long && !is_answered(&matches);
+    if is_doubted {
+        matches.clear();
+    }
     let n_matches = matches.len();
-    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() && !is_answered(&matches) {
+    if is_doubted && near.is_empty() {
         return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
     }
     let times = (reader.attended()?, now);
@@ -104,11 +117,16 @@ pub(super) fn ranked_hits(
     if are_of_words {
         relevance = dated(reader, query, &candidates, relevance, now)?;
     }
+    add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
     let mut shares: HashMap<NodeKey, f64> =
         candidates.iter().map(|it| (it.key, vicinity.share(it.key))).collect();
     for it in &matches {
         let share = shares.entry(it.node.key).or_default();
         *share = share.max(it.coverage.share);
+    }
+    for (key, nearness) in near {
+        let share = shares.entry(key).or_default();
+        *share = share.max(nearness);
     }
     if is_question && !filter.is_timed() {
         for (from, next, lent) in lent(reader, &candidates, &relevance, filter.node_type)? {
@@ -137,6 +155,33 @@ pub(super) fn ranked_hits(
     };
     let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
+}
+
+/// Adds nearness in meaning to the relevance of candidates, and the nodes that have no word.
+fn add_meant(
+    reader: &Reader,
+    near: &[(NodeKey, f64)],
+    (candidates, relevance): (&mut Vec<RankCandidate<'_>>, &mut Vec<f64>),
+    times: (i64, Millis),
+) -> Result<(), Error> {
+    if near.is_empty() {
+        return Ok(());
+    }
+    let known: HashMap<NodeKey, usize> = candidates.iter().map(|it| it.key).zip(0..).collect();
+    let others: Vec<NodeKey> =
+        near.iter().map(|it| it.0).filter(|it| !known.contains_key(it)).collect();
+    let others = reader.load_matches(&others, |_| ())?;
+    for (key, nearness) in near {
+        let gain = MEANT * nearness;
+        if let Some(at) = known.get(key) {
+            relevance[*at] += gain;
+        } else if let Some((node, ())) = others.iter().find(|it| it.0.key == *key) {
+            candidates.push(candidate(node, (0.0, None), times));
+            relevance.push(gain);
+        }
+    }
+    *relevance = rank::normalized(std::mem::take(relevance));
+    Ok(())
 }
 
 /// Returns the relevance of candidates, higher for those whose headings, file or front matter have

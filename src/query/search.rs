@@ -13,6 +13,7 @@ use super::{
 };
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
+use crate::model::vector::Meaning;
 use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
@@ -38,6 +39,8 @@ pub(crate) struct SearchQuery<'a> {
     pub(crate) filter: NodeFilter<'a>,
     /// Number of hits; `None`: 20, or as many as fit a budget.
     pub(crate) limit: Option<usize>,
+    /// The meaning of the query, where the user named a source of vectors.
+    pub(crate) meaning: Option<&'a Meaning>,
     /// Whether hits tell when their texts last changed; those of a filter on time always do.
     pub(crate) has_dates: bool,
 }
@@ -81,8 +84,13 @@ pub(super) fn search(
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let mut found =
-        ranked_hits(reader, (query.query, &asked), query.filter, (limit, n_fitting), options.now)?;
+    let mut found = ranked_hits(
+        reader,
+        (query.query, &asked, query.meaning),
+        query.filter,
+        (limit, n_fitting),
+        options.now,
+    )?;
     if query.has_dates || query.filter.is_timed() {
         reader.date_nodes(found.hits.iter_mut().map(|it| &mut it.head))?;
     }

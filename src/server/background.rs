@@ -1,7 +1,10 @@
-//! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers.
+//! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers,
+//! and consolidations and vectors where there is a provider.
 
 pub(crate) mod checkpoint;
+pub(crate) mod consolidation;
 pub(crate) mod heat_tick;
 pub(crate) mod notify;
 pub(crate) mod rescan;
 pub(crate) mod session_writer;
+pub(crate) mod vectors;

@@ -1,5 +1,8 @@
 //! Facts about this process that are not in the database, for observers.
 
+use std::io;
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -8,7 +11,7 @@ use crate::memory::{ProcessFact, ProcessFacts, RuntimeListing};
 use crate::model::clock::Clock;
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
-use crate::server::sessions::Registry;
+use crate::server::sessions::{LiveSession, Registry};
 
 /// Read handles on the state of this process.
 pub(crate) struct ServerState {
@@ -23,15 +26,38 @@ pub(crate) struct ServerState {
     pub(crate) history: SessionHistory,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
+    /// The space, if the memory is shared.
+    pub(crate) space: SpaceFact,
+}
+
+/// Tells where a replica stands; `None` where the memory is one file.
+pub(crate) type SpaceFact = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
+
+/// Seconds after its last line during which a session in a ledger may still be there.
+const SEEN_S_MAX: i64 = 24 * 60 * 60;
+
+impl ServerState {
+    /// Returns the sessions of this process; where it only looks, also those of the servers whose
+    /// ledgers it can read.
+    fn present(&self) -> io::Result<Vec<LiveSession>> {
+        let now = self.clock.now();
+        let mut present = self.registry.live_sessions(now);
+        if self.registry.is_observer() {
+            let since = now.0.div_euclid(1_000).saturating_sub(SEEN_S_MAX);
+            present.extend(self.history.unended(since)?.into_iter().map(LiveSession::from));
+        }
+        Ok(present)
+    }
 }
 
 impl ProcessFacts for ServerState {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
-        let unread = |error: std::io::Error| format!("a file of `.remindb` was not read: {error}");
+        let unread = |error: io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
+            ProcessFact::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
             ProcessFact::Rescan => Some(self.rescan.get().to_json()),
             ProcessFact::Logs => Some(json(&self.log_buffer.read())),
-            ProcessFact::Sessions => Some(json(&self.registry.live_sessions(self.clock.now()))),
+            ProcessFact::Sessions => Some(json(&self.present().map_err(unread)?)),
             ProcessFact::Clients => Some(json(&self.history.clients().map_err(unread)?)),
             ProcessFact::Client(hash) => {
                 self.history.client(hash).map_err(unread)?.as_ref().map(json)
@@ -41,6 +67,10 @@ impl ProcessFacts for ServerState {
                 self.logs.read(id).map_err(unread)?.as_ref().map(json)
             }
         })
+    }
+
+    fn is_observer(&self) -> bool {
+        self.registry.is_observer()
     }
 
     fn names(&self, of: RuntimeListing) -> Vec<String> {

@@ -18,7 +18,9 @@ use crate::model::identity::{ContentHash, base62};
 #[cfg(any(test, fuzzing))]
 pub(crate) use ledger::LEDGER_LINE_BYTES_MAX;
 pub(crate) use ledger::{ClientHistory, LedgerEntry, SessionLedger, each_line};
-pub(crate) use registry::{ChangedSessions, LedgerUse, Registry, RequestInfo, TransportInfo};
+pub(crate) use registry::{
+    ChangedSessions, LedgerUse, LiveSession, Registry, RequestInfo, TransportInfo,
+};
 
 /// Maximum characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;

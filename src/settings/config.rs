@@ -6,8 +6,10 @@
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod fields;
+mod knowledge;
 mod layers;
 mod memory;
+mod providers;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -19,8 +21,10 @@ use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
 use fields::{ObjectReader, SignConstraint};
+pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
+pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSettings, SourceSettings};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceSettings, ServerSettings, SessionSettings,
@@ -36,6 +40,9 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 /// Names of the resources whose changes are announced.
 const RESOURCES: [&str; 7] =
     ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
+
+/// Keys that only a user's own file may have.
+const OF_USER: [&str; 2] = ["providers", "consolidation"];
 
 /// Whether a folder's settings may turn protections off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +99,10 @@ impl Config {
         let config = Config {
             budgets: budgets(fields.object("budgets")?)?,
             compile: compile(fields.object("compile")?)?,
+            consolidation: ConsolidationSettings::read(fields.object("consolidation")?)?,
+            knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
             memory: MemorySettings::read(fields.object("memory")?)?,
+            providers: ProviderSettings::read(fields.object("providers")?)?,
             redaction: redaction(fields.object("redaction")?)?,
             rescan: rescan(fields.object("rescan")?)?,
             server: server(fields.object("server")?)?,
@@ -126,6 +136,22 @@ impl Config {
     pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
         let mut config = self.clone();
         config.restrict()
+    }
+
+    /// Undoes the settings that no folder may make, and returns them.
+    fn take_those_of_user(&mut self) -> Vec<Untrusted> {
+        let Config { providers, consolidation, .. } = Config::default();
+        let mut undone = Vec::new();
+        let has_providers = std::mem::replace(&mut self.providers, providers);
+        if has_providers != ProviderSettings::default() {
+            let why = "it would send what is remembered to others";
+            undone.push(Untrusted { key: OF_USER[0], why });
+        }
+        if std::mem::replace(&mut self.consolidation, consolidation) != consolidation {
+            let why = "it decides who is asked about what is remembered";
+            undone.push(Untrusted { key: OF_USER[1], why });
+        }
+        undone
     }
 
     /// Undoes the settings that only a trusted folder may make, and returns them.
@@ -365,6 +391,10 @@ impl std::error::Error for ConfigError {}
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Untrusted { key, why } = self;
-        write!(f, "`{key}` is not followed: {why}; start with --trust-workspace to allow it")
+        let remedy = match OF_USER.contains(key) {
+            true => "set it in your own settings",
+            false => "start with --trust-workspace to allow it",
+        };
+        write!(f, "`{key}` is not followed: {why}; {remedy}")
     }
 }

@@ -22,6 +22,9 @@ mod versions;
 use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
+#[cfg(feature = "shared")]
+pub(in crate::store) use fts::merge_few;
+pub(in crate::store) use fts::merge_many;
 use inserts::UnrecordedInserts;
 pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
@@ -59,6 +62,9 @@ pub(crate) struct Batch<'a> {
     now: Millis,
     message: String,
     compile_root: &'a str,
+    /// The name of that root, where the memory is shared.
+    #[cfg(feature = "shared")]
+    root_name: Option<String>,
     snapshot: Option<i64>,
     next_seq: i64,
     counts: Counts,
@@ -130,6 +136,8 @@ impl<'a> Batch<'a> {
             now,
             message: message.to_owned(),
             compile_root,
+            #[cfg(feature = "shared")]
+            root_name: None,
             snapshot: None,
             next_seq: 0,
             counts: Counts::default(),
@@ -346,6 +354,12 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+        const COUNT_CHANGES: &str = "
+            INSERT OR REPLACE INTO change_count (snapshot, added, modified, removed)
+            SELECT ?1, count(*) FILTER (WHERE op = 'add'), count(*) FILTER (WHERE op = 'mod'),
+                   count(*) FILTER (WHERE op = 'rem')
+              FROM diff
+             WHERE snapshot = ?1";
         self.record_waiting_inserts()?;
         self.rebuild_indexes()?;
         self.dirty_refs.settle(self.tx)?;
@@ -364,6 +378,7 @@ impl<'a> Batch<'a> {
             "seal the snapshot",
         )?;
         self.tx.run(MOVE_HEAD, params![snapshot, self.now.0], "move HEAD")?;
+        self.tx.run(COUNT_CHANGES, [snapshot], "count the changes")?;
         Ok(Some(snapshot))
     }
 }

@@ -148,6 +148,15 @@ impl Drop for Leases {
     }
 }
 
+/// A lease that has not expired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunningLease {
+    /// The name of the work.
+    pub(crate) name: String,
+    /// The process that does it, by a name that no other has.
+    pub(crate) holder: String,
+}
+
 /// The state of a lease, seen by one holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeaseState {

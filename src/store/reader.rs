@@ -17,6 +17,7 @@ mod filter;
 mod history;
 mod hits;
 mod knowledge;
+mod leases;
 mod listings;
 mod paths;
 mod population;
@@ -27,6 +28,7 @@ mod sums;
 pub(crate) mod testing;
 mod typed;
 mod used;
+mod vectors;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -49,7 +51,7 @@ use filter::changed_at;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
-pub(crate) use knowledge::{KnowledgeRow, TypedEdge};
+pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use listings::PlacedNode;
 pub(crate) use population::PopulationState;
 pub(crate) use summary::{FileSummary, Stats};
@@ -58,6 +60,7 @@ pub(crate) use typed::{
     AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use used::UsedNode;
+pub(crate) use vectors::BareText;
 
 use deadline::Deadline;
 

@@ -32,6 +32,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0012_facet_programs.sql"),
     include_str!("sql/0013_knowledge.sql"),
     include_str!("sql/0014_replica.sql"),
+    include_str!("sql/0015_change_count.sql"),
+    include_str!("sql/0016_vector.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.
@@ -67,6 +69,11 @@ const SUPPLIED: &[(i64, &str, &str)] = &[
         "DROP VIEW temp.typed_edge;
          DROP VIEW temp.typed_edge_made;
          DROP VIEW temp.receipt;",
+    ),
+    (
+        16,
+        "CREATE TEMP VIEW vector (node, model, data) AS SELECT NULL, NULL, NULL WHERE false;",
+        "DROP VIEW temp.vector;",
     ),
 ];
 

@@ -34,7 +34,11 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
-        "DROP TABLE replica;
+        "DROP TRIGGER vector_of_old_text;
+         DROP TRIGGER vector_of_no_text;
+         DROP TABLE vector;
+         DROP TABLE change_count;
+         DROP TABLE replica;
          DROP INDEX root_by_name;
          ALTER TABLE root DROP COLUMN name;
          DROP TRIGGER facet_node_added;

@@ -91,6 +91,8 @@ fn shipped_migrations_never_change() {
             "20aa6e7ea261c714",
             "f617ea04475daa0b",
             "d9bae4b446aa11f3",
+            "418bb8e02d0388c6",
+            "24d8e7554342e663",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -175,7 +177,7 @@ fn doctor_names_what_is_wrong() {
         pass schema_objects: every table, index, trigger and view is ours
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
         pass integrity_check: every page and index is sound
-        fail foreign_keys: 3 rows refer to nothing, the first in `diff`
+        fail foreign_keys: 3 rows refer to nothing, the first in `node`
         fail node_rows: 1 of 1 nodes cannot be read: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
         pass history_rows: 1 changes can be read
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1

@@ -1,17 +1,25 @@
 //! The one writing connection of this process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
+#[cfg(feature = "shared")]
+use super::SharedError;
 use super::announcement::Announcement;
+use super::batch::merge_many;
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::lock_holder::begin_write;
+use super::replica_mark::refuse_replica;
+#[cfg(feature = "shared")]
+use super::root_names;
+#[cfg(feature = "shared")]
+use super::shared::{self, LogPlace, RootNamer, Sequencer, Sharing, Turn};
 use super::{
     Batch, Counts, ErrorStep, FileId, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
     busy_handler, connection, files,
@@ -22,9 +30,16 @@ use crate::model::identity::ContentHash;
 /// Pauses between two writes of a compile while others still wait.
 const PAUSES_MAX: usize = 20;
 
+/// Bytes of source that one write of a compile takes while all machines wait for it.
+#[cfg(feature = "shared")]
+const SHARED_SLICE_BYTES: usize = 4 * 1024 * 1024;
+
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
+    path: PathBuf,
     conn: Mutex<Connection>,
+    #[cfg(feature = "shared")]
+    sharing: Option<Sharing>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
     announcement: Arc<Announcement>,
@@ -71,7 +86,16 @@ impl Writer {
         let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
         let (conn, n_waiting) = (Mutex::new(conn), AtomicUsize::new(0));
-        Ok(Writer { conn, log, file_identity, announcement, n_waiting })
+        Ok(Writer {
+            path: path.to_owned(),
+            conn,
+            #[cfg(feature = "shared")]
+            sharing: None,
+            log,
+            file_identity,
+            announcement,
+            n_waiting,
+        })
     }
 
     /// Returns the log that its commits append to.
@@ -124,30 +148,149 @@ impl Writer {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let conn = self.lock();
+        let written = self.transact(&conn, "begin a write", "commit a write", |tx| {
+            let mut batch = Batch::begin(tx, message, compile_root, now)?;
+            #[cfg(feature = "shared")]
+            batch.name_root(self.root_name(compile_root));
+            let value = body(&mut batch)?;
+            let snapshot = batch.finish()?;
+            let counts = batch.counts();
+            Ok::<_, E>((value, CommitReport { snapshot, counts }))
+        })?;
+        self.file_identity.confirm(&conn)?;
+        Ok(written)
+    }
+
+    /// Runs `body` in one transaction and commits it: in a turn of the log where the memory is
+    /// shared. A replica whose log is not at hand is not written.
+    pub(crate) fn transact<T, E: From<StoreError>>(
+        &self,
+        conn: &Connection,
+        begin: &'static str,
+        end: &'static str,
+        body: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = &self.sharing {
+            return sharing.write(conn, body);
+        }
         self.announcement.allow();
-        let begun = begin_write(&conn, "begin a write");
+        let begun = begin_write(conn, begin);
         self.announcement.withdraw();
         let tx = begun?;
         self.file_identity.check_locked()?;
-        let mut batch = Batch::begin(&tx, message, compile_root, now)?;
-        let value = body(&mut batch)?;
-        let snapshot = batch.finish()?;
-        let counts = batch.counts();
-        drop(batch);
+        refuse_replica(&tx, &self.path)?;
+        let value = body(&tx)?;
         self.file_identity.check_locked()?;
-        commit(tx, "commit a write")?;
-        self.file_identity.confirm(&conn)?;
-        Ok((value, CommitReport { snapshot, counts }))
+        commit(tx, end)?;
+        Ok(value)
+    }
+
+    /// Makes the writer share its memory: from now on every write goes through the log.
+    #[cfg(feature = "shared")]
+    pub(crate) fn share(
+        &mut self,
+        sequencer: Arc<dyn Sequencer>,
+        namer: Box<RootNamer>,
+    ) -> Result<(), StoreError> {
+        let files = (&*self.log, &self.file_identity);
+        let sharing = Sharing::attach(&self.lock(), &self.path, files, sequencer, namer)?;
+        self.sharing = Some(sharing);
+        Ok(())
+    }
+
+    /// Makes the memory the first replica of a new space, in the turn that makes it.
+    #[cfg(feature = "shared")]
+    pub(crate) fn publish_space(
+        &self,
+        sequencer: &Arc<dyn Sequencer>,
+        namer: &RootNamer,
+        turn: Box<dyn Turn + '_>,
+    ) -> Result<(), StoreError> {
+        shared::publish_space(&self.lock(), sequencer, namer, turn)
+    }
+
+    /// Publishes an image of the replica as it is.
+    #[cfg(feature = "shared")]
+    pub(crate) fn publish_image(&self) -> Result<LogPlace, StoreError> {
+        let sharing = self.sharing.as_ref().ok_or(SharedError::NoReplica)?;
+        sharing.publish_image(&self.lock())
+    }
+
+    /// Makes a connection that shares record again: a change of the place of temporary tables drops
+    /// them.
+    pub(crate) fn record_again(&self, conn: &Connection) -> Result<(), StoreError> {
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = &self.sharing {
+            return sharing.record_again(conn);
+        }
+        let _ = conn;
+        Ok(())
+    }
+
+    /// Returns the part that shares the memory; `None` where the memory is one file.
+    #[cfg(feature = "shared")]
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        self.sharing.as_ref()
+    }
+
+    /// Notes where a root of other machines lies on this one: at a folder, or around it.
+    #[cfg(feature = "shared")]
+    pub(crate) fn place_root(&self, folder: &Path) -> Result<(), StoreError> {
+        let Some(sharing) = &self.sharing else { return Ok(()) };
+        let conn = self.lock();
+        if !root_names::has_unplaced(&conn)? {
+            return Ok(());
+        }
+        sharing.write_local(&conn, |tx| {
+            let folders = folder.ancestors().filter(|it| it.file_name().is_some());
+            for path in folders.filter_map(Path::to_str) {
+                root_names::place_root(tx, path, &sharing.root_name(path))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the bytes of source that one write of a compile takes: others wait for it.
+    pub(crate) fn slice_bytes(&self, asked: usize) -> usize {
+        #[cfg(feature = "shared")]
+        if self.sharing.is_some() {
+            return asked.min(SHARED_SLICE_BYTES);
+        }
+        asked
+    }
+
+    /// Claims the right to compile a root, which one process has among all machines.
+    #[cfg(feature = "shared")]
+    pub(crate) fn claim_root(&self, path: &str) -> Result<(), StoreError> {
+        let Some(sharing) = &self.sharing else { return Ok(()) };
+        let known = root_names::root_name_at(&self.lock(), path)?;
+        let root = known.unwrap_or_else(|| sharing.root_name(path));
+        match sharing.sequencer().take_lease(&format!("compile:{root}"))? {
+            None => Ok(()),
+            Some(holder) => Err(SharedError::Compiled { root, holder }.into()),
+        }
+    }
+
+    #[cfg(feature = "shared")]
+    fn root_name(&self, root: &str) -> Option<String> {
+        self.sharing.as_ref().filter(|_| !root.is_empty()).map(|it| it.root_name(root))
     }
 
     /// Does what is due between the writes of a compile: lets others write, merges the full-text
     /// index, and copies a long log.
     pub(crate) fn give_way(&self) -> Result<(), StoreError> {
-        let merge = |batch: &mut Batch<'_>| batch.merge_many();
         loop {
             self.let_others_write();
             self.log.copy_if_long()?;
-            if !self.write::<_, StoreError>("", "", Millis(0), merge)?.0 {
+            // The index is each machine's own.
+            let conn = self.lock();
+            let tx = begin_write(&conn, "begin to merge the index")?;
+            self.file_identity.check_locked()?;
+            let is_full = merge_many(&tx)?;
+            commit(tx, "commit a merge of the index")?;
+            self.file_identity.confirm(&conn)?;
+            if !is_full {
                 break;
             }
         }

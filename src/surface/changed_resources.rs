@@ -22,6 +22,18 @@ const TEMPERATURE_URI: &str = "remindb://temperature";
 const HEAT_URI: &str = "remindb://heat";
 const TIMELINE_URI: &str = "remindb://timeline";
 
+/// Resources of knowledge, each with the types of nodes that it shows.
+const KNOWLEDGE: &[(&str, &[&str])] = &[
+    ("remindb://review", &["episode", "concept", "topic", "entity", "conflict", "fact"]),
+    ("remindb://topics", &["topic", "episode", "concept"]),
+    ("remindb://concepts", &["concept"]),
+    ("remindb://episodes", &["episode", "entity"]),
+    ("remindb://entities", &["entity", "episode", "fact"]),
+    ("remindb://conflicts", &["conflict", "fact", "concept"]),
+    ("remindb://bootstrap", &["concept", "fact", "conflict", "episode", "topic", "entity"]),
+    ("remindb://events", &["episode", "concept", "fact", "topic", "entity", "conflict"]),
+];
+
 /// Changed by a scan of the source folder that changed the memory; the scanner reports it.
 pub(crate) const RESCAN_URI: &str = "remindb://rescan";
 /// Changed by every log record; the log reports it.
@@ -62,6 +74,9 @@ impl Seen {
             .map(ChangedUri::Borrowed)
             .collect();
         let is_written = before.head != self.counters.head;
+        if is_written {
+            changed.extend(changed_knowledge(reader, &before, &self.counters)?);
+        }
         let is_read = before.heats != self.counters.heats;
         let is_redefined = before.views != self.counters.views;
         for (of, digest) in Collection::ALL.into_iter().zip(&mut self.collections) {
@@ -82,6 +97,20 @@ impl Seen {
         }
         Ok(changed)
     }
+}
+
+/// Returns the resources of knowledge that show something else.
+fn changed_knowledge(
+    reader: &Reader,
+    before: &ChangeCounters,
+    now: &ChangeCounters,
+) -> Result<impl Iterator<Item = ChangedUri>, StoreError> {
+    // A history that was cut back does not say what went.
+    let is_cut_back = now.head < before.head;
+    let types = reader.types_changed_since(before.head)?;
+    let shows =
+        move |of: &&(&str, &[&str])| is_cut_back || of.1.iter().any(|it| types.contains(*it));
+    Ok(KNOWLEDGE.iter().filter(shows).map(|it| it.0.into()))
 }
 
 /// Returns what each custom view shows, as a number by its URI. A view that cannot be read shows

@@ -10,7 +10,7 @@ use super::{RecordSessions, Watched, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    PromptMessage, Reply, ServerInfo,
+    PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo,
 };
 use crate::memory::ReadOnlyMemory;
 use crate::settings::workspace::Workspace;
@@ -73,6 +73,10 @@ impl Handler for ObserverHandler {
 
     fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
         resources::complete_variable(&self.view, asked)
+    }
+
+    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
+        Some(super::plain::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

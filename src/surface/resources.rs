@@ -145,7 +145,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "MCP clients that are attached to this server.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "sessions", ProcessFact::Sessions, out),
+        read: |it, _, out| process::write_sessions(it, out),
     },
     Resource {
         uri: "remindb://sessions/history",
@@ -190,6 +190,15 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         },
     },
     Resource {
+        uri: "remindb://space",
+        name: "space",
+        title: "Space",
+        description: "The space of a shared memory: lag, leases; null where it is one file.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: |it, _, out| process::write_fact(it, ProcessFact::Space, out),
+    },
+    Resource {
         uri: "remindb://rescan",
         name: "rescan",
         title: "Rescan",
@@ -230,6 +239,10 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     knowledge::ENTITY,
     knowledge::CONFLICTS,
     knowledge::CONFLICTS_NARROWED,
+    knowledge::EVENTS,
+    knowledge::EVENTS_NARROWED,
+    knowledge::BOOTSTRAP,
+    knowledge::BOOTSTRAP_NARROWED,
 ];
 
 /// Reads the resource of that URI into `out`.

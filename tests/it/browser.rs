@@ -3,6 +3,7 @@
 //! `make browser` installs what they need, and runs them with axe-core.
 
 mod chromium;
+mod counts;
 mod uses;
 
 use std::fs;
@@ -198,8 +199,11 @@ fn keys_alone_reach_a_search_a_node_and_the_way_back() {
     tab.until(browser, &format!("{n_rows} === {n}"));
     let rows = "document.querySelectorAll('[data-id]').length";
     tab.show(browser, "tree/many.md");
-    tab.until(browser, &format!("{rows} === 1"));
+    // What a file has is open at once.
+    tab.until(browser, &format!("{rows} === 101"));
     tab.eval(browser, "document.querySelector('[role=treeitem]').focus()");
+    tab.press(browser, "ArrowLeft");
+    tab.until(browser, &format!("{rows} === 1"));
     tab.press(browser, "ArrowRight");
     tab.until(browser, &format!("{rows} === 101"));
     tab.press(browser, "End");
@@ -257,7 +261,10 @@ fn hostile_notes_do_nothing() {
          <iframe src=\"https://evil.example\"></iframe>\n\n<style>*{{display:none}}</style>\n\n{}\n",
         "x".repeat(1_000_000)
     );
-    let folder = Folder::new().file("notes/<img src=x onerror=alert(4)>.md", hostile);
+    let long = format!("notes/{}/{}.md", "d".repeat(250), "e".repeat(250));
+    let folder = Folder::new()
+        .file("notes/<img src=x onerror=alert(4)>.md", hostile)
+        .file(&long, format!("# {}\n\n{}\n", "f".repeat(300), "g".repeat(3_000)));
     folder.ok(["compile", "notes", "--db", DB]);
     folder.ok(["remember", "--db", DB, "<script>alert(5)</script>"]);
     let shown = Shown::view(&folder);
@@ -267,7 +274,11 @@ fn hostile_notes_do_nothing() {
     for view in
         ["overview", "tree", "search/alert", "timeline", "timeline/1", "memories", "concepts"]
     {
-        tab.show(browser, view);
+        for width in [1280, 360] {
+            tab.look(browser, "light", width);
+            tab.show(browser, view);
+            check(&tab, browser, None, &format!("{view}, {width}"));
+        }
     }
     let ids = "[...document.querySelectorAll('[role=treeitem]')].map((it) => it.dataset.id)";
     tab.show(browser, "tree");
@@ -280,6 +291,7 @@ fn hostile_notes_do_nothing() {
         let bad = "document.querySelectorAll('#body script, #body iframe, #body img, #body style, \
                    #body a:not([href^=\"#\"])').length";
         assert_eq!(tab.eval(browser, bad), 0, "{place}");
+        check(&tab, browser, None, &place);
     }
     assert_eq!(browser.complaints(&shown.origin), [""; 0]);
     shown.end();
@@ -424,6 +436,10 @@ fn pictures() {
         tab.look(&mut browser, scheme, width);
         for place in wanted.split(' ') {
             tab.show(&mut browser, place);
+            // Readers need not see where this test keeps its files.
+            let place_of_memory =
+                "document.querySelector('#place').textContent = '~/notes/.remindb/memory.db'";
+            tab.eval(&mut browser, place_of_memory);
             let name = place.split('/').next().unwrap();
             tab.picture(&mut browser, &into.join(format!("{name}-{scheme}.png")));
         }

@@ -127,7 +127,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       14/14 migrations applied
+        ✓ schema_version       16/16 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -154,7 +154,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       14/14 migrations applied
+        ✓ schema_version       16/16 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -293,7 +293,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
             $ compile notes --db newer.db
             $ serve --db newer.db
             $ search a --db newer.db
-            ! remindb: `newer.db` has schema 99, newer than 13, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 15, the newest this build knows; update the program
             = 2
             $ inspect --db folder.db
             $ compile notes --db folder.db
@@ -538,9 +538,25 @@ fn completions_are_scripts_that_their_shell_reads() {
     let folder = Folder::new();
     let bash = folder.ok(["completion", "bash"]);
     folder.write("remindb.bash", &bash);
-    let asked = "source remindb.bash; COMP_WORDS=(remindb compile --m); COMP_CWORD=2; \
-                 _remindb; echo ${COMPREPLY[@]}";
-    for (args, stderr) in [(["-n", "remindb.bash"], ""), (["-c", asked], "--message\n")] {
+    folder.write("mine.db", "");
+    folder.write("mine.md", "");
+    let ask = |words: &str| {
+        format!(
+            "source remindb.bash; COMP_WORDS=(remindb {words}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _remindb; echo ${{COMPREPLY[@]}}"
+        )
+    };
+    let asked = [
+        ("compile --m", "--message\n"),
+        ("setup claude-c", "claude-code\n"),
+        ("setup codex --scope p", "project\n"),
+        ("remember --type dec", "decision\n"),
+        ("import --from server", "server-memory\n"),
+        ("inspect --db mi", "mine.db\n"),
+    ];
+    let asked = asked.map(|(words, completed)| (["-c".to_owned(), ask(words)], completed));
+    let read = (["-n".to_owned(), "remindb.bash".to_owned()], "");
+    for (args, stderr) in [read].into_iter().chain(asked) {
         let mut command = std::process::Command::new("bash");
         command.args(args).current_dir(folder.path(""));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

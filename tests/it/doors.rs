@@ -462,7 +462,10 @@ fn an_export_replaces_nothing_unless_it_is_told_to() {
         ("export --format agent-memory no/such --db m.db", "cannot write `no/such`"),
         ("export --format agent-memory x --db typo.db", "no database at `typo.db`"),
         ("export --format agent-memory --db m.db", "`export` needs the folder"),
-        ("export --format csv x --db m.db", "no format `csv`; there is `agent-memory`"),
+        (
+            "export --format csv x --db m.db",
+            "no format `csv`; there are `agent-memory` and `remind`",
+        ),
     ] {
         let ran = folder.run(args.split(' '));
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{args}");

@@ -56,6 +56,39 @@ fn answer(folder: &Folder, args: &str, input: &Value) -> String {
     ran.stdout
 }
 
+#[test]
+fn the_note_of_a_session_waits_to_become_episodes() {
+    let folder = world();
+    let chunks = || -> Value {
+        let sheet = folder.ok(["review", "--task", "triage", "--json", "--db", "memory.db"]);
+        serde_json::from_str(&sheet).unwrap()
+    };
+    let end = |answered: &str| {
+        let asked = json!({"type": "user", "message": {"content": "Mend the quasar valve."}});
+        let said = json!({"type": "assistant", "message": {"content": answered}});
+        fs::write(folder.path("t.jsonl"), format!("{asked}\n{said}")).unwrap();
+        let input = json!({"session_id": "a", "transcript_path": folder.path("t.jsonl")});
+        assert_eq!(answer(&folder, "session-end --db memory.db", &input), "");
+    };
+    end("Not yet.");
+    end("The spring was weak; it is changed.");
+    let sheet = chunks();
+    assert_eq!(sheet["pending"]["total"], 1, "a later capture replaces the earlier one: {sheet}");
+    let (text, source) = (&sheet["chunk"]["text"], &sheet["chunk"]["source"]);
+    assert!(text.as_str().unwrap().contains("answered: The spring was weak"), "{sheet}");
+    assert!(source.as_str().unwrap().starts_with("claude-code session "), "{sheet}");
+    end("The spring was weak; it is changed.");
+    assert_eq!(chunks()["chunk"]["id"], sheet["chunk"]["id"], "nothing new was said");
+    let chunk = sheet["chunk"]["id"].as_str().unwrap();
+    let lines =
+        format!("remember kind=outcome \"The weak spring was changed.\"\ningested chunk={chunk}\n");
+    fs::write(folder.path("episodes.txt"), lines).unwrap();
+    folder.ok(["apply", "-f", "episodes.txt", "--db", "memory.db"]);
+    assert_eq!(chunks()["pending"]["total"], 0);
+    assert!(folder.ok(["recall", "weak", "spring", "--db", "memory.db"]).contains("[outcome]"));
+    folder.assert_healthy("memory.db");
+}
+
 fn log(folder: &Folder) -> String {
     fs::read_to_string(folder.path("home/.local/state/remindb/hook.log")).unwrap_or_default()
 }

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, finish};
 
+mod carried;
+mod configured;
 mod day;
 mod taught;
 

@@ -21,6 +21,7 @@ mod edits;
 /// Failures of the system: calls that fail, full disks, lost names, steps of the clock.
 #[cfg(target_os = "linux")]
 mod faults;
+mod foreign;
 /// The whole memory of one small folder.
 mod golden;
 /// Repairs, and salvage from a damaged file.
@@ -56,6 +57,9 @@ mod passed_over;
 /// The place of the memory.
 mod places;
 /// The protocol's published schemas.
+/// Programs and services that consolidate.
+#[cfg(feature = "providers")]
+mod providers;
 mod published;
 /// The README and the manual, compared with the program.
 mod readme;
@@ -69,6 +73,9 @@ mod rescan;
 mod sessions;
 /// Setting up clients, and undoing it.
 mod setup;
+/// One memory on many machines, kept in step by PostgreSQL.
+#[cfg(all(feature = "shared", target_os = "linux"))]
+mod shared;
 /// Long runs of calls of all kinds.
 #[cfg(all(feature = "http", target_os = "linux"))]
 mod soak;

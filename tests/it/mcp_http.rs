@@ -16,6 +16,7 @@ use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
 use super::{collections, memories};
 
 mod debounce;
+mod plain;
 mod streams;
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";

@@ -123,6 +123,33 @@ fn text(path: &str) -> String {
 }
 
 #[test]
+fn the_first_commands_of_the_readme_answer_as_it_shows() {
+    let readme = text("README.md");
+    let block = |after: &str, kind: &str| {
+        let (_, rest) = readme.split_once(after).expect(after);
+        let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect(kind);
+        rest.split("\n```").next().unwrap().to_owned()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_remindb")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let run = |script: &str| {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", script]).current_dir(folder.path()).env("PATH", &path);
+        let output = bash.env("HOME", folder.path()).output().unwrap();
+        assert!(output.status.success(), "{script}: {output:?}");
+        let said = [output.stderr, output.stdout].concat();
+        String::from_utf8(said).unwrap()
+    };
+    run(&block("Two notes to begin with:", "sh"));
+    let shown = block("Two notes to begin with:", "text");
+    for part in shown.split("$ ").skip(1).filter(|it| !it.contains("setup")) {
+        let (command, expected) = part.split_once('\n').unwrap();
+        assert_eq!(run(command).trim_end(), expected.trim_end(), "{command}");
+    }
+}
+
+#[test]
 fn the_readme_has_a_row_for_each_tool() {
     let readme = text("README.md");
     let written: Vec<String> = readme
@@ -222,7 +249,7 @@ fn the_manual_has_each_resource() {
     let mut written: Vec<&str> = rows(manual.split("\n## ").next().unwrap());
     written.sort_unstable();
     assert_eq!(written, listed);
-    assert_eq!(listed.len(), 49, "CHANGELOG.md counts them");
+    assert_eq!(listed.len(), 54, "CHANGELOG.md counts them");
 }
 
 #[test]

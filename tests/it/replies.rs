@@ -341,7 +341,6 @@ fn only_what_cannot_be_undone_is_called_destructive() {
     assert_eq!(which("openWorldHint", false).len(), tools.len());
     assert_eq!(which("destructiveHint", true), ["MemoryRollback"]);
     let reading = [
-        "MemoryConsolidate",
         "MemoryDelta",
         "MemoryDiff",
         "MemoryFetch",

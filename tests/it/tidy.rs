@@ -22,6 +22,7 @@ const ROOMS: &[&str] = &[
     "model",
     "ingest",
     "settings",
+    "providers",
     "store",
     "maintenance",
     "query",
@@ -41,8 +42,8 @@ const NO_MAINTENANCE: &[&str] = &["text", "model", "ingest", "settings", "store"
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store", "maintenance"]),
     ("std::fs", &["ingest", "store", "maintenance", "server", "cli", "fuzzing"]),
-    ("std::net", &["server"]),
-    ("std::thread", &["ingest", "memory", "store", "server", "cli"]),
+    ("std::net", &["providers", "server"]),
+    ("std::thread", &["ingest", "memory", "providers", "store", "server", "cli"]),
     ("std::env", &["cli", "main", "lib", "fuzzing"]),
     ("SystemTime", &["model"]),
 ];

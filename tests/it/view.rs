@@ -162,3 +162,51 @@ fn only_this_machine_is_shown_the_page() {
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(!folder.path("none.db").exists());
 }
+
+#[test]
+fn the_servers_of_the_same_file_are_shown() {
+    let folder = compiled();
+    let alone = Shown::new(&folder).entered();
+    let sessions = alone.read("remindb://sessions");
+    assert_eq!(sessions["servers"], json!([]));
+    let keys: Vec<&String> = sessions.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["db_path", "sessions", "servers"]);
+    let mut server = Client::legacy(&folder, &["--source", "notes"]);
+    server.text("MemorySearch", json!({"query": "store"}));
+    let sessions = alone.read("remindb://sessions");
+    let of_server = sessions["sessions"].as_array().unwrap();
+    let of_server: Vec<&Value> = of_server.iter().filter(|it| it["listen"].is_null()).collect();
+    assert_eq!(of_server.len(), 1, "{sessions}");
+    assert_eq!(of_server[0]["transport"], "stdio", "{sessions}");
+    assert_eq!(sessions["servers"], json!([{"pid": server.pid(), "work": "rescan"}]));
+    server.end();
+    let sessions = alone.read("remindb://sessions");
+    assert_eq!(sessions["servers"], json!([]), "it gave the lease back");
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1, "{sessions}");
+    alone.end();
+}
+
+#[test]
+fn numbers_of_changes_are_stored_with_a_snapshot_and_counted_where_none_are() {
+    let folder = compiled();
+    folder.ok(["write", "Of nobody.", "--db", DB]);
+    let counted = |uri: &str| {
+        let shown = Shown::new(&folder).entered();
+        let snapshots = shown.read(uri)["snapshots"].clone();
+        shown.end();
+        snapshots
+    };
+    let kept = counted("remindb://timeline");
+    assert_eq!(kept[0]["added"], 1, "{kept}");
+    let sql = |text: &str| folder.database(DB).execute(text, []).unwrap();
+    sql("UPDATE change_count SET modified = 77 WHERE snapshot = 1");
+    assert_eq!(counted("remindb://timeline")[1]["modified"], 77, "what is stored is shown");
+    // So a memory looks that an earlier version wrote.
+    assert_eq!(sql("DELETE FROM change_count"), 2);
+    assert_eq!(counted("remindb://timeline"), kept);
+    folder.ok(["write", "And again.", "--db", DB]);
+    folder.ok(["gc", "--keep", "2", "--db", DB]);
+    assert_eq!(counted("remindb://timeline").as_array().unwrap().len(), 2);
+    assert_eq!(sql("DELETE FROM change_count"), 1, "forgotten changes have no numbers");
+    folder.assert_healthy(DB);
+}

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::client::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::ForeignSource;
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
@@ -33,6 +35,7 @@ pub(crate) enum Command {
     Redact(RedactArgs),
     Archive(ArchiveArgs),
     ViewQuery(ViewQueryArgs),
+    Space(SpaceArgs),
     Setup(SetupArgs),
     Tool(ToolArgs),
     Knowledge(KnowledgeArgs),
@@ -53,6 +56,38 @@ pub(crate) struct CompileArgs {
     /// Whether what was passed over is listed.
     pub(crate) is_verbose: bool,
     pub(crate) is_json: bool,
+    pub(crate) shared: Option<SharedFlag>,
+}
+
+/// The log through which a replica is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SharedFlag {
+    /// The space; `None`: the one that the replica belongs to.
+    pub(crate) url: Option<String>,
+    /// Names of roots, `NAME=PATH` each.
+    pub(crate) roots: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpaceArgs {
+    pub(crate) task: SpaceTask,
+    pub(crate) db: Option<PathBuf>,
+    /// Whether a file that is there is kept beside the replica.
+    pub(crate) is_rebase: bool,
+    /// Names of roots, `NAME=PATH` each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) is_json: bool,
+}
+
+/// The task of `space`, with the address of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SpaceTask {
+    Create(String),
+    Join(String),
+    Status,
+    Image,
+    Cut,
+    Leave,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,6 +117,7 @@ pub(crate) struct ServeArgs {
     pub(crate) is_open: bool,
     pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
+    pub(crate) shared: Option<SharedFlag>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,6 +234,8 @@ pub(crate) struct BenchArgs {
 pub(crate) struct DoctorArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
+    /// Whether providers are asked whether they are there.
+    pub(crate) is_reaching: bool,
     pub(crate) is_json: bool,
 }
 
@@ -276,6 +314,8 @@ pub(crate) enum ExportTarget {
     AgentMemory(PathBuf),
     /// Everything but heat and history, as Markdown below a folder.
     Markdown(PathBuf),
+    /// Knowledge, in a file of Remind's form or on standard output.
+    Remind(Option<PathBuf>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,6 +333,10 @@ pub(crate) enum ImportSource {
     Old(PathBuf),
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
+    /// A file or folder of another program; `None`: the one below the home.
+    Foreign(&'static ForeignSource, Option<PathBuf>, ImportMode),
+    /// An export, a database or a folder of Remind.
+    Remind(PathBuf),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

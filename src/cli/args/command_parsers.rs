@@ -13,24 +13,25 @@ use super::command::{
 };
 use super::values::{
     parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
-    parse_tools, parse_transport, suggestion,
+    parse_tools, parse_transport, shared_flag, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::backups::BackupWish;
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
+use crate::memory::imported::ImportMode;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
-/// The name of the format of agent memory files.
+/// The names of formats.
 const AGENT_MEMORY: &str = "agent-memory";
-
-/// The format of a folder of notes.
+const REMIND: &str = "remind";
 const MARKDOWN: &str = "markdown";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
-    let mut values = Vec::new();
+    let (mut values, mut shared, mut roots) = (Vec::new(), None, Vec::new());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -40,16 +41,20 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("trust-workspace") => args.is_trusted = true,
             Short('v') | Long("verbose") => args.is_verbose = true,
             Long("json") => args.is_json = true,
+            Long("shared") => shared = Some(shared_url(parser)?),
+            Long("root") => roots.push(parser.value()?.string()?),
             Value(value) => values.push(value),
             other => return otherwise("compile", other),
         }
     }
+    args.shared = shared_flag(shared, roots)?;
     args.path = one("compile", values, "the folder or file to compile")?.into();
     Ok(Command::Compile(args))
 }
 
 pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
+    let (mut shared, mut roots) = (None, Vec::new());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -71,10 +76,13 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("allow-origin") => args.origins.push(parser.value()?.string()?),
             Long("open") => args.is_open = true,
             Long("allow") => args.allowed.push(parser.value()?.into()),
+            Long("shared") => shared = Some(shared_url(parser)?),
+            Long("root") => roots.push(parser.value()?.string()?),
             Short('v') | Long("verbose") => args.is_verbose = true,
             other => return otherwise("serve", other),
         }
     }
+    args.shared = shared_flag(shared, roots)?;
     Ok(Command::Serve(args))
 }
 
@@ -237,6 +245,7 @@ pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("fix") => args.is_fix = true,
+            Long("providers") => args.is_reaching = true,
             Long("json") => args.is_json = true,
             other => return otherwise("doctor", other),
         }
@@ -342,9 +351,15 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {MARKDOWN}`");
             ExportTarget::Markdown(one("export", values, &what)?.into())
         }
+        Some(REMIND) => {
+            let what = format!("the file for `--format {REMIND}`, or `-`");
+            let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
+            ExportTarget::Remind(dest.map(PathBuf::from))
+        }
         Some(other) => {
-            let what = format!("no format `{other}`; there are `{MARKDOWN}` and `{AGENT_MEMORY}`");
-            return Err(UsageError(what + ", and without `--format` everything goes to one file"));
+            let known = format!("`{MARKDOWN}`, `{AGENT_MEMORY}` and `{REMIND}`");
+            let what = format!("no format `{other}`; there are {known}, and without");
+            return Err(UsageError(what + " `--format` everything goes to one file"));
         }
     };
     Ok(Command::Export(ExportArgs { db, target, is_force }))
@@ -352,30 +367,55 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
 
 pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     let mut from = None;
+    let mut mode = ImportMode::Write;
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => db = Some(parser.value()?.into()),
             Long("from") => from = Some(parser.value()?),
+            Long("dry-run") => mode = ImportMode::DryRun,
             Value(value) => values.push(value),
             other => return otherwise("import", other),
         }
     }
-    let source = match from {
-        Some(format) if format == AGENT_MEMORY => {
+    let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
+    if mode == ImportMode::DryRun && foreign.is_none() {
+        let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
+        return Err(UsageError(why));
+    }
+    let source = match (from, foreign) {
+        (_, Some(source)) => {
+            let path = at_most_one("import", values)?.map(PathBuf::from);
+            ImportSource::Foreign(source, path, mode)
+        }
+        (Some(format), _) if format == AGENT_MEMORY => {
             let what = format!("the folder to import, behind `--from {AGENT_MEMORY}`");
             ImportSource::AgentMemory(one("import", values, &what)?.into())
         }
-        Some(old) => {
-            none("import", &values)?;
-            ImportSource::Old(old.into())
+        (Some(format), _) if format == REMIND => {
+            let what = format!("the file or folder to import, behind `--from {REMIND}`");
+            ImportSource::Remind(one("import", values, &what)?.into())
         }
-        None => {
+        (Some(name), _) if !values.is_empty() => {
+            let (name, names) = (name.to_string_lossy(), foreign_names());
+            let known = names.join(", ");
+            let why = format!(
+                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
+            );
+            return Err(UsageError(why + &suggestion(&name, &names)));
+        }
+        (Some(old), _) => ImportSource::Old(old.into()),
+        (None, _) => {
             let what = "the export to import, or `--from OLD.db`";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
     Ok(Command::Import(ImportArgs { source, db }))
+}
+
+/// Returns the names of programs that are imported from.
+fn foreign_names() -> Vec<&'static str> {
+    FOREIGN_SOURCES.iter().map(|it| it.name).collect()
 }
 
 pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {

@@ -20,6 +20,7 @@ pub(crate) enum KnowledgeTask {
     Recall,
     Review,
     Apply,
+    Consolidate,
     Undo,
     Ingest,
     Conflicts,

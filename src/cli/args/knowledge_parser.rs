@@ -66,6 +66,17 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
         None,
         &[("base", "base", Number), ("key", "key", Text), ("dry-run", "dry_run", Switch)],
     ),
+    (
+        "consolidate",
+        KnowledgeTask::Consolidate,
+        None,
+        &[
+            ("topic", "topic", Text),
+            ("budget", "budget", Number),
+            ("force", "force", Switch),
+            ("worksheet", "worksheet", Switch),
+        ],
+    ),
     ("undo", KnowledgeTask::Undo, None, &[]),
     (
         "ingest",

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use super::UsageError;
 use super::client::{CLIENTS, Client, Scope};
-use super::command::{ColorWhen, Shell};
+use super::command::{ColorWhen, SharedFlag, Shell};
 use crate::model::clock::Millis;
 use crate::settings::config::{Transport, positive_duration};
 use crate::surface::ToolSet;
 use crate::text::suggest::suggest;
+use lexopt::Parser;
 use lexopt::prelude::*;
 
 pub(super) fn parse_number<T: std::str::FromStr>(
@@ -123,5 +124,27 @@ pub(super) fn suggestion(typed: &str, names: &[&str]) -> String {
     match suggest(typed, names.iter().copied()) {
         Some(name) => format!("; did you mean `{name}`?"),
         None => String::new(),
+    }
+}
+
+/// Reads the address after `--shared`; without one, the replica knows its space.
+pub(super) fn shared_url(parser: &mut Parser) -> Result<Option<String>, UsageError> {
+    if let Some(given) = parser.optional_value() {
+        return Ok(Some(given.string()?));
+    }
+    let is_address = |it: &std::ffi::OsStr| it.to_string_lossy().starts_with("postgres");
+    let next = parser.try_raw_args().and_then(|mut it| it.next_if(is_address));
+    Ok(next.map(ValueExt::string).transpose()?)
+}
+
+/// Returns the flag from its parts; `--root` is for a memory that is shared.
+pub(super) fn shared_flag(
+    shared: Option<Option<String>>,
+    roots: Vec<String>,
+) -> Result<Option<SharedFlag>, UsageError> {
+    match shared {
+        Some(url) => Ok(Some(SharedFlag { url, roots })),
+        None if roots.is_empty() => Ok(None),
+        None => Err(UsageError("`--root` is for `--shared`; add it".to_owned())),
     }
 }

@@ -52,19 +52,23 @@ impl<'a> SecretScrubber<'a> {
         SecretScrubber { redactors, known: HashMap::new() }
     }
 
-    /// Remembers the secrets of a text.
-    fn learn(&mut self, text: &str) {
+    /// Remembers the secrets of a text, and returns their number.
+    pub(crate) fn learn(&mut self, text: &str) -> usize {
+        let mut n_secrets = 0;
         for redactor in &self.redactors {
             for hit in redactor.scrub(text).hits {
+                n_secrets += 1;
                 let secret = &text[hit.range.clone()];
                 if SECRET_BYTES_MIN <= secret.len() && self.known.len() < SECRETS_MAX {
                     self.known.insert(secret.to_owned(), format!("«redacted:{}»", hit.kind));
                 }
             }
         }
+        n_secrets
     }
 
-    fn scrub(&self, text: &str) -> String {
+    /// Returns a text without secrets, known ones among them.
+    pub(crate) fn scrub(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let mut known: Vec<_> = self.known.iter().collect();
         // A secret may contain another one.
@@ -102,8 +106,9 @@ impl Digest<'_> {
             scrubber.learn(&turn.request.text);
             scrubber.learn(&turn.answer.text);
         }
-        files.iter().for_each(|it| scrubber.learn(it));
-        commands.iter().for_each(|it| scrubber.learn(&it.line.text));
+        for text in files.iter().chain(commands.iter().map(|it| &it.line.text)) {
+            scrubber.learn(text);
+        }
         let first = scrubber.line(&turns.first()?.request, REQUEST_CHARS_MAX);
         let tail = [self.files(files, scrubber), commands_line(conversation, scrubber)];
         let mut shown = None;

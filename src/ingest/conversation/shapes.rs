@@ -43,6 +43,7 @@ const PATH_KEYS: &[&str] =
 /// Texts that a client adds to a request, by their first and last tags.
 const ADDED: &[(&str, &str)] = &[
     ("<hook_context>", "</hook_context>"),
+    ("[remindb memory: ", "[end of remindb memory]"),
     ("<qwen:user-prompt-submit-context>", "</qwen:user-prompt-submit-context>"),
     ("<system-reminder>", "</system-reminder>"),
 ];
@@ -256,7 +257,10 @@ fn opencode<'a>(record: &'a Value, each: Each<'_, 'a>) {
     let said = joined(parts.clone().filter(is_said));
     match text(&record["info"], "role") {
         // Its command line puts a prompt between quotes.
-        "user" => request_of(each, said.trim().trim_matches('"').to_owned()),
+        "user" => {
+            let typed = without_additions(&said);
+            request_of(each, typed.trim().trim_matches('"').to_owned());
+        }
         "assistant" => each(TranscriptEvent::Answer(said.into())),
         _ => (),
     }

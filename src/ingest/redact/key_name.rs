@@ -73,6 +73,21 @@ pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(NameClas
     Some((class, alone))
 }
 
+/// Returns whether a value in the place of a secret of that class is itself the name of one:
+/// `SERVER_SECRET_0`, `load_private_key`. People do choose `my_password`.
+pub(super) fn is_name_of_secret(value: &str, class: NameClass) -> bool {
+    let is_upper = !value.bytes().any(|byte| byte.is_ascii_lowercase());
+    // `readPassword`
+    let is_camel = value.starts_with(|at: char| at.is_ascii_lowercase())
+        && value.ends_with("Password")
+        && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (value.contains('_') || is_camel)
+        && value.len() <= NAME_BYTES_MAX
+        && value.bytes().all(is_name_byte)
+        && (is_upper || is_camel || class != NameClass::Password)
+        && classify(value, 0, value).is_some_and(|(named, _)| named != NameClass::Maybe)
+}
+
 /// First words of keys that open something.
 #[rustfmt::skip]
 const KEY_OPENS: [&str; 28] = [

@@ -8,29 +8,14 @@
 use std::ops::Range;
 
 use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
+use super::site::{AssignmentSite, begins_line, is_secret, is_secret_block};
 use super::span::{ValueDelimiter, open, value_end};
+use super::surroundings::{in_badge, in_code, in_vocabulary};
 use super::value::{self, HEAD_BYTES_MAX};
 
 /// Words that end the names of secrets.
 pub(super) const WORDS: [&str; 8] =
     ["password", "passwd", "passphrase", "pwd", "pass", "secret", "token", "key"];
-
-/// The notation of an assignment.
-#[derive(Clone, Debug)]
-struct AssignmentSite {
-    class: NameClass,
-    /// `UPPER_CASE=`: the notation of environment variables.
-    upper: bool,
-    /// The name is only the keyword.
-    alone: bool,
-    /// The separator is `=` or one of its kin, not `:`.
-    equals: bool,
-    /// White space precedes the value.
-    spaced: bool,
-    /// The line has nothing else.
-    is_line: bool,
-    delimiter: ValueDelimiter,
-}
 
 /// An assignment that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +152,8 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<Assigned> {
     let (key_end, separator) = (operator.name_end, operator.separator);
     let begin = name_begin(text, key_end);
     let name = &text[begin..key_end];
-    let (class, alone) = classify(text, begin, name)?;
+    // `event::Pass` is a path in code.
+    let (class, alone) = classify(text, begin, name).filter(|_| !text[..begin].ends_with("::"))?;
     let upper = !name.bytes().any(|byte| byte.is_ascii_lowercase());
     let n_blanks = count_blanks(&bytes[operator.end..]);
     let mut at = operator.end + n_blanks;
@@ -183,12 +169,8 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<Assigned> {
     };
     if separator == Separator::Colon {
         if let Some(value) = block(text, begin, at) {
-            let site = AssignmentSite::of_cell(class, alone);
-            return is_secret_block(&site, text, &value).then_some(Assigned {
-                value,
-                begin,
-                quote: "",
-            });
+            let is_secret = is_secret_block(&AssignmentSite::of_cell(class, alone), text, &value);
+            return is_secret.then_some(Assigned { value, begin, quote: "" });
         }
         let n_marks = bytes[at..].iter().take(3).take_while(|at| b"*_".contains(at)).count();
         if 0 < n_marks && bytes.get(at + n_marks) == Some(&b' ') {
@@ -207,15 +189,21 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<Assigned> {
         }
         None => ValueDelimiter::Bare,
     };
-    if separator == Separator::Comma && delimiter != ValueDelimiter::Quoted {
+    let is_argument = separator == Separator::Comma;
+    if is_argument && delimiter != ValueDelimiter::Quoted {
         return None;
     }
-    let is_line = separator != Separator::Pair && begins_line(text, begin);
+    let is_element = separator == Separator::Tag && text[..begin].ends_with('<');
+    let is_line = separator != Separator::Pair && begins_line(text, begin) || is_element;
+    let spaced = 0 < n_blanks;
     let site =
-        AssignmentSite { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, delimiter };
+        AssignmentSite { class, upper, alone, equals, is_argument, spaced, is_line, delimiter };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
     let end_near = value_end(text, start, delimiter, opened.as_ref(), HEAD_BYTES_MAX);
-    if end_near <= start || !is_secret(&site, text, start, end_near) {
+    if end_near <= start
+        || !is_secret(&site, text, start, end_near)
+        || is_contradicted(text, operator, begin, &site, &(start..end_near))
+    {
         return None;
     }
     let end = value_end(text, start, delimiter, opened.as_ref(), usize::MAX);
@@ -227,6 +215,39 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<Assigned> {
         ValueDelimiter::Quoted | ValueDelimiter::Bare | ValueDelimiter::Line => "",
     };
     Some(Assigned { value: start..end, begin, quote })
+}
+
+/// Returns whether what stands around a value shows that it is no secret.
+fn is_contradicted(
+    text: &str,
+    operator: &AssignmentOperator,
+    begin: usize,
+    site: &AssignmentSite,
+    value: &Range<usize>,
+) -> bool {
+    let bytes = text.as_bytes();
+    let closer = &text[operator.closer.clone()];
+    let name = &text[begin..operator.name_end];
+    let assigned = &text[value.clone()];
+    let is_bare = site.delimiter != ValueDelimiter::Quoted;
+    // `'Password:'` is a text that ends there.
+    let before = begin.checked_sub(1).map(|it| bytes[it]).filter(|it| b"'\"`".contains(it));
+    let ends_text =
+        before.is_some() && closer.is_empty() && bytes.get(operator.end) == before.as_ref();
+    // `(user, pass) = pair`: the parts of a value have names.
+    let is_pattern = is_bare && closer.contains(')');
+    let is_word = is_bare
+        && site.class == NameClass::Password
+        && !site.upper
+        && value::is_chosen_word(assigned);
+    let is_element = operator.separator == Separator::Tag && text[..begin].ends_with('<');
+    ends_text
+        || is_pattern
+        || is_bare && name.rsplit('.').next() == Some(assigned)
+        || is_word && in_code(text, begin, value.end)
+        || operator.separator == Separator::Colon && in_vocabulary(text, begin, value)
+        || is_element && !value::head(&text[value.end..]).contains("</")
+        || in_badge(text, begin)
 }
 
 fn count_blanks(bytes: &[u8]) -> usize {
@@ -283,162 +304,4 @@ fn block(text: &str, begin: usize, at: usize) -> Option<Range<usize>> {
         here += line.len();
     }
     Some(start?..end)
-}
-
-fn is_secret_block(site: &AssignmentSite, text: &str, value: &Range<usize>) -> bool {
-    let words = value::head(&text[value.clone()]);
-    // A PEM header needs no further proof.
-    if words.starts_with("-----BEGIN") {
-        return false;
-    }
-    let mut lines = words.lines();
-    let are_words = lines.all(|line| !line.trim().contains(char::is_whitespace));
-    let has_chance = words.split_whitespace().any(value::is_varied);
-    let several = words.contains('\n') && are_words && has_chance && site.class != NameClass::Maybe;
-    several || is_secret(site, text, value.start, value.start + words.len())
-}
-
-/// Returns whether a cell of a column of that class holds a secret.
-pub(super) fn is_secret_cell(
-    class: NameClass,
-    alone: bool,
-    text: &str,
-    cell: &Range<usize>,
-) -> bool {
-    let site = AssignmentSite::of_cell(class, alone);
-    let end = cell.start + value::head(&text[cell.clone()]).len();
-    cell.start < end && is_secret(&site, text, cell.start, end)
-}
-
-impl AssignmentSite {
-    /// Returns the site of a cell, as if it were quoted.
-    fn of_cell(class: NameClass, alone: bool) -> AssignmentSite {
-        AssignmentSite {
-            class,
-            upper: false,
-            alone,
-            equals: class == NameClass::Key,
-            spaced: false,
-            is_line: true,
-            delimiter: ValueDelimiter::Quoted,
-        }
-    }
-}
-
-/// Returns whether only what may open a line of a file of variables precedes the name.
-fn begins_line(text: &str, begin: usize) -> bool {
-    let near = text.floor_char_boundary(begin.saturating_sub(24));
-    let head = &text[near..begin];
-    let line = match head.rfind(['\n', '\r']) {
-        Some(at) => &head[at + 1..],
-        None if near == 0 => head,
-        None => return false,
-    };
-    matches!(line.trim(), "" | "export" | "set" | "-" | ">" | "$" | "#")
-}
-
-/// Decides whether a value is a secret, given its assignment.
-fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> bool {
-    let value = &text[start..end];
-    let whole = value.trim();
-    let n_chars = whole.chars().count();
-    let quoted = site.delimiter == ValueDelimiter::Quoted;
-    if value::is_placeholder(whole) || value::is_reserved(whole) {
-        return false;
-    }
-    // The value may have lost the bracket that closes a call.
-    let n_closers = text.as_bytes()[end..].iter().take(8).take_while(|at| b",;)]}".contains(at));
-    let expression = &text[start..end + n_closers.count()];
-    if !quoted && (value::is_code(expression) || opens_type(whole, &text[end..])) {
-        return false;
-    }
-    if site.class != NameClass::Password && value::is_path_or_url(whole) {
-        return false;
-    }
-    if value::is_small_number(whole) {
-        return false;
-    }
-    if whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        let n_digits_min = match (site.class, site.upper) {
-            (NameClass::Password, true) => 4,
-            (NameClass::Password, false) => 5,
-            (NameClass::Secret | NameClass::Key, _) => 10,
-            (NameClass::Maybe, _) => return false,
-        };
-        return n_digits_min <= n_chars;
-    }
-    if site.upper && site.equals && !site.alone {
-        return match site.class {
-            NameClass::Password | NameClass::Secret | NameClass::Key => {
-                !site.spaced || 3 <= n_chars
-            }
-            NameClass::Maybe if site.spaced => {
-                value::is_random(whole) || value::is_varied(whole) && 6 <= n_chars
-            }
-            NameClass::Maybe => 3 <= n_chars,
-        };
-    }
-    if whole.contains(char::is_whitespace) {
-        let any = |test: fn(&str) -> bool| whole.split_whitespace().any(test);
-        let chosen = site.equals || quoted && any(value::is_varied);
-        let password = site.class == NameClass::Password && chosen && !value::is_prose(whole);
-        return password || any(value::is_random);
-    }
-    if !quoted && !site.equals && !ends_line(text, end) {
-        // A word in a sentence.
-        return value::is_random(whole);
-    }
-    let is_line = site.is_line && ends_line(text, end);
-    is_secret_word(&AssignmentSite { is_line, ..site.clone() }, whole, n_chars)
-}
-
-/// Decides for one word in the place of a value.
-fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
-    let clear = site.equals || site.delimiter == ValueDelimiter::Quoted;
-    let letters = word.chars().all(char::is_alphabetic);
-    let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
-    let varied = value::is_varied(word);
-    match site.class {
-        NameClass::Password if varied => 6 <= n_chars,
-        NameClass::Password if letters => {
-            let n_chars_min = match (clear, site.is_line) {
-                // A line of a file of settings.
-                (true, true) if !site.spaced && site.delimiter == ValueDelimiter::Bare => 6,
-                (true, _) => 10,
-                (false, true) => 12,
-                (false, false) => 16,
-            };
-            n_chars_min <= n_chars
-        }
-        NameClass::Password => clear && 16 <= n_chars,
-        NameClass::Secret if varied => 6 <= n_chars,
-        NameClass::Secret if joined => letters && clear && 12 <= n_chars,
-        NameClass::Secret => value::is_random(word),
-        NameClass::Key if varied && site.equals && !site.alone => 6 <= n_chars,
-        NameClass::Key if letters => clear && !site.alone && 12 <= n_chars,
-        NameClass::Key => value::is_random(word),
-        NameClass::Maybe => 20 <= n_chars && value::is_random(word) && 3.5 <= value::entropy(word),
-    }
-}
-
-/// Returns whether the value is a type whose parameters follow: `Option<`.
-fn opens_type(word: &str, rest: &str) -> bool {
-    let mut rest = rest.bytes();
-    rest.next() == Some(b'<')
-        && rest.next().is_some_and(|next| next.is_ascii_alphabetic())
-        && word.starts_with(|at: char| at.is_ascii_uppercase())
-        && word.chars().all(|at| at.is_ascii_alphabetic())
-        && word.chars().any(|at| at.is_ascii_lowercase())
-}
-
-/// Returns whether only a comment or a closing mark follows on the line.
-fn ends_line(text: &str, end: usize) -> bool {
-    let rest = value::head(&text[end..]);
-    let line = rest.split(['\n', '\r', '"', '<', '|']).next().unwrap_or("");
-    let line = line.split("\\n").next().unwrap_or("");
-    let line = line.trim_start_matches([',', ';', ')', ']', '}']).trim();
-    line.is_empty()
-        || line.starts_with('#')
-        || line.starts_with("//")
-        || line.starts_with(['}', ']'])
 }

@@ -11,7 +11,7 @@ mod tests;
 use std::ops::Range;
 
 use super::key_name::{NameClass, classify, name_begin};
-use super::keyword::is_secret_cell;
+use super::site::is_secret_cell;
 use super::value;
 
 /// Maximum bytes of a line that can be a head.
@@ -22,6 +22,9 @@ const CELL_BYTES_MAX: usize = 1024;
 
 /// Minimum characters of a plain word in a column of passwords.
 const WORD_CHARS_MIN: usize = 4;
+
+/// Minimum bytes of a plain word that needs no owner.
+const PLAIN_BYTES_MIN: usize = 10;
 
 /// A cell that holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,17 +41,27 @@ enum TableNotation {
     Toon,
 }
 
+/// A column of secrets.
+#[derive(Clone, Copy)]
+struct SecretColumn {
+    nth: usize,
+    class: NameClass,
+    /// Whether the name is only the keyword.
+    alone: bool,
+}
+
 /// A head that was recognized.
 struct TableHeader {
     notation: TableNotation,
     delimiter: u8,
     n_columns: usize,
-    /// Columns of secrets: index, class, and whether the name is only the keyword.
-    columns: Vec<(usize, NameClass, bool)>,
+    columns: Vec<SecretColumn>,
     /// Blanks before it.
     indent: usize,
     /// Whether blanks follow its separators, as they do commas in a sentence.
     is_loose: bool,
+    /// Whether a column names who a password belongs to.
+    has_owner: bool,
     /// Start of the rows.
     rows: usize,
 }
@@ -156,10 +169,12 @@ fn named(
     let is_loose = cells.iter().skip(1).all(|it| text[it.clone()].starts_with(' '));
     let is_loose = is_loose && notation == TableNotation::Delimited;
     let mut columns = Vec::new();
+    let mut has_owner = false;
     for (nth, cell) in cells.into_iter().enumerate() {
         let name = inner(text, cell);
+        has_owner |= is_owner(&text[name.clone()], notation);
         if let Some((class, alone)) = class_of(text, &name) {
-            columns.push((nth, class, alone));
+            columns.push(SecretColumn { nth, class, alone });
         }
     }
     let is_wide = 2 <= n_columns || notation == TableNotation::Toon;
@@ -170,8 +185,22 @@ fn named(
         columns,
         indent,
         is_loose,
+        has_owner,
         rows,
     })
+}
+
+/// Returns whether a column names the owner of a password. In a table of Markdown, a name and the
+/// like may be that of a field.
+fn is_owner(name: &str, notation: TableNotation) -> bool {
+    const OWNERS: [&str; 7] = ["user", "username", "login", "email", "account", "e-mail", "member"];
+    const MAYBE: [&str; 10] = [
+        "name", "id", "host", "hostname", "server", "service", "site", "url", "database", "website",
+    ];
+    let name = name.to_ascii_lowercase();
+    let words: Vec<&str> = name.split(['_', ' ', '.']).collect();
+    let is_of = |set: &[&str]| words.iter().any(|it| set.contains(it));
+    is_of(&OWNERS) || notation != TableNotation::Markdown && is_of(&MAYBE)
 }
 
 fn class_of(text: &str, cell: &Range<usize>) -> Option<(NameClass, bool)> {
@@ -207,7 +236,7 @@ fn find_in_rows(text: &str, head: &TableHeader, found: &mut Vec<SecretCell>) -> 
         };
         let (cells, end) = record(text, at, limit, head.delimiter);
         if cells.len() == head.n_columns {
-            for (column, (nth, ..)) in columns.iter_mut().zip(&head.columns) {
+            for (column, SecretColumn { nth, .. }) in columns.iter_mut().zip(&head.columns) {
                 let value = inner(text, cells[*nth].clone());
                 let is_bare = value == trimmed(text, cells[*nth].clone());
                 let quote = match head.notation {
@@ -225,23 +254,29 @@ fn find_in_rows(text: &str, head: &TableHeader, found: &mut Vec<SecretCell>) -> 
             at += 1;
         }
     }
-    for (column, &(_, class, alone)) in columns.into_iter().zip(&head.columns) {
-        judge(text, class, alone, column, found);
+    for (cells, &column) in columns.into_iter().zip(&head.columns) {
+        judge(text, head, column, cells, found);
     }
     at
 }
 
 fn judge(
     text: &str,
-    class: NameClass,
-    alone: bool,
-    column: Vec<(Range<usize>, &'static str)>,
+    head: &TableHeader,
+    column: SecretColumn,
+    cells: Vec<(Range<usize>, &'static str)>,
     found: &mut Vec<SecretCell>,
 ) {
-    let is_secret = |at: &Range<usize>| is_secret_cell(class, alone, text, at);
+    let SecretColumn { class, alone, .. } = column;
+    // A short plain word says nothing itself; it needs an owner.
+    let is_credential = head.has_owner && class == NameClass::Password;
+    let is_word = |word: &str| word.len() < PLAIN_BYTES_MIN && value::is_chosen_word(word);
+    let is_secret = |at: &Range<usize>| {
+        is_secret_cell(class, alone, text, at) && (is_credential || !is_word(&text[at.clone()]))
+    };
     let is_sure = matches!(class, NameClass::Password | NameClass::Secret)
-        && column.iter().any(|(at, _)| is_secret(at) && value::is_varied(&text[at.clone()]));
-    for (at, quote) in column {
+        && cells.iter().any(|(at, _)| is_secret(at) && value::is_varied(&text[at.clone()]));
+    for (at, quote) in cells {
         let word = &text[at.clone()];
         let is_plain = || {
             word.chars().nth(WORD_CHARS_MIN - 1).is_some()

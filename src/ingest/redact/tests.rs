@@ -202,6 +202,62 @@ fn prose_and_code_about_secrets_are_kept() {
 }
 
 #[test]
+fn what_stands_around_an_assignment_tells_code_and_public_tokens() {
+    check_kept(&[
+        "[![x](https://codecov.io/gh/a/b/branch/master/graph/badge.svg?token=3KA3R2D9fV)](y)",
+        "<img src=\"https://sonarcloud.io/api/project_badges/measure?metric=x&token=9f8e7d6c5b4a\">",
+        "https://codecov.io/gh/a/b/graphs/tree.svg?width=650&token=3KA3R2D9fV",
+        // Vocabularies number their words.
+        "{¶  \"a\": 14477,¶  \"Pass\": 14478,¶  \"b\": 14479¶}",
+        "{\"x\":28711,\"password\":28712,\"y\":3}",
+        "{\"\\u0120Password\": 130275, \"y\": 130276}",
+        // Code.
+        "const TOKEN_UPGRADABLE: ParkToken = ParkToken(ONE_READER | UPGRADABLE);",
+        "HalfOpen(dot2_token) => Ok(Pat::Rest(PatRest {",
+        "generate_private_key: x25519_generate_private_key,",
+        "let raw_private_key: Curve25519SeedBin<'_> = seed;",
+        "const DEFAULT_SECRET: Aligned64<[u8; 192]> = Aligned64(x);",
+        "let secret = [0x42u8; 32];",
+        "ApplicationTrafficSecret => \"CLIENT_TRAFFIC_SECRET_0\",",
+        "if let Some((user, pass)) = credentials {",
+        "builder.header(\"X-SECRET\", \"typed\")",
+        "login({¶  user: name,¶  password: wordlist¶})",
+        "struct A {¶  password: wordlist,¶}",
+        "const password = await read.password('Password:', given)",
+        "username, password = split(line)",
+        "my $pass = $self->pass",
+        "'Test2::Event::Pass' => 'cpan'",
+        "print(f\"password={password!r}\")",
+        "const redactPassword = (value) => value",
+        "parser.onToken = (token) => keep(token)",
+        "this.scopeAuthKey = scopeAuthKey",
+        "password: readPassword,",
+        "['CURLOPT_PASSWORD', 'CURLOPT_READDATA']",
+        "socks5h://<username>:<password>@proxy-host",
+        "<A HREF=x.html ACCESSKEY=P>",
+        // Descriptions.
+        "password: plaintext",
+        "\"password\": \"anonymous\"",
+        "password = \"mot de passe\"",
+    ]);
+    check(&[
+        (
+            "https://x.org/logo.png?token=3KA3R2D9fV",
+            "https://x.org/logo.png?token=‹env_secret_assignment›",
+        ),
+        (
+            "{\"a\": 1, \"password\": 14478}",
+            "{\"a\": 1, \"password\": \"‹env_secret_assignment›\"}",
+        ),
+        ("password=ab(c9x", "password=‹env_secret_assignment›"),
+        ("password = \"my_own_password9\"", "password = \"‹env_secret_assignment›\""),
+        ("password: correct¶", "password: correct¶"),
+        ("password: dragon¶", "password: ‹env_secret_assignment›¶"),
+        ("password: |¶  correct horse battery staple¶", "password: |¶  ‹env_secret_assignment›¶"),
+    ]);
+}
+
+#[test]
 fn assignments_are_found_in_every_notation() {
     const MARK: &str = "‹env_secret_assignment›";
     let cases = [

@@ -5,6 +5,10 @@
 /// Maximum bytes of a value that are read.
 pub(super) const HEAD_BYTES_MAX: usize = 256;
 
+/// Bytes of the plain words that people choose as passwords.
+const WORD_BYTES_MIN: usize = 4;
+pub(super) const WORD_BYTES_MAX: usize = 24;
+
 /// Returns whether `value` is a placeholder: a variable, a template, a mask, `YOUR_KEY_HERE`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
@@ -86,6 +90,50 @@ pub(super) fn is_reserved(value: &str) -> bool {
     !bare.contains(' ') && WORDS.contains(&format!(" {bare} "))
 }
 
+/// Returns whether `value` is a plain word that a person may have chosen: of small letters, and
+/// describing no field.
+pub(super) fn is_chosen_word(value: &str) -> bool {
+    let n_bytes = value.len();
+    // `db_password: userpassword`
+    let is_name = |it: &&str| value.ends_with(*it) && n_bytes < it.len() + WORD_BYTES_MIN;
+    (WORD_BYTES_MIN..=WORD_BYTES_MAX).contains(&n_bytes)
+        && value.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !is_describing(value)
+        && !is_reserved(value)
+        && !["password", "passwd", "passphrase", "token", "secret"].iter().any(is_name)
+}
+
+/// Returns whether `value` is a word that says what a password is, or what is done with it.
+pub(super) fn is_describing(value: &str) -> bool {
+    const WORDS: &str = " text textarea textbox field input output form data type enum json yaml \
+        toml file files path env environ environment variable param parameter argument arg args \
+        option options config settings default null empty blank unset missing given set enabled \
+        disabled enable disable allowed denied forbidden never always sometimes manual automatic \
+        auto once masked masking shown visible invisible plain plaintext cleartext hashed \
+        encrypted encoded salted rotated rotate expired expires supported unsupported unknown \
+        invalid valid wrong incorrect correct mandatory needed same other another random generated \
+        generate interactive keyring keychain vault stdin secure weak strong short long new old \
+        current previous confirm confirmation repeat again reset forgot forgotten login logon \
+        signin signup user username email name account credential credentials pass passcode pin \
+        code hash digest salt nonce cert certificate note notes description title label hint self \
+        this that some bytes strings numeric column attribute property element node values item \
+        items list tuple result response request body header headers cookie session state passwort \
+        kennwort senha contraseña heslo lösenord adgangskode wachtwoord parool salasana guest \
+        anonymous ";
+    WORDS.contains(&format!(" {} ", head(value).to_lowercase()))
+}
+
+/// Returns whether `value` is a constant as code names it: `READ_ONLY`.
+pub(super) fn is_constant(value: &str) -> bool {
+    value.contains('_') && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// Returns whether `value` is a phrase that opens something: four plain words or more.
+pub(super) fn is_passphrase(value: &str) -> bool {
+    let is_word = |it: &str| it.bytes().all(|byte| byte.is_ascii_lowercase());
+    4 <= value.split(' ').count() && value.split(' ').all(is_word)
+}
+
 /// Returns whether `value` is code: `process.env.X`, `os.environ["X"]`, `getenv('X')`,
 /// `config.token`, `Option<String>`, `a::b`.
 pub(super) fn is_code(value: &str) -> bool {
@@ -96,6 +144,10 @@ pub(super) fn is_code(value: &str) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
         .count();
     let (name, rest) = value.split_at(name_len);
+    let items = value.strip_prefix('[').unwrap_or("");
+    if is_small_number(items.split([',', ';', ']']).next().unwrap_or("")) {
+        return true;
+    }
     if !is_identifier(name) || is_random(name) {
         return false;
     }
@@ -164,7 +216,8 @@ pub(super) fn is_prose(value: &str) -> bool {
         to of in on at as by from with without or and not no if when then than this that these it \
         enter invalid missing please forgot forgotten reset change changed new old confirm repeat \
         see required optional wrong incorrect expired show hide set use used using create via \
-        password passwords token tokens secret secrets key keys user username login field ";
+        de la le passe mot password passwords token tokens secret secrets key keys user \
+        username login field ";
     head(value).split_whitespace().any(|word| {
         let word = word.trim_matches(|at: char| !at.is_alphanumeric()).to_ascii_lowercase();
         !word.is_empty() && GLUE.contains(&format!(" {word} "))

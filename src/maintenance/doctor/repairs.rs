@@ -19,6 +19,7 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
 use crate::store::lock_holder::begin_write;
 use crate::store::past::incomplete;
+use crate::store::replica_mark::mark_unpublished;
 use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
 
@@ -87,6 +88,7 @@ pub(crate) fn repair_failed(
         }
         let fixed = begin_write(conn, "begin a repair").and_then(|tx| {
             let notes = fix(&tx, now)?;
+            mark_unpublished(&tx, "doctor --fix")?;
             commit(tx, "commit a repair").map(|()| notes)
         });
         tried.insert(name, fixed.map_err(|error| error.to_string()));

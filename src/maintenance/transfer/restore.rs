@@ -18,6 +18,7 @@ use super::{
 };
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
+use crate::store::replica_mark::carry_replica;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while all other connections wait.
@@ -86,6 +87,7 @@ fn install(
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
                 copy.publish_as(&safety)
             };
+            carry_replica(db, draft.path(), "restore")?;
             replace(&draft, db, keep, progress)?;
             return Ok((Some(safety), None));
         }
@@ -183,7 +185,12 @@ pub(super) fn install_draft(
 ) -> Result<(), TransferError> {
     match fs::metadata(db) {
         Err(_) => draft.publish_as(db),
-        Ok(_) => replace(&draft, db, || refuse_occupied(db), progress),
+        Ok(it) => {
+            if 0 < it.len() {
+                carry_replica(db, draft.path(), "import")?;
+            }
+            replace(&draft, db, || refuse_occupied(db), progress)
+        }
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "typed_edge",
     "typed_edge_made",
     "receipt",
+    "change_count",
+    "vector",
     "replica",
 ];
 

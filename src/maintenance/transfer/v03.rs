@@ -11,6 +11,8 @@ mod links;
 mod nodes;
 mod rows;
 
+pub(super) use rows::{check_readable, has_table};
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -172,6 +174,9 @@ fn private(_: &Path) -> Result<(), TransferError> {
     Ok(())
 }
 
+/// Tables whose damage is looked for.
+const TABLES_READ: [&str; 3] = ["nodes", "snapshots", "diffs"];
+
 /// Opens the copy; refuses other databases than those of remindb 0.3. `old` is the path in errors.
 fn open(copy: &Path, old: &Path) -> Result<Connection, TransferError> {
     const TABLES: &str = "
@@ -189,7 +194,7 @@ fn open(copy: &Path, old: &Path) -> Result<Connection, TransferError> {
             "`{old}` is a memory of this program, not of remindb 0.3; copy it with `remindb backup`"
         ),
         (Ok(_), Ok(3)) => {
-            rows::check_readable(&conn, &old.to_string())?;
+            rows::check_readable(&conn, &old.to_string(), &TABLES_READ)?;
             return Ok(conn);
         }
         (Ok(_), Ok(_)) => format!("`{old}` is no database of remindb 0.3: it has no table `nodes`"),

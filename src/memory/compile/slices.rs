@@ -139,6 +139,7 @@ fn write_slice(
     let message = plan.workspace.redactor.scrub(request.message).text;
     let (mut n_files, mut bytes) = (0, 0);
     let (mut warnings, mut purged) = (Vec::new(), Vec::new());
+    let slice_bytes = writer.slice_bytes(request.slice_bytes);
     let ((), commit) = writer.write(&message, &plan.root, now, |batch| {
         let begun_at = request.stopwatch.elapsed_ms();
         if MANY_BYTES <= reader.bytes_left {
@@ -163,7 +164,7 @@ fn write_slice(
                 let took_ms = request.stopwatch.elapsed_ms() - begun_at;
                 AWAITED_MS_MAX <= took_ms && writer.is_awaited()
             };
-            if request.slice_bytes < bytes.saturating_add(next) || is_awaited() {
+            if slice_bytes < bytes.saturating_add(next) || is_awaited() {
                 break;
             }
             if reader.group.is_empty() {

@@ -98,7 +98,7 @@ impl ApplyError {
 }
 
 impl OperationError {
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let OperationError { op, code, message, id, current } = self;
         let mut error = json!({"op": op, "code": code, "message": message});
         for (name, value) in [("id", id), ("current", current)] {
@@ -188,6 +188,7 @@ impl Memory {
         let outcomes = changeset.run(batch, &scrubbed)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
+            None if outcomes.len() == 1 => "apply: 1 operation".to_owned(),
             None => format!("apply: {} operations", outcomes.len()),
         };
         let notes = outcomes.iter().filter_map(|it| it.note.as_deref());

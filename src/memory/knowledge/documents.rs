@@ -1,6 +1,9 @@
 //! Documents of knowledge for whoever watches: lists and single nodes as JSON, which warm nothing.
 
+mod bootstrap;
 mod details;
+mod events;
+mod records;
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +16,15 @@ use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
+pub(crate) use bootstrap::{BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, bootstrap_document};
 pub(crate) use details::{concept_document, entity_document};
+
+pub(crate) use events::events_document;
+pub(crate) use records::{
+    RecordFilter, concept_record, concept_records, concepts_of_entity, entity_record,
+    entity_records, episode_record, episode_records, episodes_of_entity, graph_record,
+    query_record,
+};
 
 /// Rows of a list where nobody says how many.
 pub(crate) const LIST_DEFAULT: usize = 50;

@@ -42,6 +42,11 @@ impl<'a> Given<'a> {
         self.members
     }
 
+    /// Returns the path at which a caller wrote them.
+    pub(super) fn path(&self) -> &'a str {
+        self.path
+    }
+
     pub(super) fn required<T>(&self, name: &str, value: Option<T>) -> Parsed<T> {
         value.ok_or_else(|| self.refuse(name, "is missing"))
     }

@@ -1,9 +1,9 @@
 //! Ingest: texts wait in the memory until somebody divides them into episodes.
 //!
 //! A text is kept as a node below `@ingest` when it arrives. Once those of one source, topic and
-//! instruction have [`CHUNK_CHARS`] characters, or on a flush, they become chunks of at most that
-//! size, each after the first beginning with the end of the one before. A chunk goes when a
-//! changeset says that it is ingested, so that neither a crash nor a refused answer loses a text.
+//! instruction have as many characters as the settings say, or on a flush, they become chunks of at
+//! most that size, each after the first beginning with the end of the one before. A chunk goes when
+//! a changeset says that it is ingested, so that neither a crash nor a refused answer loses a text.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,10 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::CHUNK_STATES;
 use crate::model::tree::NodeType;
+use crate::settings::config::KnowledgeSettings;
 use crate::store::Batch;
 use crate::text::pieces::split_into_pieces;
 use crate::text::tokens;
-
-/// Characters of a chunk, and of a buffer that becomes chunks.
-const CHUNK_CHARS: usize = 4_000;
 
 /// Characters of the chunk before with which a chunk begins.
 const OVERLAP_CHARS: usize = 200;
@@ -72,6 +70,7 @@ impl Memory {
         let instructions = request.instructions.as_deref().map(scrub);
         let (source, topic) = (scrub(&request.source), request.topic.as_deref().map(scrub));
         let now = self.clock.now();
+        let chunk_chars = self.knowledge_settings().buffer_chars();
         let ((n_buffered, n_chunks), _) = self.writer.write("ingest", "", now, |batch| {
             if let Some(content) = &content {
                 let topic = match &topic {
@@ -87,8 +86,8 @@ impl Memory {
             let mut buffers = buffers(batch)?;
             for buffer in buffers.values_mut() {
                 let n_chars: usize = buffer.iter().map(n_chars).sum();
-                if request.flushes || CHUNK_CHARS <= n_chars {
-                    make_chunks(batch, buffer, now)?;
+                if request.flushes || chunk_chars <= n_chars {
+                    make_chunks(batch, buffer, chunk_chars, now)?;
                     buffer.clear();
                 }
             }
@@ -150,14 +149,30 @@ fn buffers(batch: &Batch<'_>) -> Parsed<BTreeMap<String, Vec<KnowledgeNode>>> {
 }
 
 /// Makes chunks of texts, which go.
-fn make_chunks(batch: &mut Batch<'_>, buffer: &[KnowledgeNode], now: Millis) -> Parsed<()> {
+fn make_chunks(
+    batch: &mut Batch<'_>,
+    buffer: &[KnowledgeNode],
+    chunk_chars: usize,
+    now: Millis,
+) -> Parsed<()> {
     let Some(first) = buffer.first() else { return Ok(()) };
     let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
     let text = texts.join("\n");
     let mut fields = first.fields.clone();
     fields.retain(|key, _| ["source", "topic", "instructions"].contains(&key.as_str()));
+    add_waiting(batch, &text, (chunk_chars, &fields), now)?;
+    buffer.iter().try_for_each(|it| Ok(batch.forget(&it.record)?))
+}
+
+/// Adds a text as chunks that wait to be divided into episodes.
+fn add_waiting(
+    batch: &mut Batch<'_>,
+    text: &str,
+    (chunk_chars, fields): (usize, &Map<String, Value>),
+    now: Millis,
+) -> Parsed<()> {
     let mut before = "";
-    for piece in split_into_pieces(&text, CHUNK_CHARS) {
+    for piece in split_into_pieces(text, chunk_chars) {
         let n_before = before.chars().count();
         let overlap: String = before.chars().skip(n_before.saturating_sub(OVERLAP_CHARS)).collect();
         if !piece.trim().is_empty() {
@@ -165,5 +180,19 @@ fn make_chunks(batch: &mut Batch<'_>, buffer: &[KnowledgeNode], now: Millis) -> 
         }
         before = piece;
     }
-    buffer.iter().try_for_each(|it| Ok(batch.forget(&it.record)?))
+    Ok(())
+}
+
+/// Hands in the whole text of a source, in place of its chunks that wait.
+pub(crate) fn hand_in(batch: &mut Batch<'_>, source: &str, text: &str, now: Millis) -> Parsed<()> {
+    for state in CHUNK_STATES {
+        for chunk in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {
+            if chunk.text("source") == Some(source) {
+                batch.forget(&chunk.record)?;
+            }
+        }
+    }
+    let mut fields = Map::new();
+    fields.insert("source".to_owned(), source.into());
+    add_waiting(batch, text, (KnowledgeSettings::default().buffer_chars(), &fields), now)
 }

@@ -132,8 +132,9 @@ pub(super) fn add_node(
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
     let NewKnowledge { node_type, content, token_count, mut fields } = new;
+    // What is imported brings its own times.
     for key in ["created_at", "updated_at"] {
-        fields.insert(key.to_owned(), now.0.into());
+        fields.entry(key).or_insert_with(|| now.0.into());
     }
     let fields = checked(node_type, fields)?;
     let label = label(&fields, content);

@@ -216,7 +216,7 @@ fn remember(
     given: &Given<'_>,
 ) -> Parsed<OperationOutcome> {
     let item = NewItem::parse(given.members(), "", &["op", "as"])?;
-    let item = changeset.memory.ready_item(item);
+    let item = changeset.memory.ready_item(item)?;
     Ok(changeset.memory.remember_in(batch, &item, changeset.now)?.into())
 }
 
@@ -236,7 +236,7 @@ fn fact(
         };
         members.insert(name.to_owned(), value.clone());
     }
-    let item = changeset.memory.ready_item(NewItem::parse(&members, "", &[])?);
+    let item = changeset.memory.ready_item(NewItem::parse(&members, "", &[])?)?;
     let done = changeset.memory.remember_in(batch, &item, changeset.now)?;
     let mut outcome = OperationOutcome::from(done);
     // Later operations name the statement, not the episode that states it.

@@ -1,7 +1,7 @@
 //! Recall: the concepts, facts and episodes that answer a question, best first, within a budget.
 //!
-//! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity,
-//! and K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the
+//! `fused = .7·relevance + .3·K`, where relevance is the share of the question's words by rarity, or
+//! its nearness in meaning where that is more, and K the share that occurs in the text at all. A seed has `fused ≥` [`FLOOR`] and the
 //! activation `fused·(.5+.5·confidence)·E·(.6+.4·temperature)`, E being its evidence. Activation
 //! spreads along typed edges, and what it reaches competes for a third of the places.
 
@@ -51,6 +51,9 @@ impl Memory {
     /// Returns the knowledge that answers a question, and warms it.
     pub(crate) fn recall(&self, request: &RecallRequest) -> Result<Value, MemoryError> {
         let now = self.clock.now();
+        let meaning = request.query.as_deref().and_then(|it| self.meaning_of(it));
+        let request = request.clone().weighed_by(&self.knowledge_settings());
+        let request = &RecallRequest { meaning, ..request };
         let (answer, shown) = self.read::<_, MemoryError>(|reader| {
             reader.at_one_state(|reader| recall(reader, request, now))
         })?;

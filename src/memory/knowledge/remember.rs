@@ -81,7 +81,8 @@ impl Memory {
     /// Remembers things in one snapshot; equal ones are there already.
     pub(crate) fn remember(&self, request: RememberRequest) -> Result<Value, MemoryError> {
         let RememberRequest { items, key, text } = request;
-        let items: Vec<ReadyItem> = items.into_iter().map(|it| self.ready_item(it)).collect();
+        let items: Vec<ReadyItem> =
+            items.into_iter().map(|it| self.ready_item(it)).collect::<Result<_, _>>()?;
         let now = self.clock.now();
         let (answer, commit) = self.writer.write("", "", now, |batch| {
             let receipt = key.as_deref().map(|it| receipt_of(batch, it, &text)).transpose()?;
@@ -114,11 +115,13 @@ impl Memory {
         Ok(answer)
     }
 
-    /// Returns an item without secrets, its tokens counted before the write begins.
-    pub(super) fn ready_item(&self, item: NewItem) -> ReadyItem {
+    /// Returns an item without secrets, its tokens counted before the write begins. A kind that
+    /// is not known is refused.
+    pub(super) fn ready_item(&self, item: NewItem) -> Result<ReadyItem, MemoryError> {
         let redactor = &self.workspace().redactor;
-        match item {
+        Ok(match item {
             NewItem::Episode(mut episode) => {
+                episode.check_kind(&self.knowledge_settings().kinds())?;
                 episode.scrub(&|it| redactor.scrub(it).text.into_owned());
                 let token_count = tokens::count(&episode.content);
                 ReadyItem::Episode(episode, token_count)
@@ -127,7 +130,7 @@ impl Memory {
                 let StoreRequest { memory_type, content, changes, .. } = *request;
                 ReadyItem::Memory(Box::new(self.scrubbed_memory(memory_type, &content, changes)))
             }
-        }
+        })
     }
 
     /// Remembers one thing in a write.

@@ -70,6 +70,8 @@ pub(super) enum NewItem {
 /// An episode to be remembered, as its caller says it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct NewEpisode {
+    /// Where its caller wrote it, before the names of its members.
+    path: String,
     pub(super) kind: String,
     pub(super) content: String,
     pub(super) title: Option<String>,
@@ -124,6 +126,14 @@ impl RememberRequest {
         };
         Ok(RememberRequest { items, key, text: Value::Object(args.clone()).to_string() })
     }
+
+    /// Refuses kinds of episodes that are none of these.
+    pub(crate) fn check_kinds(&self, kinds: &[&str]) -> Parsed<()> {
+        self.items.iter().try_for_each(|it| match it {
+            NewItem::Episode(episode) => episode.check_kind(kinds),
+            NewItem::Memory(_) => Ok(()),
+        })
+    }
 }
 
 impl NewItem {
@@ -141,11 +151,6 @@ impl NewItem {
             .filter(|it| matches!(it, NodeType::Core | NodeType::Learning | NodeType::Task));
         if of_type.is_some() {
             return NewItem::memory(&given, &kind, members);
-        }
-        if !EPISODE_KINDS.contains(&kind.as_str()) {
-            let why =
-                format!("must be core, learning, task or one of {}", EPISODE_KINDS.join(", "));
-            return Err(given.refuse("kind", why));
         }
         refuse_any(&given, OF_MEMORIES, "core, learning and task", &kind)?;
         if kind != "fact" {
@@ -209,6 +214,7 @@ impl NewEpisode {
             return Err(given.refuse("valid_to", "must be after `valid_from`"));
         }
         Ok(NewEpisode {
+            path: given.path().to_owned(),
             kind,
             content: given.required("content", content)?,
             title: given.string("title", TITLE_CHARS_MAX)?,
@@ -222,6 +228,16 @@ impl NewEpisode {
             at: given.time("at", Millis::parse_rfc3339)?,
             fact,
         })
+    }
+
+    /// Refuses a kind that is none of these.
+    pub(super) fn check_kind(&self, kinds: &[&str]) -> Parsed<()> {
+        if kinds.contains(&self.kind.as_str()) {
+            return Ok(());
+        }
+        let (path, known) = (&self.path, kinds.join(", "));
+        let what = format!("`{path}kind` must be core, learning, task or one of {known}");
+        Err(MemoryError::invalid(what))
     }
 
     /// Replaces every text by what `scrub` makes of it.

@@ -23,10 +23,13 @@ use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-use sheet::Sheet;
+pub(super) use sheet::Sheet;
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];
+
+/// Tokens of a worksheet, where none are named.
+const BUDGET_DEFAULT: u32 = 4_000;
 
 /// Episodes of one worksheet, at most.
 const EPISODES_MAX: u64 = 25;
@@ -71,7 +74,7 @@ impl ReviewRequest {
         Ok(ReviewRequest {
             task: given.choice("task", TASKS)?.unwrap_or(TASKS[0]),
             topic: given.string("topic", 100)?,
-            budget: given.whole("budget", 800, 100_000)?.unwrap_or(4_000) as u32,
+            budget: given.whole("budget", 800, 100_000)?.map_or(BUDGET_DEFAULT, |it| it as u32),
             n_episodes: given.whole("limit", 1, EPISODES_MAX)?.unwrap_or(EPISODES_MAX) as usize,
         })
     }
@@ -85,6 +88,16 @@ pub(crate) struct ConsolidateRequest {
 }
 
 impl ConsolidateRequest {
+    /// Returns a request of the usual worksheet, however few episodes wait.
+    pub(crate) fn of_all() -> ConsolidateRequest {
+        let (task, topic, budget) = (TASKS[0], None, BUDGET_DEFAULT);
+        let n_episodes = EPISODES_MAX as usize;
+        ConsolidateRequest {
+            sheet: ReviewRequest { task, topic, budget, n_episodes },
+            is_forced: true,
+        }
+    }
+
     /// Reads the arguments of `MemoryConsolidate`.
     pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<ConsolidateRequest> {
         let given = Given::new(args, "", &["topic", "force", "budget"])?;
@@ -97,7 +110,7 @@ impl ConsolidateRequest {
 
 impl Memory {
     /// Returns the worksheet by which whoever asks consolidates, if enough episodes wait.
-    pub(crate) fn consolidate(&self, request: &ConsolidateRequest) -> Result<Value, MemoryError> {
+    pub(crate) fn worksheet(&self, request: &ConsolidateRequest) -> Result<Value, MemoryError> {
         let sheet = self.review(&request.sheet)?;
         let total = sheet["pending"]["total"].as_u64().unwrap_or(0);
         if request.is_forced || CONSOLIDATED_MIN <= total {

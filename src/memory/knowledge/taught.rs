@@ -14,7 +14,7 @@ use super::{
 };
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
-use crate::model::kinds::knowledge::EPISODE_KINDS;
+use crate::providers::wait_out;
 
 type Arguments = Map<String, Value>;
 
@@ -65,7 +65,7 @@ pub(crate) fn consolidate(memory: &Memory, args: &Arguments) -> Parsed<Value> {
         return memory.review(&ReviewRequest::parse(&with(asked, "task", task))?);
     }
     let asked = with(asked, "force", is_forced.unwrap_or_else(|| false.into()));
-    memory.consolidate(&ConsolidateRequest::parse(&asked)?)
+    memory.consolidate(&ConsolidateRequest::parse(&asked)?, &wait_out)
 }
 
 /// Keeps raw text until its episodes are drawn from it.
@@ -166,9 +166,9 @@ pub(crate) fn stats(memory: &Memory, args: &Arguments) -> Parsed<Value> {
     memory.read(stats_document)
 }
 
-pub(crate) fn episode_types(_: &Memory, args: &Arguments) -> Parsed<Value> {
+pub(crate) fn episode_types(memory: &Memory, args: &Arguments) -> Parsed<Value> {
     Given::new(args, "", &[])?;
-    Ok(json!({"episode_types": EPISODE_KINDS}))
+    Ok(json!({"episode_types": memory.knowledge_settings().kinds()}))
 }
 
 /// Returns the entities of a kind that are mentioned most.

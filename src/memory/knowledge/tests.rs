@@ -10,7 +10,10 @@ use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
 mod applying;
+mod consolidating;
 mod ingesting;
+mod promises;
+mod questions;
 mod recalling;
 mod remembering;
 mod reviewing;

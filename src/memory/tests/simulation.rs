@@ -1,5 +1,7 @@
 //! Simulation: a memory beside its model, with random operations on both and their checks.
 
+#[cfg(feature = "shared")]
+mod twin;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -40,6 +42,9 @@ pub(super) struct Simulation {
     pub(super) model: Model,
     pub(super) dice: Dice,
     log: Vec<String>,
+    /// The other replica, where there are two.
+    #[cfg(feature = "shared")]
+    twin: Option<Box<twin::Twin>>,
 }
 
 impl Drop for Simulation {
@@ -69,17 +74,28 @@ impl Simulation {
             model: Model::default(),
             dice: Dice::new(seed),
             log: Vec::new(),
+            #[cfg(feature = "shared")]
+            twin: None,
         };
         simulation.open(IfMissing::Create);
         simulation
     }
 
     fn db(&self) -> PathBuf {
+        #[cfg(feature = "shared")]
+        if let Some(db) = self.db_of_two() {
+            return db;
+        }
         self.dir.path().join("memory.db")
     }
 
     pub(super) fn open(&mut self, if_missing: IfMissing) {
         self.memory = None;
+        #[cfg(feature = "shared")]
+        if let Some(memory) = self.open_of_two() {
+            self.memory = Some(memory);
+            return;
+        }
         self.memory = Some(
             Memory::open_at(&self.db(), if_missing, self.clock.clone()).unwrap().with_structured(),
         );
@@ -129,6 +145,10 @@ impl Simulation {
         self.check();
         if nth.is_multiple_of(10) {
             self.check_health();
+        }
+        #[cfg(feature = "shared")]
+        if self.twin.is_some() {
+            self.end_step_of_two();
         }
     }
 

@@ -53,6 +53,9 @@ const MERGED_INTO: Key = Key { name: "merged_into", value_type: ValueType::Id };
 const ASSERTED_BY: Key = text("asserted_by", 200);
 const SOURCE_REF: Key = text("source_ref", 500);
 const SUBJECT: Key = text("subject", 200);
+/// The id of the record that a node was imported from.
+const ORIGIN: Key = text("origin", 200);
+const METADATA: Key = Key { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
 /// Hashes of names, by which a node is found.
 const NAMES: Key =
     Key { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
@@ -77,13 +80,14 @@ pub(super) const EPISODE: Kind = Kind {
         UPDATED_AT,
         TOPIC_ID,
         CONFIDENCE,
-        Key { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } },
+        METADATA,
         text("source_type", 50),
         ASSERTED_BY,
         SOURCE_REF,
         LINKS,
         LABELS,
         Key { name: "processed_in", value_type: ValueType::Whole },
+        ORIGIN,
         DELETED,
         SUPERSEDED_BY,
         SUPERSEDED_AT,
@@ -107,6 +111,8 @@ pub(super) const CONCEPT: Kind = Kind {
         text("conditions", 2_000),
         Key { name: "exceptions", value_type: ValueType::Texts { n_max: 50, chars_max: 500 } },
         Key { name: "tags", value_type: ValueType::Texts { n_max: 20, chars_max: 50 } },
+        METADATA,
+        ORIGIN,
         LINKS,
         LABELS,
         text("note", 1_000),
@@ -128,6 +134,7 @@ pub(super) const FACT: Kind = Kind {
         time("valid_from"),
         time("valid_to"),
         Key { name: "contested", value_type: ValueType::Flag },
+        ORIGIN,
         CREATED_AT,
         UPDATED_AT,
         ASSERTED_BY,
@@ -176,6 +183,7 @@ pub(super) const CONFLICT: Kind = Kind {
         LINKS,
         text("note", 1_000),
         Key { name: "winner", value_type: ValueType::Id },
+        ORIGIN,
         CREATED_AT,
         UPDATED_AT,
         time("resolved_at"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Error, Rows, instant, numbers, quote_input};
+use super::{Error, Rows, instant, numbers, position, quote_input};
 use crate::query::{find_by_id, unified_diff};
 use crate::store::reader::{BrowsedChange, BrowsedSnapshot, ChangeCounts, Reader};
 
@@ -17,6 +17,9 @@ const SIDE_CHARS: usize = 2_000;
 /// Hunks of a change.
 const HUNKS_MAX: usize = 20;
 
+/// Bytes of the hunks of a change, as JSON, beyond which no more are listed.
+const HUNKS_BYTES: usize = 64 * 1024;
+
 /// Returns a page of snapshots with their numbers of changes, newest first, and the sums of these
 /// by day.
 pub(crate) fn timeline_document(
@@ -24,7 +27,7 @@ pub(crate) fn timeline_document(
     before: Option<&str>,
     n_max: usize,
 ) -> Result<Value, Error> {
-    let [before] = before.map_or(Ok([i64::MAX]), |it| numbers("before", it))?;
+    let before = before.map_or(Ok(i64::MAX), |it| position("before", it))?;
     let snapshots = reader.snapshots_before(before, n_max + 1)?;
     let row = |it: &BrowsedSnapshot| {
         json!({
@@ -67,7 +70,7 @@ pub(crate) fn changes_document(
     after: Option<&str>,
     n_max: usize,
 ) -> Result<Value, Error> {
-    let [after] = after.map_or(Ok([0]), |it| numbers("after", it))?;
+    let after = after.map_or(Ok(0), |it| position("after", it))?;
     if !reader.has_snapshot(id)? {
         return Err(Error::NotFound(format!("no snapshot {id}; the timeline lists them")));
     }
@@ -128,10 +131,15 @@ fn hunks(change: &BrowsedChange) -> (Vec<Value>, bool) {
         }
     };
     let all = unified_diff::hunk_sides(&change.old, &change.new);
-    let hunks = all
-        .iter()
-        .take(HUNKS_MAX)
-        .map(|(before, after)| json!({"before": side(before), "after": side(after)}))
-        .collect();
-    (hunks, is_cut || HUNKS_MAX < all.len())
+    let (mut hunks, mut n_bytes) = (Vec::new(), 0);
+    for (before, after) in all.iter().take(HUNKS_MAX) {
+        let hunk = json!({"before": side(before), "after": side(after)});
+        n_bytes += hunk.to_string().len();
+        if HUNKS_BYTES < n_bytes {
+            break;
+        }
+        hunks.push(hunk);
+    }
+    let is_cut = is_cut || hunks.len() < all.len();
+    (hunks, is_cut)
 }

@@ -53,7 +53,7 @@ pub(crate) fn search_document(
     let shown: Vec<NodeKey> = reply.shown.iter().map(|it| it.0).collect();
     let parsed = words::parse_query(query);
     let limits = (HITS_MAX.max(shown.len()), HITS_MAX.max(shown.len()));
-    let found = ranked_hits(reader, (query, &parsed), filter, limits, now)?;
+    let found = ranked_hits(reader, (query, &parsed, None), filter, limits, now)?;
     let (kept, left_out): (Vec<&SearchHit>, Vec<&SearchHit>) =
         found.hits.iter().partition(|it| shown.contains(&it.head.key));
     let texts = reader.texts(&kept.iter().map(|it| it.head.key).collect::<Vec<_>>())?;

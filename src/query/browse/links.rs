@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, Rows, numbers};
+use super::{Error, Rows, bad_cursor, numbers};
 use crate::query::node_by_id;
 use crate::store::reader::{BrowsedLink, LinkKind, Reader};
 
@@ -67,12 +67,18 @@ pub(crate) fn links_document(
     let node = reader.browsed(&[key])?.pop();
     let node =
         node.ok_or_else(|| Error::NotFound(format!("no node `{}`", super::quote_input(id))))?;
-    let [first, mut at] = after.map_or(Ok([0, 0]), |it| numbers("after", it))?;
+    let [first, mut at] = match after {
+        None => [0, 0],
+        Some(cursor) => numbers("after", cursor).and_then(|it: [i64; 2]| {
+            let is_one = (0..KINDS.len() as i64).contains(&it[0]) && 0 < it[1];
+            if is_one { Ok(it) } else { Err(bad_cursor("after", cursor)) }
+        })?,
+    };
     let mut links: Vec<Placed> = Vec::new();
-    for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first.max(0) as usize) {
+    for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first as usize) {
         let n_left = (n_max + 1).saturating_sub(links.len());
         if direction.has(name) && 0 < n_left {
-            let found = reader.links_after(&node, of, at.max(0), n_left)?;
+            let found = reader.links_after(&node, of, at, n_left)?;
             links.extend(found.into_iter().enumerate().map(|(nth, link)| {
                 let at = if 0 < link.number { link.number } else { at + nth as i64 + 1 };
                 Placed { kind, at, link }

@@ -9,6 +9,9 @@ use crate::store::reader::Reader;
 /// Bytes of a piece of text.
 const PIECE_BYTES: usize = 16 * 1024;
 
+/// Bytes of the blocks of a piece, as JSON; a piece with more is shown as it is.
+const BLOCKS_BYTES: usize = 104 * 1024;
+
 /// Ancestors that are named, at most.
 const ANCESTORS_MAX: usize = 64;
 
@@ -53,6 +56,7 @@ pub(crate) fn node_document(reader: &Reader, id: &str, from: Option<&str>) -> Re
         }
         _ => Value::Null,
     };
+    let blocks = if BLOCKS_BYTES < blocks.to_string().len() { Value::Null } else { blocks };
     Ok(json!({
         "id": node.id,
         "type": node.node_type,

@@ -26,7 +26,7 @@ use crate::model::schedule::Schedule;
 use crate::server::Stop;
 use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
-use crate::store::{LeaseClaim, Leases, RESCAN_LEASE};
+use crate::store::{LeaseClaim, Leases, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -182,6 +182,10 @@ impl Rescanner {
             Ok(Err(Error::Compile(error))) if error.is_given_up() => return false,
             Ok(Err(Error::Store(error))) if error.is_busy() => {
                 log::debug!("the folder is not scanned now: {error}");
+                return false;
+            }
+            Ok(Err(Error::Store(StoreError::Shared(error @ SharedError::Compiled { .. })))) => {
+                log::debug!("the folder is not scanned here: {error}");
                 return false;
             }
             Ok(Err(error)) => self.failed(memory, run_at, &error.to_string()),

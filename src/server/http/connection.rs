@@ -1,5 +1,8 @@
 //! The life of a connection: requests one after the other, each within its deadlines.
 
+use std::sync::Arc;
+
+use crossbeam_channel::bounded;
 use serde_json::json;
 
 use super::body::Body;
@@ -9,10 +12,10 @@ use super::exchange::Exchange;
 use super::head::{Framing, RequestHead};
 use super::read_buffer::ReadBuffer;
 use super::reply::{HttpError, HttpResponse};
-use super::route::{Route, preflight, route};
+use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{Endpoint, links, post, sse};
-use crate::mcp::Handler;
+use crate::mcp::{Handler, PlainReply};
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -189,10 +192,42 @@ fn respond<S: Handler>(
         Route::Health => exchange.reply(&HttpResponse::json(200, r#"{"status":"ok"}"#)),
         Route::Page(file) => exchange.reply(&file.response(exchange.head)),
         Route::Session => exchange.reply(&token_for_link(endpoint, &body)),
+        Route::Plain => {
+            let response = plain_answer(endpoint, exchange.head, body);
+            exchange.reply(&response)
+        }
         Route::Options => {
             let response = preflight(exchange.head, exchange.origin.as_deref());
             exchange.reply(&response)
         }
+    }
+}
+
+/// Answers a request of the plain interface, on a thread for calls.
+fn plain_answer<S: Handler>(
+    endpoint: &Endpoint<S>,
+    head: &RequestHead,
+    body: Vec<u8>,
+) -> HttpResponse {
+    let Some(mut request) = plain_request(head) else {
+        return HttpResponse::fault(400, "an escape in the target is wrong");
+    };
+    request.body = body;
+    let (sender, receiver) = bounded(1);
+    let server = Arc::clone(&endpoint.server);
+    // A panic drops the sender, which ends the wait.
+    let is_run = endpoint.pool.run(move || drop(sender.send(server.handler.plain(&request))));
+    match (is_run, receiver.recv()) {
+        (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
+        (true, Ok(Some(PlainReply { status, document, allowed }))) => {
+            let response = HttpResponse::json(status, document.to_string());
+            match allowed {
+                Some(allowed) => response.with("Allow", allowed),
+                None => response,
+            }
+        }
+        (true, Ok(None)) => HttpResponse::fault(404, "there is nothing here; MCP is at /mcp"),
+        (true, Err(_)) => HttpResponse::fault(500, "the request failed; the log says more"),
     }
 }
 

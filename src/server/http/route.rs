@@ -4,11 +4,14 @@ use super::guard::Guard;
 use super::head::RequestHead;
 use super::page::{self, PAGE_METHODS, PageFile};
 use super::reply::{HttpError, HttpResponse};
+use crate::mcp::PlainRequest;
 
 /// The only path of MCP.
 const ENDPOINT: &str = "/mcp";
 /// The path of the health check, open to all that the guard admits.
 const HEALTH: &str = "/health";
+/// The beginning of the paths of the plain interface.
+const PLAIN: &str = "/api/v1/";
 /// The path where a one-time link is exchanged for the token.
 const SESSION: &str = "/session";
 
@@ -26,6 +29,8 @@ pub(super) enum Route {
     Page(&'static PageFile),
     /// The exchange of a one-time link for the token.
     Session,
+    /// The plain interface; the handler knows its paths and methods.
+    Plain,
     /// The preflight request of a browser.
     Options,
 }
@@ -47,6 +52,8 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
         (ENDPOINT, "GET") => (MCP_METHODS, Some(Route::Get)),
         (ENDPOINT, "DELETE") => (MCP_METHODS, Some(Route::Delete)),
         (ENDPOINT, _) => (MCP_METHODS, None),
+        (path, "OPTIONS") if path.starts_with(PLAIN) => return Ok(Route::Options),
+        (path, _) if path.starts_with(PLAIN) => ("", Some(Route::Plain)),
         (SESSION, "POST") => ("POST", Some(Route::Session)),
         (SESSION, _) => ("POST", None),
         (path, method) => match (page::file_at(path), method) {
@@ -76,6 +83,8 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
                 return Err(HttpError::new(406, why).into());
             }
         }
+        // A form of another site can send text, and no JSON.
+        Route::Plain if head.method == "POST" => check_content_type(head)?,
         Route::Get if !accepted_forms(head).events => {
             return Err(HttpError::new(406, "`Accept` must have text/event-stream").into());
         }
@@ -107,6 +116,41 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
         .with("Access-Control-Allow-Methods", MCP_METHODS)
         .with("Access-Control-Allow-Headers", fields)
         .with("Access-Control-Max-Age", "600")
+}
+
+/// Reads a request of the plain interface by its head; `None` where an escape in it is wrong.
+pub(super) fn plain_request(head: &RequestHead) -> Option<PlainRequest> {
+    let target = head.target.split_once('?').map_or("", |(_, query)| query);
+    let target = target.split('#').next().unwrap_or_default();
+    let path = head.path().strip_prefix(PLAIN)?.split('/').map(|it| unescape(it, '/'));
+    let pairs = target.split('&').filter(|it| !it.is_empty()).map(|it| {
+        let (name, value) = it.split_once('=').unwrap_or((it, ""));
+        Some((unescape(name, '+')?, unescape(value, '+')?))
+    });
+    Some(PlainRequest {
+        method: head.method.clone(),
+        path: path.collect::<Option<_>>()?,
+        query: pairs.collect::<Option<_>>()?,
+        body: Vec::new(),
+    })
+}
+
+/// Decodes `%XX`; `blank` stands for a blank, where it occurs.
+fn unescape(text: &str, blank: char) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                let digits = std::str::from_utf8(&digits).ok()?;
+                u8::from_str_radix(digits, 16).ok()?
+            }
+            byte if char::from(byte) == blank => b' ',
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok().filter(|it| !it.contains('\0'))
 }
 
 fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {

@@ -57,6 +57,19 @@ impl SessionHistory {
         Ok(stems.iter().filter(is_its).find_map(|stem| past(&folder, stem)))
     }
 
+    /// Returns the sessions that nobody saw end, and that were seen at `since` or later.
+    pub(crate) fn unended(&self, since: i64) -> io::Result<Vec<LedgerEntry>> {
+        let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
+        let stems = folder.stems(ENDING)?;
+        let mut entries: Vec<LedgerEntry> = stems
+            .iter()
+            .filter_map(|stem| ledger(&folder, stem))
+            .flat_map(|it| it.unended(since))
+            .collect();
+        entries.sort_by_key(|it| it.connected_at);
+        Ok(entries)
+    }
+
     /// Appends entries to the files of their clients and removes them from `entries`. Entries left
     /// after an error may be tried again.
     pub(crate) fn append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
@@ -160,14 +173,16 @@ fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<(
 
 /// Returns the summary of a ledger; `None` if it cannot be read.
 fn past(folder: &OpenFolder, stem: &str) -> Option<ClientHistory> {
-    let hash = hash_of(stem)?;
-    match read(folder, stem) {
-        Ok(ledger) => ledger?.past(hash),
-        Err(error) => {
-            log::warn!("a history of sessions was not read: {error}");
-            None
-        }
-    }
+    ledger(folder, stem)?.past(hash_of(stem)?)
+}
+
+/// Returns a ledger; `None` if it cannot be read.
+fn ledger(folder: &OpenFolder, stem: &str) -> Option<SessionLedger> {
+    hash_of(stem)?;
+    read(folder, stem).unwrap_or_else(|error| {
+        log::warn!("a history of sessions was not read: {error}");
+        None
+    })
 }
 
 fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<SessionLedger>> {

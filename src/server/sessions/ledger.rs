@@ -101,6 +101,12 @@ impl SessionLedger {
         self.entries().map(|it| it.to_line() + "\n").collect()
     }
 
+    /// Returns the sessions without an end that were seen at `since` or later.
+    pub(crate) fn unended(&self, since: i64) -> Vec<LedgerEntry> {
+        let is_it = |it: &&LedgerEntry| it.disconnected_at.is_none() && since <= it.last_seen;
+        self.entries().filter(is_it).cloned().collect()
+    }
+
     /// Returns the summary of the sessions; `None` without any.
     pub(crate) fn past(&self, hash: &str) -> Option<ClientHistory> {
         let newest = self.entries().max_by_key(|it| it.last_seen)?;

@@ -57,13 +57,27 @@ pub(crate) struct RequestInfo<'a> {
 pub(crate) struct LiveSession {
     pub(crate) id: String,
     pub(crate) client_meta: SessionClient,
-    pub(crate) transport: &'static str,
+    pub(crate) transport: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,
     /// Seconds since the Unix epoch.
     pub(crate) connected_at: i64,
     pub(crate) last_activity: i64,
     pub(crate) count_tool_calls: u64,
+}
+
+impl From<LedgerEntry> for LiveSession {
+    fn from(entry: LedgerEntry) -> LiveSession {
+        LiveSession {
+            id: entry.session_id,
+            client_meta: entry.client,
+            transport: entry.transport,
+            listen: None,
+            connected_at: entry.connected_at,
+            last_activity: entry.last_seen,
+            count_tool_calls: entry.tool_calls,
+        }
+    }
 }
 
 /// Whether entries that leave the registry are kept.
@@ -169,6 +183,11 @@ impl Registry {
             state.sessions.iter().map(|it| it.live(&state.transport_info)).collect();
         live.sort_unstable_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
         live
+    }
+
+    /// Returns whether this process keeps no ledger, so that others may have one.
+    pub(crate) fn is_observer(&self) -> bool {
+        self.lock().ledger_use == LedgerUse::Dropped
     }
 
     /// Returns the id of the session that a request belongs to.
@@ -278,7 +297,7 @@ impl RegistryEntry {
         LiveSession {
             id: self.id.clone(),
             client_meta: self.client.clone(),
-            transport: transport_info.transport,
+            transport: transport_info.transport.to_owned(),
             listen: transport_info.listen.clone(),
             connected_at: seconds(self.connected_at),
             last_activity: seconds(self.last_activity),

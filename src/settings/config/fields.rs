@@ -39,12 +39,21 @@ impl ObjectReader {
 
     /// Returns the object under `name`; an absent one is empty.
     pub(super) fn object(&mut self, name: &'static str) -> Result<ObjectReader, ConfigError> {
-        let map = match self.take(name) {
-            None => Map::new(),
-            Some(Value::Object(map)) => map,
-            Some(other) => return Err(self.wrong(name, "an object", &other)),
-        };
-        Ok(self.within(name, map))
+        Ok(self.optional_object(name)?.unwrap_or_else(|| self.within(name, Map::new())))
+    }
+
+    /// Returns the object under `name`, if there is one.
+    pub(super) fn optional_object(&mut self, name: &'static str) -> Field<ObjectReader> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(self.within(name, map))),
+            Some(other) => Err(self.wrong(name, "an object", &other)),
+        }
+    }
+
+    /// Returns a value of any type.
+    pub(super) fn take_value(&mut self, name: &'static str) -> Option<Value> {
+        self.take(name)
     }
 
     pub(super) fn flag(&mut self, name: &'static str) -> Field<bool> {

@@ -37,10 +37,10 @@ impl UserConfig {
     ) -> Result<(Config, Vec<Untrusted>), ConfigError> {
         let mut map = Config::to_map(CONFIG_FILE, text)?;
         let mut folder = Config::of_map(CONFIG_FILE, map.clone())?;
-        let untrusted = match trust {
-            Trust::Given => Vec::new(),
-            Trust::Withheld => folder.restrict(),
-        };
+        let mut untrusted = folder.take_those_of_user();
+        if trust == Trust::Withheld {
+            untrusted.extend(folder.restrict());
+        }
         if self.map.is_empty() {
             return Ok((folder, untrusted));
         }

@@ -24,6 +24,7 @@ fn every_key_is_read() {
     let text = r#"{
       "budgets": {"search": 1, "fetch": 2, "fetch_batch": 3, "related": 4},
       "compile": {"gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
+      "knowledge": {"episode_types": ["ritual"], "ingest_buffer_size": 900, "hybrid_keyword_weight": 0.5},
       "redaction": {"disable_builtin_kinds": ["jwt"], "custom": [{"kind": "t", "pattern": "T-\\d+"}]},
       "rescan": {"enabled": false, "interval": "250ms", "settle": "0"},
       "server": {
@@ -64,6 +65,26 @@ fn every_key_is_read() {
                 ),
                 write_back: false,
             },
+            consolidation: ConsolidationSettings {
+                automatic: true,
+                threshold: 5,
+                idle: 60s,
+                sampling: false,
+                elicitation: false,
+            },
+            knowledge: KnowledgeSettings {
+                episode_types: Some(
+                    [
+                        "ritual",
+                    ],
+                ),
+                ingest_buffer_size: Some(
+                    900,
+                ),
+                hybrid_keyword_weight: Some(
+                    0.5,
+                ),
+            },
             memory: MemorySettings {
                 max_core: None,
                 max_learnings: None,
@@ -73,6 +94,12 @@ fn every_key_is_read() {
                 auto_archive: None,
                 backup: None,
                 max_backups: None,
+            },
+            providers: ProviderSettings {
+                completion: None,
+                embeddings: None,
+                reranking: None,
+                ca_file: None,
             },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
@@ -205,7 +232,7 @@ fn unknown_keys_are_refused_by_name() {
             r#"{"redaction": {"custom": [{"kind": "a", "regex": "b"}]}}"#,
         ],
         expect![[r#"
-            unknown key "x" in .remindb/config.json; known are budgets, compile, memory, redaction, rescan, server, temperature
+            unknown key "x" in .remindb/config.json; known are budgets, compile, consolidation, knowledge, memory, providers, redaction, rescan, server, temperature
             unknown key "budget" in .remindb/config.json; did you mean `budgets`?
             unknown key "intervall" in .remindb/config.json, under `rescan`; did you mean `interval`?
             unknown key "size" in .remindb/config.json, under `server.logging.session_files`; known are enabled, max_file_size
@@ -361,7 +388,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 46);
+    assert_eq!(keys.len(), 58);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -404,15 +431,19 @@ fn the_manual_has_the_defaults() {
             continue;
         };
         let text = key.rsplit('.').fold(value, |inner, name| format!("{{\"{name}\": {inner}}}"));
-        // Of typed memories, what is not set is left to other sources.
+        // Of typed memories and knowledge, what is not set is left to other sources.
         let resolved = |it: Config| {
             let memory = (it.memory.limits(), it.memory.is_archiving(), it.memory.n_backups());
-            (memory, Config { memory: MemorySettings::default(), ..it })
+            let knowledge = &it.knowledge;
+            let kinds: Vec<String> = knowledge.kinds().into_iter().map(str::to_owned).collect();
+            let knowledge = (kinds, knowledge.buffer_chars(), knowledge.keyword_weight());
+            let rest = Config { memory: MemorySettings::default(), ..it };
+            (memory, knowledge, Config { knowledge: KnowledgeSettings::default(), ..rest })
         };
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 37);
+    assert_eq!(n_defaults, 45);
 }
 
 proptest! {
@@ -432,4 +463,56 @@ proptest! {
         let text = format!("{{\"{key}\": {{\"{inner}\": {value}}}}}");
         crate::fuzzing::config::config(text.as_bytes());
     }
+}
+
+#[test]
+fn settings_of_knowledge_come_from_the_first_source_that_has_them() {
+    let environment = |set: &[(&str, &str)]| {
+        let set: Vec<(String, String)> =
+            set.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        KnowledgeSettings::of_environment(|name| {
+            set.iter().find(|it| it.0 == name).map(|it| it.1.clone())
+        })
+    };
+    let first = environment(&[("REMIND_EPISODE_TYPES", "ritual, fact,")]).unwrap();
+    let ours = Config::parse(r#"{"knowledge": {"ingest_buffer_size": 600}}"#).unwrap().knowledge;
+    let (theirs, wrong) = KnowledgeSettings::of_remind(
+        r#"{"episode_types": ["other"], "ingest_buffer_size": 700, "hybrid_keyword_weight": 0.6,
+            "llm_provider": "anthropic", "decay": {"enabled": true}}"#,
+    );
+    assert_eq!(wrong, [""; 0]);
+    let settings = first.or(&ours).or(&theirs);
+    assert_eq!(settings.buffer_chars(), 600);
+    assert!((settings.keyword_weight() - 0.6).abs() < 1e-9);
+    let kinds = settings.kinds();
+    assert_eq!((kinds.len(), kinds.last()), (8, Some(&"ritual")), "{kinds:?}");
+    for (name, text, why) in [
+        ("INGEST_BUFFER_SIZE", "many", "`INGEST_BUFFER_SIZE` must be a number, not `many`"),
+        (
+            "INGEST_BUFFER_SIZE",
+            "7",
+            "`INGEST_BUFFER_SIZE` must be a whole number from 500 to 50000, not `7`",
+        ),
+        (
+            "REMIND_HYBRID_KEYWORD_WEIGHT",
+            "2",
+            "`REMIND_HYBRID_KEYWORD_WEIGHT` must be from 0 to 1, not `2`",
+        ),
+        (
+            "REMIND_EPISODE_TYPES",
+            "Big Word",
+            "`REMIND_EPISODE_TYPES` has `Big Word`; a kind is lower-case letters, digits, `-` and `_`",
+        ),
+    ] {
+        assert_eq!(environment(&[(name, text)]).unwrap_err(), why);
+    }
+    let (lenient, wrong) = KnowledgeSettings::of_remind(
+        r#"{"episode_types": "many", "ingest_buffer_size": 700, "hybrid_keyword_weight": "high"}"#,
+    );
+    assert_eq!(lenient.buffer_chars(), 700, "what is right counts");
+    assert_eq!(
+        wrong,
+        ["`episode_types` must be a list of names", "`hybrid_keyword_weight` must be a number"]
+    );
+    assert_eq!(KnowledgeSettings::of_remind("[").1.len(), 1);
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use super::knowledge::KnowledgeSettings;
 use super::memory::MemorySettings;
+use super::providers::{ConsolidationSettings, ProviderSettings};
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
 
@@ -13,8 +15,14 @@ pub(crate) struct Config {
     pub(crate) budgets: BudgetSettings,
     /// Bounds of a compile.
     pub(crate) compile: CompileSettings,
+    /// Consolidation without an agent; the user's alone.
+    pub(crate) consolidation: ConsolidationSettings,
+    /// Episodes and what is learnt of them.
+    pub(crate) knowledge: KnowledgeSettings,
     /// Typed memories.
     pub(crate) memory: MemorySettings,
+    /// Programs and services that are asked; the user's alone.
+    pub(crate) providers: ProviderSettings,
     /// Kinds of secrets.
     pub(crate) redaction: RedactionSettings,
     /// Rescans of the folder; read again while serving.

@@ -5,6 +5,8 @@ use rusqlite::params;
 use super::{Batch, Conflict, Op, SiblingsOf};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
+#[cfg(feature = "shared")]
+use crate::store::root_names;
 use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError};
 
 impl Batch<'_> {
@@ -23,7 +25,17 @@ impl Batch<'_> {
             ON CONFLICT (path) DO NOTHING";
         const FIND: &str = "SELECT id FROM root WHERE path = ?1";
         self.tx.run(ADD, params![path, number], "note a root")?;
+        #[cfg(feature = "shared")]
+        if let Some(name) = self.root_name.as_ref().filter(|_| path == self.compile_root) {
+            root_names::name_root(self.tx, path, name)?;
+        }
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
+    }
+
+    /// Sets the name of the root that is compiled.
+    #[cfg(feature = "shared")]
+    pub(in crate::store) fn name_root(&mut self, name: Option<String>) {
+        self.root_name = name;
     }
 
     /// Returns the files of a root, by path.

@@ -17,6 +17,10 @@
 
 mod segments;
 
+#[cfg(feature = "shared")]
+pub(in crate::store) use segments::merge_few;
+pub(in crate::store) use segments::merge_many;
+
 use rusqlite::{Row, params};
 
 use super::Batch;
@@ -109,11 +113,6 @@ impl Batch<'_> {
     /// Lifts large segments of the index at the end of the write, the last of many.
     pub(crate) fn lift_segments(&mut self) {
         self.lifts_segments = true;
-    }
-
-    /// Merges many pages of the index if a level is full, and returns whether one was.
-    pub(in crate::store) fn merge_many(&self) -> Result<bool, StoreError> {
-        segments::merge_many(self.tx)
     }
 
     /// Indexes the waiting nodes if they are many.

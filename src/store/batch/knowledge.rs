@@ -107,6 +107,22 @@ impl Batch<'_> {
         }
     }
 
+    /// Returns the nodes that were imported, by the ids of their records.
+    pub(crate) fn origins(&self) -> Result<Vec<(String, NodeId)>, StoreError> {
+        const ORIGINS: &str = "
+            SELECT json_extract(node.fields, '$.origin'), node.id
+              FROM facet
+             CROSS JOIN node ON node.key = facet.node
+             WHERE facet.key = 'type'
+               AND facet.value IN ('episode', 'concept', 'fact', 'conflict')
+               AND json_type(node.fields, '$.origin') = 'text'";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+        let all: Vec<(String, String)> =
+            self.tx.rows(ORIGINS, [], read, "look for what was imported")?;
+        let known = |(origin, id): (String, String)| Some((origin, NodeId::parse(&id)?));
+        Ok(all.into_iter().filter_map(known).collect())
+    }
+
     /// Returns how many episodes are not processed.
     pub(crate) fn n_pending(&self) -> Result<u64, StoreError> {
         const COUNT: &str = "SELECT count(*) FROM facet WHERE key = 'pending' AND value = 1";

@@ -192,19 +192,17 @@ impl Reader {
         Ok(files.into_values().collect())
     }
 
-    /// Returns the numbers of changes of a snapshot.
+    /// Returns the numbers of changes of a snapshot: those that are stored with it, else those that
+    /// are counted once.
     pub(super) fn change_counts(&self, snapshot: i64) -> Result<ChangeCounts, StoreError> {
+        const KEPT: &str = "
+            SELECT added, modified, removed FROM change_count WHERE snapshot = ?1";
         const COUNTS: &str = "
             SELECT count(*) FILTER (WHERE op = 'add'), count(*) FILTER (WHERE op = 'mod'),
                    count(*) FILTER (WHERE op = 'rem')
               FROM diff
              WHERE snapshot = ?1";
         const HASH: &str = "SELECT cursor_hash FROM snapshot WHERE id = ?1";
-        let hash = self.conn.find(HASH, [snapshot], |row| row.get(0), "read a snapshot")?;
-        let of: (i64, String) = (snapshot, hash.unwrap_or_default());
-        if let Some(known) = self.browse_sums().with(|it| it.change_counts.get(&of).copied()) {
-            return Ok(known);
-        }
         let read = |row: &Row<'_>| {
             Ok(ChangeCounts {
                 added: unsigned(row, 0)?,
@@ -212,6 +210,14 @@ impl Reader {
                 removed: unsigned(row, 2)?,
             })
         };
+        if let Some(kept) = self.conn.find(KEPT, [snapshot], read, "read numbers of changes")? {
+            return Ok(kept);
+        }
+        let hash = self.conn.find(HASH, [snapshot], |row| row.get(0), "read a snapshot")?;
+        let of: (i64, String) = (snapshot, hash.unwrap_or_default());
+        if let Some(known) = self.browse_sums().with(|it| it.change_counts.get(&of).copied()) {
+            return Ok(known);
+        }
         let counts = self.conn.row(COUNTS, [snapshot], read, "count changes")?;
         self.browse_sums().with(|it| {
             if COUNTS_MAX <= it.change_counts.len() {

@@ -1,4 +1,4 @@
-//! Edges: resolved references, followed in either direction.
+//! Edges: resolved references and the edges of knowledge, followed in either direction.
 
 use rusqlite::{Row, params};
 
@@ -19,7 +19,7 @@ pub(crate) enum EdgeDirection {
 pub(crate) struct Edge {
     pub(crate) from: NodeKey,
     pub(crate) to: NodeKey,
-    /// Weight of the heaviest reference between the two.
+    /// Weight of the heaviest reference between the two, or strength of the edge.
     pub(crate) weight: f64,
 }
 
@@ -40,6 +40,13 @@ impl Reader {
                      WHERE reference.target IS NOT NULL
                        AND reference.target <> reference.source
                        AND ?2 <= reference.weight
+                     UNION ALL
+                    SELECT edge.source, node.key, edge.strength
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN typed_edge AS edge ON edge.source = wanted.value
+                     CROSS JOIN node ON node.id = edge.target
+                     WHERE node.key <> edge.source
+                       AND ?2 <= edge.strength
                      LIMIT ?3)
              GROUP BY source, target";
         const IN: &str = "
@@ -49,6 +56,13 @@ impl Reader {
                       JOIN reference ON reference.target = wanted.value
                      WHERE reference.target <> reference.source
                        AND ?2 <= reference.weight
+                     UNION ALL
+                    SELECT edge.source, node.key, edge.strength
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN node ON node.key = wanted.value
+                     CROSS JOIN typed_edge AS edge ON edge.target = node.id
+                     WHERE edge.source <> node.key
+                       AND ?2 <= edge.strength
                      LIMIT ?3)
              GROUP BY target, source";
         let read = |row: &Row<'_>| {

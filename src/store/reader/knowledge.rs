@@ -1,8 +1,12 @@
 //! Nodes of knowledge for readers: their texts, fields and heat, the edges between them, and the
 //! facts of clusters.
 
+mod changes;
+
 use rusqlite::{Row, params};
 use serde_json::Value;
+
+pub(crate) use changes::KnowledgeChange;
 
 use super::typed::unreadable;
 use super::{Reader, limit, list};

@@ -158,3 +158,27 @@ fn a_new_watcher_sees_later_changes_only() {
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
     fixture.check_changes("graph snapshots timeline tree heat");
 }
+
+#[test]
+fn knowledge_changes_the_resources_that_show_it() {
+    use crate::memory::knowledge::{ApplyRequest, RememberRequest};
+    let fixture = WatchedMemory::compiled();
+    let remember = serde_json::json!({"content": "The tide was late."});
+    let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
+    fixture.writing.remember(remember).unwrap();
+    fixture.check_changes(
+        "graph snapshots timeline tree heat review topics episodes entities bootstrap events",
+    );
+    let apply = serde_json::json!({"operations": [
+        {"op": "concept", "title": "Tides", "summary": "They come late."},
+    ]});
+    let apply = ApplyRequest::parse(apply.as_object().unwrap()).unwrap();
+    fixture.writing.apply(&apply).unwrap();
+    fixture.check_changes(
+        "graph snapshots timeline tree heat review topics concepts conflicts bootstrap events",
+    );
+    fixture.writing.rollback(2, false).unwrap();
+    fixture.check_changes(
+        "graph snapshots timeline tree heat review topics concepts conflicts bootstrap events",
+    );
+}

@@ -149,8 +149,15 @@ fn timeline(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Resul
     write(view, out, |reader| browse::timeline_document(reader, before, n_max))
 }
 
+/// Digits of a number that is read; a longer one is more than there is of anything.
+const DIGITS_MAX: usize = 18;
+
 /// Returns the asked number of rows; more than fit are as many as fit.
 fn limit(vars: &UriVars) -> Result<usize, Error> {
+    let has_all = |it: &str| DIGITS_MAX < it.len() && it.bytes().all(|it| it.is_ascii_digit());
+    if vars.get("limit").is_some_and(has_all) {
+        return Ok(LIMIT_MAX);
+    }
     match number(vars, "limit")? {
         None => Ok(LIMIT_DEFAULT),
         Some(0) => Err(Error::BadArgument("`limit` is 0; ask for at least 1".to_owned())),

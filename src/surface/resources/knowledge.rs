@@ -1,4 +1,5 @@
-//! The resources of knowledge: topics, concepts, episodes, entities, conflicts and the worksheet.
+//! The resources of knowledge: topics, concepts, episodes, entities, conflicts, events, the
+//! worksheet, and what a prompt may begin with.
 
 use std::fmt::Write;
 
@@ -7,7 +8,9 @@ use serde_json::{Map, Value};
 use super::{ResourceFn, number, put};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{Resource, ResourceFormat};
-use crate::memory::knowledge::{self, LIST_DEFAULT, LIST_MAX, ReviewRequest};
+use crate::memory::knowledge::{
+    self, BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, ReviewRequest,
+};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::store::StoreError;
@@ -24,7 +27,12 @@ const fn row(
     Resource { uri, name, title, description, form, is_subscribable: false, read }
 }
 
-pub(super) const REVIEW: Resource<ResourceFn> = row(
+/// Returns the row of a resource whose changes are announced.
+const fn live(row: Resource<ResourceFn>) -> Resource<ResourceFn> {
+    Resource { is_subscribable: true, ..row }
+}
+
+pub(super) const REVIEW: Resource<ResourceFn> = live(row(
     "remindb://review",
     "review",
     "Worksheet",
@@ -32,18 +40,18 @@ pub(super) const REVIEW: Resource<ResourceFn> = row(
     |view, _, out| {
         write(view, out, |reader| knowledge::review(reader, &ReviewRequest::parse(&Map::new())?))
     },
-);
+));
 
-pub(super) const TOPICS: Resource<ResourceFn> = row(
+pub(super) const TOPICS: Resource<ResourceFn> = live(row(
     "remindb://topics",
     "topics",
     "Topics",
     "All topics, with the numbers of their episodes and concepts.",
     |view, _, out| write(view, out, knowledge::topics_document),
-);
+));
 
 pub(super) const CONCEPTS: Resource<ResourceFn> =
-    row("remindb://concepts", "concepts", "Concepts", "The 50 newest concepts.", concepts);
+    live(row("remindb://concepts", "concepts", "Concepts", "The 50 newest concepts.", concepts));
 
 pub(super) const CONCEPTS_NARROWED: Resource<ResourceFn> = row(
     "remindb://concepts{?topic,limit}",
@@ -65,7 +73,7 @@ pub(super) const CONCEPT: Resource<ResourceFn> = row(
 );
 
 pub(super) const EPISODES: Resource<ResourceFn> =
-    row("remindb://episodes", "episodes", "Episodes", "The 50 newest episodes.", episodes);
+    live(row("remindb://episodes", "episodes", "Episodes", "The 50 newest episodes.", episodes));
 
 pub(super) const EPISODES_NARROWED: Resource<ResourceFn> = row(
     "remindb://episodes{?kind,pending,limit}",
@@ -75,13 +83,13 @@ pub(super) const EPISODES_NARROWED: Resource<ResourceFn> = row(
     episodes,
 );
 
-pub(super) const ENTITIES: Resource<ResourceFn> = row(
+pub(super) const ENTITIES: Resource<ResourceFn> = live(row(
     "remindb://entities",
     "entities",
     "Entities",
     "All entities with their further names, and how many episodes mention each.",
     |view, _, out| write(view, out, knowledge::entities_document),
-);
+));
 
 pub(super) const ENTITY: Resource<ResourceFn> = row(
     "remindb://entities/{id}",
@@ -94,13 +102,13 @@ pub(super) const ENTITY: Resource<ResourceFn> = row(
     },
 );
 
-pub(super) const CONFLICTS: Resource<ResourceFn> = row(
+pub(super) const CONFLICTS: Resource<ResourceFn> = live(row(
     "remindb://conflicts",
     "conflicts",
     "Conflicts",
     "The open conflicts between facts or concepts.",
     conflicts,
-);
+));
 
 pub(super) const CONFLICTS_NARROWED: Resource<ResourceFn> = row(
     "remindb://conflicts{?status}",
@@ -109,6 +117,55 @@ pub(super) const CONFLICTS_NARROWED: Resource<ResourceFn> = row(
     "Conflicts of a `status`: open, resolved, dismissed or all.",
     conflicts,
 );
+
+pub(super) const EVENTS: Resource<ResourceFn> = live(row(
+    "remindb://events",
+    "events",
+    "Events",
+    "The 50 first changes of episodes, concepts, facts, topics, entities and conflicts.",
+    events,
+));
+
+pub(super) const EVENTS_NARROWED: Resource<ResourceFn> = row(
+    "remindb://events{?since,limit}",
+    "events-narrowed",
+    "Events",
+    "`limit` (1 to 1000) changes after the snapshot `since`, or after `next` of an earlier read.",
+    events,
+);
+
+pub(super) const BOOTSTRAP: Resource<ResourceFn> = live(row(
+    "remindb://bootstrap",
+    "bootstrap",
+    "Bootstrap",
+    "The surest concepts and the open conflicts, in 1000 tokens; equal bytes for one snapshot.",
+    bootstrap,
+));
+
+pub(super) const BOOTSTRAP_NARROWED: Resource<ResourceFn> = row(
+    "remindb://bootstrap{?budget}",
+    "bootstrap-narrowed",
+    "Bootstrap",
+    "The surest concepts and the open conflicts, in `budget` tokens.",
+    bootstrap,
+);
+
+fn events(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
+    let n_max = limit(vars)?;
+    write(view, out, |reader| knowledge::events_document(reader, vars.get("since"), n_max))
+}
+
+fn bootstrap(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
+    let (min, max) = BOOTSTRAP_RANGE;
+    let budget = match number(vars, "budget")? {
+        None => BOOTSTRAP_DEFAULT,
+        Some(n) => u32::try_from(n)
+            .ok()
+            .filter(|it| (min..=max).contains(it))
+            .ok_or_else(|| Error::BadArgument(format!("`budget` must be from {min} to {max}")))?,
+    };
+    write(view, out, |reader| knowledge::bootstrap_document(reader, budget))
+}
 
 fn concepts(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let n_max = limit(vars)?;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
 use crate::memory::{Error, ProcessFact, ReadOnlyMemory};
+use crate::store::RunningLease;
 use crate::text;
 
 /// Writes a fact.
@@ -25,6 +26,25 @@ pub(super) fn write_list(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     put(out, &json!({"db_path": path(view), name: known(view, fact)?}).to_string())
+}
+
+/// Writes the present sessions; an observer adds what other processes do to the memory.
+pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Result<(), Error> {
+    let sessions = known(view, ProcessFact::Sessions)?;
+    let mut document = json!({"db_path": path(view), "sessions": sessions});
+    if view.process().is_observer() {
+        let now = view.now();
+        let leases = view.read(|reader| reader.running_leases(now))?;
+        document["servers"] = leases.iter().map(server).collect();
+    }
+    put(out, &document.to_string())
+}
+
+/// Returns which process does what, from the names of a lease and of its holder.
+fn server(lease: &RunningLease) -> Value {
+    let work = lease.name.split(':').next();
+    let pid = lease.holder.split('-').next().and_then(|it| it.parse::<u32>().ok());
+    json!({"pid": pid, "work": work})
 }
 
 fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, Error> {

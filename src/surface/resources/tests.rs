@@ -3,6 +3,7 @@
 mod browse;
 mod custom;
 mod golden;
+mod knowledge;
 mod memories;
 mod page;
 mod passive;
@@ -129,17 +130,21 @@ fn the_table_has_the_names_that_clients_know() {
         memory://tasks/completed completed-tasks true
         memory://tasks/completed{?tags} completed-tasks-narrowed false
         memory://custom/{name} custom-view true
-        remindb://review review false
-        remindb://topics topics false
-        remindb://concepts concepts false
+        remindb://review review true
+        remindb://topics topics true
+        remindb://concepts concepts true
         remindb://concepts{?topic,limit} concepts-narrowed false
         remindb://concepts/{id} concept false
-        remindb://episodes episodes false
+        remindb://episodes episodes true
         remindb://episodes{?kind,pending,limit} episodes-narrowed false
-        remindb://entities entities false
+        remindb://entities entities true
         remindb://entities/{id} entity false
-        remindb://conflicts conflicts false
+        remindb://conflicts conflicts true
         remindb://conflicts{?status} conflicts-narrowed false
+        remindb://events events true
+        remindb://events{?since,limit} events-narrowed false
+        remindb://bootstrap bootstrap true
+        remindb://bootstrap{?budget} bootstrap-narrowed false
     "#]]
     .assert_eq(&table);
 }

@@ -22,7 +22,7 @@ pub(super) fn compile(
 ) -> Result<Reply, HandlerError> {
     let asked = args.text("path").unwrap_or_default();
     let path = admitted(tools, asked)?;
-    let default = format!("compile:{asked}");
+    let default = tools.memory.compile_message(asked);
     let request = CompileRequest {
         path: &path,
         message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),

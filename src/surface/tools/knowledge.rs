@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use super::memories::{choice, output, schema, tags, text, with_default};
 use crate::mcp::{Arg, Effect, Tool};
 use crate::memory::knowledge::{
-    ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest,
-    TASKS,
+    ApplyRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest, TASKS,
 };
-use crate::surface::ToolRunner;
+use crate::surface::{ToolRunner, consolidation};
 
 /// Every tool, in the order of their names.
 pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
@@ -25,13 +24,12 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     },
     Tool {
         name: "MemoryConsolidate",
-        description: "Returns the worksheet of what waits, for you to answer with MemoryApply: {}",
+        description: "Returns the worksheet of what waits, for you to answer with MemoryApply, \
+                      unless a provider did: {}",
         args: &[Arg::custom_schema(consolidate_schema)],
         output: Some(|| output(&[("task", "string"), ("pending", "object")])),
-        effect: Effect::Reads,
-        run: ToolRunner::Document(|memory, args| {
-            memory.consolidate(&ConsolidateRequest::parse(args)?)
-        }),
+        effect: Effect::Edits,
+        run: ToolRunner::Asking(consolidation::consolidate),
     },
     Tool {
         name: "MemoryIngest",

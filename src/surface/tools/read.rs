@@ -26,6 +26,7 @@ pub(super) fn search(args: &Args) -> Query<'_> {
         },
         limit: args.integer("limit").filter(|it| 0 < *it).and_then(|it| it.try_into().ok()),
         has_dates: args.flag("dates"),
+        meaning: None,
     })
 }
 

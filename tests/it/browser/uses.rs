@@ -23,6 +23,9 @@ fn a_newcomer_finds_what_was_read_what_changed_why_and_the_way_back() {
     };
     let most = tab.eval(browser, &of("What the agent read most"));
     assert!(most.as_str().unwrap().contains("Harbour"), "{most}");
+    let often = "[...document.querySelectorAll('.panel .size')]
+                     .some((it) => /read \\d+ times? · just now/.test(it.innerText))";
+    tab.until(browser, often);
     let lately = tab.eval(browser, &of("What changed lately"));
     assert!(lately.as_str().unwrap().contains("remember: The crane stopped twice"), "{lately}");
     tab.show(browser, "search/harbour%20ships");
@@ -63,7 +66,7 @@ fn snapshots_are_compared_node_by_node() {
     tab.eval(browser, "document.querySelector('#from').value = 1; 0");
     tab.eval(browser, "document.querySelector('#from').form.requestSubmit()");
     tab.until(browser, "location.hash === '#timeline/1..4'");
-    tab.until(browser, "document.querySelector('h1').textContent.includes('#1 – #4')");
+    tab.until(browser, "document.querySelector('h1').textContent.includes('#1 to #4')");
     let ops = "[...document.querySelectorAll('.change .facts')].map((it) => it.innerText)";
     let ops = tab.eval(browser, ops).to_string();
     assert!(ops.contains("added") && ops.contains("Passing by."), "{ops}");
@@ -166,7 +169,7 @@ fn pins_are_undone_where_they_were_made() {
     tab.until(browser, &button("Unpin"));
     tab.until(browser, &button("Undo"));
     tab.eval(browser, &format!("{}.click()", button("Undo")));
-    tab.until(browser, "document.querySelector('#toast').textContent === 'Undone'");
+    tab.until(browser, "document.querySelector('#toast span').textContent === 'Undone'");
     tab.until(browser, &button("Pin"));
     assert_eq!(browser.complaints(&shown.origin), [""; 0]);
     shown.end();

@@ -80,6 +80,28 @@ fn secrets_leave_columns_of_markdown_and_toon() {
 }
 
 #[test]
+fn plain_words_in_a_column_of_passwords_need_an_owner() {
+    check(
+        "email,password\nal@x.org,letmein\nbo@x.org,tiger\n",
+        expect![[r#"
+        email,password
+        al@x.org,‹›
+        bo@x.org,‹›
+    "#]],
+    );
+    check(
+        "users[1]{id,password}:\n  1,dragon\n",
+        expect![[r#"
+        users[1]{id,password}:
+          1,"‹›"
+    "#]],
+    );
+    check_kept("length,password\n6,letter\n8,digit\n");
+    check_kept("| name | password |\n|---|---|\n| type | letters |\n");
+    check_kept("user,password\nal,required\nbo,hidden\n");
+}
+
+#[test]
 fn a_marker_in_the_table_hides_no_row() {
     check(
         "user,password\nal,«redacted:jwt»\nbo,hunter2x\n",

@@ -7,10 +7,13 @@ use crate::maintenance::transfer::TransferError;
 use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Reports a damaged file once, at the beginning, rather than during the import.
-pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), TransferError> {
-    const TABLES: [&str; 3] = ["nodes", "snapshots", "diffs"];
-    for table in TABLES {
-        // `table` is from the list above.
+/// `tables` are names that this program knows.
+pub(in crate::maintenance::transfer) fn check_readable(
+    conn: &Connection,
+    old: &str,
+    tables: &[&str],
+) -> Result<(), TransferError> {
+    for table in tables {
         let found = conn
             .query_row(&format!("PRAGMA quick_check ({table})"), [], |row| row.get::<_, String>(0));
         let what = match found {
@@ -25,7 +28,10 @@ pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), Transfe
 }
 
 /// Returns whether the table exists.
-pub(super) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
+pub(in crate::maintenance::transfer) fn has_table(
+    conn: &Connection,
+    table: &str,
+) -> Result<bool, StoreError> {
     const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     conn.has(TABLE, [table], "find a table")
 }

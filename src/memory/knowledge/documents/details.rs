@@ -41,6 +41,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> Parsed<Value> {
     document.insert("evidence".to_owned(), evidence.into());
     document.insert("links".to_owned(), links.into());
     document.insert("links_in".to_owned(), links_in.into());
+    document.entry("labels").or_insert_with(|| Map::new().into());
     Ok(document.into())
 }
 

@@ -41,7 +41,10 @@ impl Why {
     }
 
     pub(super) fn words(words: &[&str]) -> Why {
-        Why(format!("words: {}", words.join(", ")))
+        match words {
+            [] => Why("meaning".to_owned()),
+            words => Why(format!("words: {}", words.join(", "))),
+        }
     }
 
     pub(super) fn text(&self) -> &str {

@@ -5,6 +5,7 @@
 //! where these are few, also among concepts, labels and the newest nodes.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
 use crate::query::{Term, TermRole, parse_query};
@@ -31,7 +32,33 @@ pub(super) struct Question {
 }
 
 /// Nodes that have words of a question: the sum of the shares, and the set of the terms.
-pub(super) type Matches = HashMap<NodeKey, (f64, u64)>;
+pub(super) type Matches = HashMap<NodeKey, (f64, u64), BuildHasherDefault<KeyHasher>>;
+
+/// The terms of nodes, a bit each.
+type TermSets = HashMap<NodeKey, u64, BuildHasherDefault<KeyHasher>>;
+
+/// Hashes keys of nodes, which nobody chooses, by one multiplication.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KeyHasher(u64);
+
+/// An odd number with bits all over, from the golden ratio.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(GOLDEN);
+        }
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(GOLDEN);
+    }
+}
 
 impl Question {
     /// Reads a question and finds the nodes that have words of it.
@@ -53,9 +80,9 @@ impl Question {
     }
 
     /// Finds the terms of each node, and sets the shares.
-    fn sets(&mut self, reader: &Reader) -> Result<HashMap<NodeKey, u64>, StoreError> {
+    fn sets(&mut self, reader: &Reader) -> Result<TermSets, StoreError> {
         let n_nodes = reader.n_ever_created()? as f64;
-        let (mut sets, mut rare, mut common) = (HashMap::new(), 0_u64, Vec::new());
+        let (mut sets, mut rare, mut common) = (TermSets::default(), 0_u64, Vec::new());
         let mut rarities = Vec::with_capacity(self.terms.len());
         for (nth, term) in self.terms.iter().enumerate() {
             let keys = matching(reader, &term.text, None, MatchOrder::EldestFirst, COMMON)?;
@@ -88,7 +115,7 @@ impl Question {
         &self,
         reader: &Reader,
         common: &[usize],
-        sets: &mut HashMap<NodeKey, u64>,
+        sets: &mut TermSets,
     ) -> Result<(), StoreError> {
         let newest = MatchOrder::NewestFirst;
         let all: Vec<&str> = common.iter().map(|&nth| self.terms[nth].text.as_str()).collect();
@@ -129,7 +156,7 @@ impl Question {
     }
 }
 
-fn add(sets: &mut HashMap<NodeKey, u64>, keys: Vec<NodeKey>, nth: usize) {
+fn add(sets: &mut TermSets, keys: Vec<NodeKey>, nth: usize) {
     keys.into_iter().for_each(|key| *sets.entry(key).or_insert(0) |= 1 << nth);
 }
 

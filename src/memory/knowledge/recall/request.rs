@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::vector::Meaning;
+use crate::settings::config::KnowledgeSettings;
 
 /// Characters of a question, at most.
 const QUESTION_CHARS_MAX: usize = 10_000;
@@ -29,6 +31,10 @@ pub(crate) struct RecallRequest {
     pub(super) include: Included,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
+    /// The meaning of the question, where there is a source of vectors.
+    pub(super) meaning: Option<Meaning>,
+    /// The weight of words that occur at all, against their rarity.
+    pub(super) keyword_weight: f64,
 }
 
 /// Nodes that are left out unless they are asked for.
@@ -79,6 +85,19 @@ impl RecallRequest {
                 deleted: has(INCLUDED[2]),
             },
             explains: given.flag("explain")?.unwrap_or(false),
+            meaning: None,
+            keyword_weight: KnowledgeSettings::default().keyword_weight(),
         })
+    }
+
+    /// Returns the request as settings weigh it.
+    #[must_use]
+    pub(crate) fn weighed_by(self, settings: &KnowledgeSettings) -> RecallRequest {
+        RecallRequest { keyword_weight: settings.keyword_weight(), ..self }
+    }
+
+    /// Returns the relevance of a node from that of its rare words and the share of words it has.
+    pub(super) fn fused(&self, sim: f64, share: f64) -> f64 {
+        (1.0 - self.keyword_weight) * sim + self.keyword_weight * share
     }
 }

@@ -8,8 +8,9 @@ use super::lexical::{Matches, Question};
 use super::{FLOOR, Recall};
 use crate::memory::knowledge::given::Parsed;
 use crate::model::tree::NodeType;
+use crate::query::nearest_in_meaning;
 use crate::store::NodeKey;
-use crate::store::reader::{FieldFilter, KnowledgeRow};
+use crate::store::reader::{ArchivedNodes, FieldFilter, KnowledgeRow, NodeFilter};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -49,7 +50,14 @@ struct ByType {
 impl Recall<'_> {
     /// Finds nodes by words.
     pub(super) fn of_words(&self, query: &str) -> Parsed<Found> {
-        let (question, matches) = Question::ask(self.reader, query)?;
+        let (question, mut matches) = Question::ask(self.reader, query)?;
+        if let Some(meaning) = &self.request.meaning {
+            let filter = NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() };
+            for (key, nearness) in nearest_in_meaning(self.reader, meaning, &filter)? {
+                let sim = &mut matches.entry(key).or_default().0;
+                *sim = sim.max(nearness);
+            }
+        }
         let by_type = self.by_type(&matches)?;
         let allowed = self.mentioning()?;
         let (mut seeds, fact_scores) = self.concept_seeds(&question, &matches, &by_type)?;
@@ -57,7 +65,7 @@ impl Recall<'_> {
         let mut episodes = Vec::new();
         for row in rows {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
-            let fused = 0.7 * sim + 0.3 * question.share_in(&of_both(&row));
+            let fused = self.request.fused(sim, question.share_in(&of_both(&row)));
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
             let is_here = self.is_of_topic(&row, TopicRule::Only);
@@ -93,24 +101,19 @@ impl Recall<'_> {
         let (concepts, facts) = (of_type(NodeType::Concept)?, of_type(NodeType::Fact)?);
         let mut by_type = ByType::default();
         let mut others = Vec::new();
-        for key in matches.keys().copied() {
-            if concepts.binary_search(&key).is_ok() {
-                by_type.concepts.push(key);
-            } else if facts.binary_search(&key).is_ok() {
-                by_type.facts.push(key);
-            } else {
-                others.push(key);
-            }
-        }
-        let sim = |key: &NodeKey| matches.get(key).map_or(0.0, |it| it.0);
-        let keep_best = |keys: &mut Vec<NodeKey>, n_max: usize| {
-            keys.sort_unstable_by(|a, b| sim(b).total_cmp(&sim(a)).then(b.cmp(a)));
-            keys.truncate(n_max);
-        };
-        keep_best(&mut by_type.concepts, 3 * self.request.k + SPARE);
-        keep_best(&mut by_type.facts, FACTS_MAX);
-        keep_best(&mut others, OTHERS_MAX);
-        for (key, node_type) in self.reader.types_of(&others)? {
+        let (mut of_concepts, mut of_facts) = (Vec::new(), Vec::new());
+        // Their order does not matter: the best of each list are sorted.
+        matches.iter().for_each(|(key, (sim, _))| {
+            let list = match () {
+                () if concepts.binary_search(key).is_ok() => &mut of_concepts,
+                () if facts.binary_search(key).is_ok() => &mut of_facts,
+                () => &mut others,
+            };
+            list.push((*sim, *key));
+        });
+        by_type.concepts = best(of_concepts, 3 * self.request.k + SPARE);
+        by_type.facts = best(of_facts, FACTS_MAX);
+        for (key, node_type) in self.reader.types_of(&best(others, OTHERS_MAX))? {
             match node_type {
                 NodeType::Entity => by_type.entities.push(key),
                 NodeType::Episode | NodeType::Core | NodeType::Learning | NodeType::Task => {
@@ -155,7 +158,7 @@ impl Recall<'_> {
             let (fact_sim, fact_set, fact) = by_cluster.get(&row.key).unwrap_or(&none);
             let text = format!("{}\n{fact}", of_both(&row));
             let (sim, set) = (sim.max(*fact_sim), set | fact_set);
-            let fused = 0.7 * sim + 0.3 * question.share_in(&text);
+            let fused = self.request.fused(sim, question.share_in(&text));
             let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
             let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
             let is_kept = row.node_type == NodeType::Concept
@@ -249,6 +252,17 @@ impl Recall<'_> {
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
+}
+
+/// Returns the keys of the most similar nodes, best first.
+fn best(mut scored: Vec<(f64, NodeKey)>, n_max: usize) -> Vec<NodeKey> {
+    let better = |a: &(f64, NodeKey), b: &(f64, NodeKey)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+    if n_max < scored.len() {
+        scored.select_nth_unstable_by(n_max, better);
+        scored.truncate(n_max);
+    }
+    scored.sort_unstable_by(better);
+    scored.into_iter().map(|it| it.1).collect()
 }
 
 /// Whether nodes without a topic belong to the asked one.

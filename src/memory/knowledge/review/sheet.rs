@@ -11,20 +11,25 @@ const SPARE_TOKENS: u32 = 12;
 const CUT_CHARS_MIN: usize = 40;
 
 /// A JSON document with lists, and the tokens that are left for them.
-pub(super) struct Sheet {
+pub(in crate::memory::knowledge) struct Sheet {
     document: Value,
     budget: u32,
     n_used: u32,
 }
 
 impl Sheet {
-    pub(super) fn new(document: Value, budget: u32) -> Sheet {
+    pub(in crate::memory::knowledge) fn new(document: Value, budget: u32) -> Sheet {
         let n_used = tokens::count(&document.to_string()) + SPARE_TOKENS;
         Sheet { document, budget, n_used }
     }
 
     /// Adds a value to a list if it fits into that share of the whole budget.
-    pub(super) fn add(&mut self, list: &str, share: f64, value: Value) -> bool {
+    pub(in crate::memory::knowledge) fn add(
+        &mut self,
+        list: &str,
+        share: f64,
+        value: Value,
+    ) -> bool {
         let n_tokens = tokens::count(&value.to_string()) + 1;
         if self.room(share) < n_tokens {
             return false;
@@ -37,7 +42,7 @@ impl Sheet {
     }
 
     /// Adds a value with a text, which is cut until the value fits.
-    pub(super) fn add_cut(
+    pub(in crate::memory::knowledge) fn add_cut(
         &mut self,
         list: &str,
         share: f64,
@@ -91,7 +96,7 @@ impl Sheet {
         self.document["pending"]["shown"] = n_shown.into();
     }
 
-    pub(super) fn finish(self) -> Value {
+    pub(in crate::memory::knowledge) fn finish(self) -> Value {
         self.document
     }
 }

@@ -72,7 +72,7 @@ fn consolidation_hands_out_a_worksheet_without_a_model() {
     let case = Case::new();
     let consolidate = |args: Value| {
         let args = ConsolidateRequest::parse(args.as_object().unwrap()).unwrap();
-        case.memory.consolidate(&args).unwrap()
+        case.memory.worksheet(&args).unwrap()
     };
     case.remember(json!({"items": [{"content": "One."}, {"content": "Two."}]}));
     let few = consolidate(json!({}));

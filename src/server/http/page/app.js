@@ -15,7 +15,8 @@ function route() {
     argument = decodeURIComponent(argument);
   } catch { /* As it is. */ }
   current?.controller.abort();
-  current = { name: known, view: VIEWS[known], argument, controller: new AbortController() };
+  current = { name: known, view: VIEWS[known], argument, controller: new AbortController(),
+    asked: 0, drawn: 0 };
   if (known !== 'search') find('#q').value = '';
   const { parent } = current.view;
   for (const link of document.querySelectorAll('#views a')) {
@@ -29,19 +30,23 @@ function route() {
 /** Reads what a view shows; a refresh that fails leaves what is there. */
 async function load(place, isRefresh) {
   const { name, view, argument, controller } = place;
+  const nth = ++place.asked;
   const later = setTimeout(() => {
-    if (place === current && !isRefresh) fill(say(name), [hint(say('loading'))], false);
+    if (place === current && !isRefresh && !place.drawn) fill(say(name), [hint(say('loading'))], false);
   }, LOADING_MS);
   try {
     const shown = await view.show(argument, controller.signal);
-    if (place !== current) return;
-    fill(shown.title || say(name), shown.body, isRefresh);
+    // An answer to an earlier question may come later.
+    if (place !== current || nth < place.drawn) return;
+    fill(shown.title || say(name), shown.body, place.drawn > 0);
+    place.drawn = nth;
     document.body.dataset.shown = name;
     performance.mark('shown:' + name);
   } catch (error) {
     if (place !== current || error.name === 'AbortError') return;
     if (error instanceof Locked) lock();
-    else if (!isRefresh) fill(say(name), failure(error), false);
+    // What the server refuses is gone; what did not reach it stays as it is.
+    else if (!isRefresh || error instanceof Refused) fill(say(name), failure(error), isRefresh);
   } finally {
     clearTimeout(later);
   }
@@ -62,12 +67,17 @@ function fill(title, body, isRefresh) {
   const active = document.activeElement;
   const at = isRefresh && find('#body').contains(active) ? keyOf(active) : null;
   const folds = isRefresh && [...find('#body').querySelectorAll('details')].map((it) => it.open);
+  const typed = isRefresh ? [...find('#body').querySelectorAll('input')].filter((it) => it.value !== it.defaultValue) : [];
   if (heading.textContent !== title) heading.textContent = title;
   document.title = title + ' · remindb';
   find('#body').replaceChildren(...body.flat(9).filter((it) => it != null && it !== false));
   const unfolded = [...find('#body').querySelectorAll('details')];
   // What a reader unfolded stays so, where nothing came or went.
   if (folds.length === unfolded.length) unfolded.forEach((it, i) => { it.open = folds[i]; });
+  for (const { id, value } of typed) {
+    const again = document.getElementById(id);
+    if (again) again.value = value;
+  }
   if (at) [...find('#body').querySelectorAll('a, button, summary')].find((it) => keyOf(it) === at)?.focus();
   if (!isRefresh) {
     heading.focus({ preventScroll: true });
@@ -96,7 +106,8 @@ function lock() {
 // Saying and asking.
 
 function toast(text, action) {
-  find('#toast').replaceChildren(said(text), action || '');
+  const close = button('×', () => find('#toast').replaceChildren(), { 'aria-label': say('dismiss_toast') });
+  find('#toast').replaceChildren(said(text), action || '', close);
 }
 
 /** Asks before something changes; a `typed` text must be repeated. */
@@ -122,29 +133,45 @@ function ask(title, parts, label, typed) {
 /** Tools that make no snapshot, with those that undo them. */
 const OPPOSITES = { MemoryPin: 'MemoryUnpin', MemoryUnpin: 'MemoryPin' };
 
-/** Calls a tool after a question, and offers to undo it. */
-async function act(name, given, title, why, parts = []) {
-  if (!await ask(title, [make('p', {}, why), parts], title)) return;
+const newest = async () => (await read('timeline?limit=1')).snapshots[0];
+
+/** Calls a tool after a question; then one goes to `place`, or sees the same view again. */
+async function act(name, given, title, why, { parts = [], label = title, place } = {}) {
+  if (!await ask(title, [make('p', {}, why), parts], label)) return;
+  await perform(name, typeof given === 'function' ? given() : given, title, place);
+}
+
+/** Whether a tool is called whose effect is shown at its end. */
+let isActing = false;
+
+/** Calls a tool, and offers to undo it. */
+async function perform(name, given, title, place) {
   try {
-    const [before] = (await read('timeline?limit=1')).snapshots;
-    await call(name, typeof given === 'function' ? given() : given);
-    const [after] = (await read('timeline?limit=1')).snapshots;
-    const isSnapshot = after?.id !== before?.id;
+    isActing = true;
+    const before = await newest();
+    await call(name, given);
+    const after = await newest();
+    const opposite = OPPOSITES[name];
     const undo = async () => {
       try {
-        if (isSnapshot) await call('MemoryRollback', { snapshot_id: before.id });
-        else await call(OPPOSITES[name], given);
+        // Another write since would be taken back, too.
+        if (!opposite && (await newest()).id !== after.id) return toast(say('undo_late'));
+        await (opposite ? call(opposite, given) : call('MemoryRollback', { snapshot_id: before.id }));
         toast(say('undone'));
-        refresh();
+        route();
       } catch (error) {
         toast(error.message);
       }
     };
-    const can = isSnapshot ? before && tools.has('MemoryRollback') : tools.has(OPPOSITES[name]);
+    const can = opposite ? tools.has(opposite)
+      : before && after.id === before.id + 1 && tools.has('MemoryRollback');
     toast(say('done', { what: title }), can && button(say('undo'), undo));
-    refresh();
+    if (place) location.hash = place;
+    else refresh();
   } catch (error) {
     toast(error.message);
+  } finally {
+    isActing = false;
   }
 }
 
@@ -188,6 +215,7 @@ function frame() {
   const input = make('input', { id: 'q', name: 'q', type: 'search', placeholder: say('search_hint'),
     'aria-label': say('search_label'), autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
   find('#ask').append(input);
+  find('#keys').append(button('?', help, { 'aria-label': say('keys'), title: say('keys') }));
   find('#ask').addEventListener('submit', (event) => {
     event.preventDefault();
     location.hash = to('search', input.value.trim());

@@ -13,6 +13,9 @@ let lastId = 0;
 /** Without the token there is nothing to see. */
 class Locked extends Error {}
 
+/** The server answered that it cannot. */
+class Refused extends Error {}
+
 /** Posts a request; the answer is JSON or a stream of events. */
 async function post(method, params, signal, name, isSecond) {
   const token = sessionStorage.getItem('token');
@@ -80,7 +83,7 @@ async function request(method, params, signal, name) {
   } else {
     answer = await response.json();
   }
-  if (answer.error) throw new Error(answer.error.message);
+  if (answer.error) throw new Refused(answer.error.message);
   return answer.result;
 }
 

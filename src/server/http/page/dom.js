@@ -48,6 +48,11 @@ const panel = (heading, ...children) =>
   make('section', { class: 'panel' }, heading && make('h2', {}, heading), children);
 const hint = (...children) => make('p', { class: 'hint' }, children);
 const said = (text, more = {}) => make('span', { dir: 'auto', ...more }, text);
+/** Returns a command for this memory. */
+const commandHere = (text) => {
+  const path = find('#place').textContent;
+  return command(text + (path ? ' --db ' + (/^[\w./-]+$/.test(path) ? path : "'" + path.replaceAll("'", "'\\''") + "'") : ''));
+};
 const command = (text) => make('pre', { class: 'command', tabindex: 0 }, make('code', {}, text));
 const button = (text, onclick, more = {}) => make('button', { type: 'button', onclick, ...more }, text);
 const cell = (it) => (typeof it === 'string' ? make('span', {}, it) : it);
@@ -66,11 +71,16 @@ function nodeLink(node, view = 'node') {
 /** Returns the seconds since 1970 of a time in any of the forms that resources have. */
 const secondsOf = (time) => (typeof time === 'string' ? Date.parse(time) / 1000 : time);
 
-/** Returns a time as a distance, with the moment itself beside. */
-function moment(time, text = ago(secondsOf(time))) {
+/** Returns a time as a distance that grows, with the moment itself beside; or as a text. */
+function moment(time, text) {
   const at = new Date(secondsOf(time) * 1000);
-  return make('time', { datetime: at.toISOString(), title: momentFormat.format(at) }, text);
+  return make('time', { datetime: at.toISOString(), title: momentFormat.format(at),
+    'data-ago': !text && '' }, text || ago(at / 1000));
 }
+
+setInterval(() => {
+  for (const it of document.querySelectorAll('[data-ago]')) it.textContent = ago(Date.parse(it.dateTime) / 1000);
+}, 20000);
 
 // Heat: a number and a bar, centred on the temperature at which nodes are born.
 
@@ -102,27 +112,25 @@ function heat(temperature) {
     number);
 }
 
-/** Returns a row of a node: heat, label, where it is from, size. */
-function nodeRow(node) {
-  return [heat(node.temperature), nodeLink(node),
-    node.pinned && chip(say('pinned')),
-    make('span', { class: 'size' }, node.source && said(node.source), node.source && ' · ',
-      say('n_tokens', { n: node.tokens }))];
+/** Returns a row of a node: heat, label, and below it where it is from, and its size or more. */
+function nodeRow(node, more) {
+  return [heat(node.temperature), make('span', { class: 'stack' }, nodeLink(node),
+    make('span', { class: 'size' }, node.source && [said(node.source), ' · '],
+      more || say('n_tokens', { n: node.tokens }))),
+  node.pinned && chip(say('pinned'))];
 }
 
-/** Returns a text with the words marked that begin one of its own. */
+/** Returns a text with the words marked that begin one of its own; a number is marked as a whole. */
 function marked(text, words) {
   if (!words.length) return [text];
-  const escaped = words.map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const parts = text.split(new RegExp('(' + escaped.join('|') + ')', 'iu'));
+  const escaped = [...words].sort((a, b) => b.length - a.length).map((it) => it.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = text.split(new RegExp('(?<![a-z0-9])(' + escaped.join('|') + ')(?![0-9])', 'iu'));
   return parts.map((it, i) => (i % 2 ? make('mark', {}, it) : it));
 }
 
-/** Returns the changes of a text, old above new. */
+/** Returns the changes of a text, old above new; each line has its sign. */
 function hunk({ before, after }) {
-  return make('div', { class: 'hunk' },
-    before && make('pre', { class: 'old', dir: 'auto', tabindex: 0, 'aria-label': say('before') },
-      before),
-    after && make('pre', { class: 'new', dir: 'auto', tabindex: 0, 'aria-label': say('after') },
-      after));
+  const side = (text, kind, label) => text && make('pre', { class: kind, dir: 'auto', tabindex: 0,
+    'aria-label': say(label) }, text.replace(/\n$/, '').split('\n').map((it) => make('span', {}, it + '\n')));
+  return make('div', { class: 'hunk' }, side(before, 'old', 'before'), side(after, 'new', 'after'));
 }

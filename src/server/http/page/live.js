@@ -123,6 +123,6 @@ function refreshNow() {
 function isBusy() {
   const selection = getSelection();
   const active = document.activeElement;
-  return (selection && !selection.isCollapsed) || !!find('dialog[open]')
+  return isActing || (selection && !selection.isCollapsed) || !!find('dialog[open]')
     || (find('#body').contains(active) && active.matches('input, textarea, select'));
 }

@@ -17,9 +17,9 @@ const WORDS = {
   again: 'Try again',
   more: 'Show more',
   shown_of: '{n} of {all}',
-  copy: 'Copy id',
-  copied: 'Copied',
   close: 'Close',
+  dismiss_toast: 'Close this message',
+  just_now: 'just now',
   cancel: 'Cancel',
   nothing: 'Nothing',
   unnamed: '(without a name)',
@@ -27,13 +27,9 @@ const WORDS = {
   pinned: 'pinned',
   n_nodes: '{n} node|{n} nodes',
   n_tokens: '{n} token|{n} tokens',
-  n_files: '{n} file|{n} files',
-  n_changes: '{n} change|{n} changes',
   n_calls: '{n} call|{n} calls',
   n_episodes: '{n} episode|{n} episodes',
   n_concepts: '{n} concept|{n} concepts',
-  milliseconds: '{n} ms',
-  seconds: '{n} s',
   keys: 'Keys',
   key_views: 'Views, in their order',
   key_search: 'Search',
@@ -66,18 +62,21 @@ const WORDS = {
   tile_read: 'Ever read',
   tile_cold: 'Cold',
   in_bytes: '{n} in a file',
-  last_change: 'last change {ago}',
+  last_change: 'changed {ago}',
   none_waits: 'all resolved',
   links_wait: '{n} waits for its target|{n} wait for their targets',
   read_share: '{n} of all nodes',
   n_pinned: '{n} pinned',
   read_most: 'What the agent read most',
-  read_most_why: 'Reading warms a node; what nobody reads cools. The warmest first.',
+  read_most_why: 'Reading warms a node, and what nobody reads cools: read most of late stands first.',
+  read_often: '{times} · {ago}',
   read_none: 'No agent has read anything yet. Each read of a tool shows here.',
   changed: 'What changed lately',
   changed_all: 'All changes',
   map: 'What the memory holds',
   map_why: 'The area is the size of the text, the colour its heat: blue cooled, orange was read.',
+  map_list: 'The same as a list',
+  map_read: '{read} of {nodes} read',
   map_rest: '{n} smaller one|{n} smaller ones',
   map_item: '{name}: {nodes}, {tokens}, temperature {heat}, {read} read',
   whole: 'All',
@@ -91,7 +90,8 @@ const WORDS = {
   // Tree.
   tree: 'Tree',
   tree_of: 'Tree of {file}',
-  tree_rows: '{n} row|{n} rows',
+  tree_rows: '{n} of {all} nodes are shown. Open a branch for what is below it.',
+  tree_rows_of: '{n} node is shown|{n} nodes are shown',
   tree_full: '{n} rows are shown, the most there are at once. Close a branch to see more.',
 
   // Search.
@@ -103,19 +103,21 @@ const WORDS = {
   hits: '{n} hit|{n} hits',
   hits_for: '{hits} for “{q}”',
   score_is: '{score} = {relevance} relevance × {warmth} warmth',
-  relevance: 'Relevance',
-  warmth: 'Warmth',
   has_words: 'has',
   in_section: 'found by its section',
   by_neighbour: 'found by a neighbour',
   budget: 'Budget',
   budget_used: '{used} of {all} tokens used',
   budget_open: '{used} tokens used',
-  left_out: '{n} hit did not fit|{n} hits did not fit',
+  left_out: '{n} hit did not fit the budget|{n} hits did not fit the budget',
+  left_out_more: '{n} hits or more did not fit the budget',
+  left_out_open: '{n} more hit, which a reply without a budget leaves out|'
+    + '{n} more hits, which a reply without a budget leaves out',
+  left_out_open_more: '{n} more hits at least, which a reply without a budget leaves out',
   reply: 'The exact reply that an agent gets',
   type: 'Type',
   type_any: 'Every type',
-  budget_any: 'Not limited',
+  budget_any: 'None: the first 20',
 
   // Node.
   node: 'Node',
@@ -165,9 +167,10 @@ const WORDS = {
   before: 'Before',
   after: 'After',
   undo_last: 'Undo the last change',
-  undo_last_why: '{name}, {ago}',
+  undo_late: 'Something was written since. The timeline has the way back.',
   back_to: 'Return to #{id}',
-  back_by: 'To return here, end the view or not, and run:',
+  undo_by: 'This page only looks. In a terminal, this takes {name} back:',
+  back_by: 'This page only looks. To return here, run in a terminal:',
   back_title: 'Return to snapshot #{id}',
   back_counts: 'This takes back {snapshots}, newest first: {added} added, {modified} changed and '
     + '{removed} removed nodes. A node that changed twice counts twice.',
@@ -176,8 +179,7 @@ const WORDS = {
   compare: 'Compare',
   compare_from: 'From #',
   compare_to: 'to #',
-  compared: 'Changes of #{id}',
-  snapshot_none: 'There is no snapshot #{id}.',
+  compared: 'Changes from #{id}',
   compare_all: 'All snapshots',
   compare_far: 'Too many to show all: a part of the newest {n} snapshots.',
 
@@ -203,13 +205,19 @@ const WORDS = {
   sessions: 'Sessions',
   sessions_now: 'Present',
   sessions_past: 'Ever seen',
+  sessions_alone: 'Only this page is known here. A server that scans a folder shows, and sessions of '
+    + 'servers with a source folder.',
+  by_ledger: 'by its ledger',
+  server_does: 'A server, process {id}, {work}',
+  does_rescan: 'scans a folder',
+  does_compile: 'compiles a folder',
+  does_other: 'works on this memory',
   sessions_none: 'No agent is connected.',
   sessions_do: 'Tell your agents about this memory:',
-  past_none: 'No ledger is kept yet: sessions are recorded when a server has a source folder.',
+  past_none: 'No session is recorded yet. A server with a source folder keeps a ledger of clients that call tools.',
   this_page: 'this page',
   claims: 'Names are what clients say of themselves; nobody verified them.',
-  speaks: '{version} · MCP {protocol} · {transport}',
-  active: 'active {ago}',
+  active: 'active',
   n_sessions: '{n} session|{n} sessions',
   lasted: '{n} in all',
   minutes: '{n} min',
@@ -223,7 +231,8 @@ const WORDS = {
   doctor_runs: 'Examining for {n} s',
   doctor_ok: 'All is well',
   doctor_bad: 'Something needs attention',
-  doctor_at: 'Examined {ago}, in {took} s',
+  doctor_at: 'Examined',
+  doctor_took: 'in {took} s',
   doctor_do: 'Repair what can be repaired:',
 
   // Knowledge.
@@ -231,7 +240,6 @@ const WORDS = {
   core: 'Core',
   learnings: 'Learnings',
   tasks: 'Tasks',
-  importance: 'Importance',
   memories_none: 'No typed memories yet. Agents store core facts, learnings and tasks with '
     + 'MemoryRemember.',
   status_in_progress: 'In progress',
@@ -247,6 +255,7 @@ const WORDS = {
   waiting_of: '{n} episode waits|{n} episodes wait',
   newest: 'The newest concepts',
   confidence: 'confidence {n}',
+  importance_of: '{n} importance',
   statements: 'Statements',
   sources: 'From episodes',
   evidence: 'Evidence',
@@ -257,6 +266,8 @@ const WORDS = {
   activity: 'Activity',
   rescan: 'Scans of the folder',
   rescan_none: 'No folder is watched by this server.',
+  rescan_other: 'What a scan finds is in the timeline.',
+  log_own: 'Only the log of this process is known here.',
   rescan_at: 'every {n} s, last {ago}',
   rescan_first: 'every {n} s, none ended yet',
   log: 'Log of this server',
@@ -298,10 +309,9 @@ function say(key, values = {}) {
 /** Returns how long ago a time was, in seconds since 1970. */
 function ago(seconds) {
   const age = seconds - Date.now() / 1000;
-  for (const [unit, length] of [['day', 86400], ['hour', 3600], ['minute', 60]]) {
-    if (Math.abs(age) >= length) return agoFormat.format(Math.round(age / length), unit);
-  }
-  return agoFormat.format(Math.round(age), 'second');
+  const units = [['year', 31557600], ['month', 2629800], ['day', 86400], ['hour', 3600], ['minute', 60]];
+  const [unit, length] = units.find((it) => Math.abs(age) >= it[1]) || [];
+  return unit ? agoFormat.format(Math.round(age / length), unit) : say('just_now');
 }
 
 /** Returns the day of a time as a text that names it. */

@@ -70,7 +70,7 @@ pub(super) fn configure(conn: &Connection) -> Result<(), StoreError> {
 }
 
 /// Merges some pages if the lowest level is full.
-pub(super) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
+pub(in crate::store) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
     let levels = levels(conn)?;
     // SQLite goes on with a merge of more segments than the lowest level has.
     let n_merging = levels.iter().map(|it| it.n_merging + 1).max().unwrap_or(0);
@@ -84,7 +84,7 @@ pub(super) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
 }
 
 /// Merges many pages if a level is full, and returns whether one was.
-pub(super) fn merge_many(conn: &Connection) -> Result<bool, StoreError> {
+pub(in crate::store) fn merge_many(conn: &Connection) -> Result<bool, StoreError> {
     let is_full = levels(conn)?.iter().any(|it| FULL <= it.segments.len());
     if is_full {
         merge(conn, MERGED_OF_MANY_PAGES)?;

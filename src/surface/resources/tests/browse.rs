@@ -364,11 +364,86 @@ fn what_cannot_be_shown_is_an_error_that_says_why() {
         ("remindb://links/nobody".to_owned(), "no node `nobody`"),
         (format!("remindb://links/{ana}?direction=up"), "`direction` must be"),
         (format!("remindb://links/{ana}?after=9"), "`after` must be the `next`"),
+        (format!("remindb://links/{ana}?after=4.1"), "`after` must be the `next`"),
+        (format!("remindb://links/{ana}?after=-1.1"), "`after` must be the `next`"),
         ("remindb://timeline?before=x".to_owned(), "`before` must be the `next`"),
+        ("remindb://timeline?before=0".to_owned(), "`before` must be the `next`"),
+        ("remindb://timeline?before=-1".to_owned(), "`before` must be the `next`"),
+        ("remindb://snapshots/1/changes?after=0".to_owned(), "`after` must be the `next`"),
+        ("remindb://snapshots/1/changes?after=-1".to_owned(), "`after` must be the `next`"),
         ("remindb://snapshots/99/changes".to_owned(), "no snapshot 99"),
         ("remindb://history/nobody".to_owned(), "no node `nobody`"),
     ] {
         let error = fixture.try_read(&uri).unwrap_err().to_string();
         assert!(error.contains(said), "{uri}: {error}");
     }
+}
+
+#[test]
+fn a_limit_above_the_most_counts_as_the_most() {
+    let many: String = (0..300).map(|it| format!("## Part {it}\n\n")).collect();
+    let fixture = ResourceFixture::of(&[("a.md", &format!("# Many\n\n{many}"))]);
+    let many = id(&fixture, "Many");
+    for limit in ["200", "201", "18446744073709551616", "99999999999999999999999"] {
+        let page = fixture.value(&format!("remindb://children?of={many}&limit={limit}"));
+        assert_eq!(page["nodes"].as_array().unwrap().len(), 200, "{limit}");
+    }
+}
+
+/// Bytes of a document inside of a reply, where its quotes and backslashes are escaped again.
+fn reply_bytes(document: &str) -> usize {
+    serde_json::to_string(document).unwrap().len()
+}
+
+#[test]
+fn documents_stay_small_whatever_they_show() {
+    let table = format!(
+        "# Table\n\n{}|\n{}|\n{}",
+        "|a".repeat(100),
+        "|-:".repeat(100),
+        format!("{}\n", "|".repeat(101)).repeat(150)
+    );
+    let changed = |with: char| {
+        let lines: String = (0..400)
+            .map(|it| if it % 8 == 0 { with } else { '\u{1}' }.to_string().repeat(45) + "\n")
+            .collect();
+        format!("```\n{lines}```\n\n").repeat(8)
+    };
+    let long = format!("{}\n", "*a* ".repeat(20_000));
+    let fixture = ResourceFixture::of(&[
+        ("a.md", &table),
+        ("b.md", &changed('\u{2}')),
+        ("c.md", &long),
+        ("d.md", &format!("```\n{}\n```\n", "\u{3}".repeat(40_000))),
+    ]);
+    fs::write(fixture.folder.join("docs/b.md"), changed('\u{4}')).unwrap();
+    fixture.memory.compile(&fixture.folder.join("docs"), "compile").unwrap();
+    let mut ids: Vec<String> = vec!["".to_owned()];
+    let mut most = 0;
+    let mut see = |uri: &str| {
+        let document = fixture.read(uri);
+        let n_bytes = reply_bytes(&document);
+        assert!(n_bytes <= 256 * 1024, "{uri}: {n_bytes} bytes");
+        most = most.max(n_bytes);
+        serde_json::from_str::<Value>(&document).unwrap()
+    };
+    while let Some(of) = ids.pop() {
+        let of = if of.is_empty() { of } else { format!("&of={of}") };
+        let page = see(&format!("remindb://children?limit=200{of}"));
+        for node in page["nodes"].as_array().unwrap() {
+            let id = node["id"].as_str().unwrap();
+            see(&format!("remindb://node/{id}"));
+            see(&format!("remindb://history/{id}"));
+            ids.extend((0 < node["n_children"].as_u64().unwrap()).then(|| id.to_owned()));
+        }
+    }
+    for snapshot in [1, 2] {
+        let mut after = String::new();
+        loop {
+            let uri = format!("remindb://snapshots/{snapshot}/changes?limit=200{after}");
+            let Some(next) = see(&uri)["next"].as_str().map(str::to_owned) else { break };
+            after = format!("&after={next}");
+        }
+    }
+    assert!(100 * 1024 < most, "nothing here is large: {most} bytes");
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::json;
+
 use super::*;
 use crate::memory::WriteMode;
 use crate::query::dashboard::{self, TreeScope};
@@ -20,6 +22,10 @@ fn uris(fixture: &ResourceFixture) -> Vec<String> {
             .replace("{?topic,limit}", "?limit=3")
             .replace("{?kind,pending,limit}", "?kind=fact&pending=true")
             .replace("{?status}", "?status=all")
+            .replace("{?since,limit}", "?since=1&limit=5")
+            .replace("{?budget}", "?budget=500")
+            .replace("concepts/{id}", &format!("concepts/{}", fixture.concept()))
+            .replace("entities/{id}", &format!("entities/{}", fixture.entity()))
             .replace("{?from}", "")
             .replace("{?of,after,limit}", "?limit=1")
             .replace("{?path,limit}", "")
@@ -39,6 +45,38 @@ fn uris(fixture: &ResourceFixture) -> Vec<String> {
     RESOURCES.iter().map(|it| expand(it.uri)).collect()
 }
 
+impl ResourceFixture {
+    /// Adds knowledge of every type.
+    fn learn(&self) {
+        use crate::memory::knowledge::{ApplyRequest, RememberRequest};
+        let remember = json!({"items": [
+            {"content": "The `pumps` leaked.", "topic": "Water"},
+            {"content": "Pressure is 3 bar.", "kind": "fact", "subject": "pumps", "attribute": "p"},
+            {"content": "Pressure is 4 bar.", "kind": "fact", "subject": "pumps", "attribute": "p"},
+        ]});
+        let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
+        self.memory.remember(remember).unwrap();
+        let apply = json!({"operations": [
+            {"op": "concept", "title": "Pumps leak", "summary": "In winter.", "topic": "Water"},
+        ]});
+        let apply = ApplyRequest::parse(apply.as_object().unwrap()).unwrap();
+        self.memory.apply(&apply).unwrap();
+    }
+
+    /// Returns the name of an entity; of nobody without one.
+    fn entity(&self) -> String {
+        let entities = self.value("remindb://entities");
+        let first = entities["entities"][0].as_object();
+        first.map_or("nobody".to_owned(), |it| format!("subject:{}", it["name"].as_str().unwrap()))
+    }
+
+    /// Returns the id of the newest concept; of nobody without one.
+    fn concept(&self) -> String {
+        let concepts = self.value("remindb://concepts");
+        concepts["concepts"][0]["id"].as_str().unwrap_or("nobody").to_owned()
+    }
+}
+
 fn bytes(fixture: &ResourceFixture) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(&fixture.folder)
         .unwrap()
@@ -55,6 +93,7 @@ fn bytes(fixture: &ResourceFixture) -> Vec<(String, Vec<u8>)> {
 fn check_reading_all(n_reads: usize) {
     let fixture =
         ResourceFixture::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
+    fixture.learn();
     fixture.memory.attend(3_600_000).unwrap();
     let uris = uris(&fixture);
     let before = bytes(&fixture);
@@ -66,6 +105,8 @@ fn check_reading_all(n_reads: usize) {
         }
     }
     assert!(before == bytes(&fixture), "a file changed");
+    let knowledge = fixture.value("remindb://conflicts");
+    assert_eq!(knowledge["conflicts"][0]["facts"].as_array().unwrap().len(), 2);
 }
 
 #[test]

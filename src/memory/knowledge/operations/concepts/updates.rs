@@ -12,7 +12,7 @@ use crate::memory::typed::{UpdateRequest, rewrite};
 use crate::model::entities::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kinds::Kind;
-use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
+use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 
@@ -72,7 +72,8 @@ fn change(
         if node.is_a(NodeType::Concept) { SUMMARY_CHARS_MAX } else { EPISODE_CHARS_MAX };
     let text = given.text("content", chars_max)?.or(given.text("summary", chars_max)?);
     let content = text.unwrap_or(&node.record.content).to_owned();
-    let mut fields = new_values(given, &node)?;
+    let settings = changeset.memory.knowledge_settings();
+    let mut fields = new_values(given, &node, &settings.kinds())?;
     let topic = match given.value("topic").and_then(Value::as_str) {
         None => None,
         Some("") => Some(None),
@@ -112,7 +113,11 @@ fn change(
 }
 
 /// Returns the new values of fields that need no look-up.
-fn new_values(given: &Given<'_>, node: &KnowledgeNode) -> Parsed<Map<String, Value>> {
+fn new_values(
+    given: &Given<'_>,
+    node: &KnowledgeNode,
+    kinds: &[&str],
+) -> Parsed<Map<String, Value>> {
     let mut fields = details(given)?;
     if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
         let mut names = vec![Value::from(name_key(&title))];
@@ -135,11 +140,10 @@ fn new_values(given: &Given<'_>, node: &KnowledgeNode) -> Parsed<Map<String, Val
     if let Some(confidence) = given.share("confidence")? {
         fields.insert("confidence".to_owned(), confidence.into());
     }
-    let kind = match node.is_a(NodeType::Episode) {
-        true => given.choice("kind", EPISODE_KINDS)?.map(str::to_owned),
-        false => given.string("kind", 50)?,
-    };
-    if let Some(kind) = kind {
+    if let Some(kind) = given.string("kind", 50)? {
+        if node.is_a(NodeType::Episode) && !kinds.contains(&kind.as_str()) {
+            return Err(given.refuse("kind", format!("must be one of {}", kinds.join(", "))));
+        }
         fields.insert("kind".to_owned(), kind.into());
     }
     Ok(fields)

@@ -20,6 +20,9 @@ VIEWS.memories = {
   },
 };
 
+const plain = (name) => name.replaceAll('_', ' ');
+const confidence = (it) => make('span', { class: 'size' },
+  say('confidence', { n: percentFormat.format(it.confidence ?? 0.5) }));
 const cards = (memories) => (memories.length ? make('div', { class: 'cards' }, memories.map(card))
   : hint(say('nothing')));
 
@@ -28,7 +31,8 @@ function card(it) {
   return make('article', { class: 'card' }, make('p', { dir: 'auto' }, it.content),
     task.blockers?.length > 0 && hint(say('blocked_by', { what: task.blockers.join(', ') })),
     task.outcome && hint(said(task.outcome)),
-    make('p', { class: 'facts' }, it.importance && chip(it.importance), it.category && chip(it.category),
+    make('p', { class: 'facts' }, it.importance && it.importance !== 'medium' && chip(say('importance_of', { n: it.importance })),
+      it.category && it.category !== task.status && chip(it.category),
       (it.tags || []).map((tag) => chip(tag, 'tag')), moment(it.updated_at || it.created_at),
       make('a', { href: to('node', it.id) }, say('open'))));
 }
@@ -44,14 +48,14 @@ VIEWS.concepts = {
     }
     const most = [...entities.entities].sort((a, b) => b.mentions - a.mentions).slice(0, 30);
     return { body: [
-      conflicts.conflicts.length > 0 && panel(say('conflicts'), conflicts.conflicts.map(conflict)),
+      conflicts.conflicts.length > 0 && panel(say('conflicts'), make('div', { class: 'cards wide-cards' }, conflicts.conflicts.map(conflict))),
       make('div', { class: 'two' },
-        panel(say('newest'), rows(concepts.concepts.map((it) => [conceptLink(it), chip(it.kind),
-          say('confidence', { n: it.confidence ?? 0.5 })])),
+        panel(say('newest'), rows(concepts.concepts.map((it) => [conceptLink(it), chip(plain(it.kind)),
+          confidence(it)])),
         concepts.concepts.length < concepts.total
           && hint(say('shown_of', { n: concepts.concepts.length, all: concepts.total }))),
         panel(say('waiting'), hint(say('waiting_of', { n: waiting.total })),
-          rows(waiting.episodes.map((it) => [chip(it.kind), nodeLink(it), it.at && moment(it.at)])))),
+          rows(waiting.episodes.map((it) => [chip(plain(it.kind)), nodeLink(it), it.at && moment(it.at)])))),
       make('div', { class: 'two' },
         panel(say('all_topics'), rows(topics.topics.map((it) => [searchLink(it.name),
           say('n_episodes', { n: it.episodes }), say('n_concepts', { n: it.concepts })]))),
@@ -70,24 +74,25 @@ async function oneConcept(id, signal) {
   const list = (items, row) => items?.length > 0 && rows(items.map(row));
   const linked = [...(it.links || []), ...(it.links_in || [])];
   return { title: it.title || say('unnamed'), body: [
-    make('p', { class: 'facts' }, it.kind && chip(it.kind), say('confidence', { n: it.confidence ?? 0.5 }),
+    make('p', { class: 'facts' }, it.kind && chip(plain(it.kind)), confidence(it),
       (it.tags || []).map((tag) => chip(tag, 'tag')), make('a', { href: to('node', id) }, say('node'))),
     make('p', { dir: 'auto', class: 'prose' }, it.summary || ''),
     it.facts?.length > 0 && panel(say('statements'), list(it.facts, (fact) => [said(fact.text),
-      fact.status && chip(fact.status), fact.valid_from && moment(fact.valid_from)])),
+      fact.status && chip(plain(fact.status)), fact.valid_from && moment(fact.valid_from)])),
     it.sources?.length > 0 && panel(say('sources'), list(it.sources, (source) => [nodeLink(source),
       source.at && moment(source.at)])),
     it.evidence?.length > 0 && panel(say('evidence'), list(it.evidence, (one) => [chip(one.type),
       nodeLink({ id: one.episode || one.id, label: one.title || one.note })])),
-    linked.length > 0 && panel(say('relations'), rows(linked.map((link) => [chip(link.type),
+    linked.length > 0 && panel(say('relations'), rows(linked.map((link) => [chip(plain(link.type)),
       conceptLink({ id: link.to || link.from || link.id, title: link.title })])))] };
 }
 
 function conflict(it) {
   const apply = (operation, title, why) => act('MemoryApply', { operations: [operation] }, title, why);
   const can = tools.has('MemoryApply');
-  return make('article', { class: 'card' }, make('h3', { dir: 'auto' }, it.about), chip(it.severity), it.note && said(it.note),
-    rows(it.facts.map((fact) => [said(fact.text), can && button(say('resolve'), () =>
+  return make('article', { class: 'card' },
+    make('div', { class: 'facts' }, make('h3', { dir: 'auto' }, it.about), chip(it.severity), it.note && said(it.note)),
+    rows(it.facts.map((fact) => [said(fact.text, { class: 'to' }), can && button(say('resolve'), () =>
       apply({ op: 'resolve', id: it.id, winner: fact.id }, say('resolve'), say('resolve_why')))])),
     can && button(say('dismiss'), () => apply({ op: 'dismiss', id: it.id }, say('dismiss'), say('dismiss_why'))));
 }

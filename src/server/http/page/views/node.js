@@ -43,7 +43,7 @@ VIEWS.node = {
         node.source), node.ancestors.map((it) => [' / ', nodeLink(it)])),
       facts(node), actions(node),
       (node.type !== 'heading' || node.content !== node.label) && panel(say('node_text'), textOf(node)),
-      node.n_children > 0 && panel(say('below'), rows(below.nodes.map(nodeRow)),
+      node.n_children > 0 && panel(say('below'), rows(below.nodes.map((it) => nodeRow(it))),
         below.next && hint(say('shown_of', { n: below.nodes.length, all: node.n_children }))),
       panel(say('links'), linkLists(links),
         make('p', {}, make('a', { href: to('graph', node.id) }, say('graph_open')))),
@@ -66,15 +66,19 @@ function actions(node) {
   const edit = () => {
     const area = make('textarea', { rows: 10, dir: 'auto', 'aria-label': say('edit') });
     area.value = node.content;
-    act('MemoryWrite', () => ({ anchor: node.id, payload: area.value, mode: 'replace' }), say('save'),
-      say('edit_why'), area);
+    act('MemoryWrite', () => ({ anchor: node.id, payload: area.value, mode: 'replace' }), say('edit'),
+      say('edit_why'), { parts: area, label: say('save') });
   };
   return make('p', { class: 'line' },
     can(node.pinned ? 'MemoryUnpin' : 'MemoryPin', pin, () => act(node.pinned ? 'MemoryUnpin'
       : 'MemoryPin', { node_id: node.id }, say(pin), say(pin + '_why'))),
     !node.next && can('MemoryWrite', 'edit', edit),
+    // The view of a node that is gone makes way for what was above it.
     can('MemoryForget', 'forget', () => act('MemoryForget', { node_id: node.id, mode: 'cascade' },
-      say('forget'), say('forget_why'))));
+      say('forget'), say('forget_why'), {
+        parts: make('p', { dir: 'auto' }, make('strong', {}, node.label || say('unnamed'))),
+        place: node.ancestors.length ? to('node', node.ancestors.at(-1).id) : to('tree'),
+      })));
 }
 
 /** Returns a text, rendered or as it is, page by page. */

@@ -16,13 +16,13 @@ VIEWS.overview = {
     }
     return { body: [make('div', { class: 'tiles' }, tiles(all, warmth)),
       make('div', { class: 'two' },
-        panel(say('read_most'), hint(say('read_most_why')), readMost(warmth)),
+        panel(say('read_most'), hint(say('read_most_why')), readMost(warmth, signal)),
         panel(say('changed'), rows(lately.snapshots.map(snapshotLine)), undoLast(lately.snapshots),
           make('p', {}, make('a', { href: to('timeline') }, say('changed_all'))))),
       panel(say('map'), hint(say('map_why')), crumbs(path), treemap(map, path)),
       make('div', { class: 'two' },
         panel(say('spread'), histogram(warmth)),
-        panel(say('coldest'), rows(warmth.coldest.slice(0, 8).map(nodeRow))))] };
+        panel(say('coldest'), rows(warmth.coldest.slice(0, 8).map((it) => nodeRow(it)))))] };
   },
 };
 
@@ -42,9 +42,27 @@ function tiles({ nodes, snapshots, relations, db_bytes: bytes }, warmth) {
     tile(say('tile_cold'), compactFormat.format(warmth.cold), say('n_pinned', { n: warmth.pinned }))];
 }
 
-function readMost(warmth) {
-  const read = warmth.warmest.filter((it) => it.temperature > warmth.born).slice(0, 8);
-  return read.length ? rows(read.map(nodeRow)) : hint(say('read_none'));
+/** How often nodes were read, by their ids and temperatures. */
+const readings = new Map();
+
+function readMost(warmth, signal) {
+  const most = warmth.warmest.filter((it) => it.temperature > warmth.born).slice(0, 8);
+  return most.length ? rows(most.map((it) => nodeRow(it, reading(it, signal)))) : hint(say('read_none'));
+}
+
+/** Returns how often a node was read, which is asked for once the row is there. */
+function reading({ id, temperature }, signal) {
+  const key = id + temperature;
+  const times = (it) => (it.access_count ? [say('read_often', { times: say('read_times', { n: it.access_count }),
+    ago: ago(secondsOf(it.accessed_at)) })] : []);
+  const box = make('span', {}, readings.has(key) ? times(readings.get(key)) : []);
+  if (!readings.has(key)) {
+    read('node/' + id, signal).then(({ access_count, accessed_at }) => {
+      readings.set(key, { access_count, accessed_at });
+      box.replaceChildren(...times(readings.get(key)));
+    }, () => {});
+  }
+  return box;
 }
 
 /** The names of snapshots that were asked for. */
@@ -52,12 +70,19 @@ const names = new Map();
 
 /** Says what a snapshot is about by the label of the node that its message names. */
 async function name(snapshot, signal) {
-  const [, verb, id] = /^(\w+):([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
+  const [, verb, id] = /^(\w+)(?::\w+)?:([0-9A-Za-z]{11})$/.exec(snapshot.message) || [];
   snapshot.about = names.get(snapshot.id);
   if (!id || snapshot.about) return;
   const { changes } = await read('snapshots/' + snapshot.id + '/changes?limit=20', signal);
-  const node = changes.find((it) => it.id === id);
-  if (node) names.set(snapshot.id, snapshot.about = verb + ': ' + node.label);
+  const change = changes.find((it) => it.id === id);
+  if (change) names.set(snapshot.id, snapshot.about = verb + ': ' + labelThen(change));
+}
+
+/** Returns the label that a node had when it changed, as far as one hunk tells; its present one is newer. */
+function labelThen({ hunks, label }) {
+  const text = hunks.length === 1 && (hunks[0].after || hunks[0].before);
+  const [line] = (text || '').split('\n').map((it) => it.replace(/^#+\s+/, '').trim()).filter(Boolean);
+  return line ? [...line].slice(0, 100).join('') + ([...line].length > 100 ? '…' : '') : label;
 }
 
 function snapshotLine(it) {
@@ -84,19 +109,26 @@ function crumbs(path) {
 function treemap({ items, rest }, path) {
   const shown = items.filter((it) => it.tokens > 0);
   const places = squares(shown.map((it) => it.tokens), 0, 0, 100, 100);
-  const area = (it, i) => {
+  const nameOf = (it) => (it.name || say('no_file')) + (it.is_folder ? '/' : '');
+  const hrefOf = (it) => {
     const whole = (path ? path + '/' : '') + it.name;
-    const name = it.name || say('no_file');
+    return it.is_folder ? to('overview', whole) : to('tree', it.name ? whole : '');
+  };
+  const area = (it, i) => {
+    const name = nameOf(it);
     const label = say('map_item', { name, nodes: say('n_nodes', { n: it.nodes }),
       tokens: say('n_tokens', { n: it.tokens }), heat: heatFormat.format(it.temperature), read: it.read });
     const [x, y, w, h] = places[i].map((n) => n.toFixed(3) + '%');
     const vars = { x, y, w, h, ...heatVars(it.temperature) };
-    const href = it.is_folder ? to('overview', whole) : to('tree', it.name ? whole : '');
-    return make('a', { class: 'area', href, vars, title: label, 'aria-label': label },
-      make('span', { dir: 'auto' }, it.is_folder ? name + '/' : name));
+    return make('a', { class: 'area', href: hrefOf(it), vars, title: label, 'aria-label': label },
+      make('span', { dir: 'auto' }, name));
   };
+  const line = (it) => [heat(it.temperature), make('a', { class: 'to', href: hrefOf(it), dir: 'auto' }, nameOf(it)),
+    make('span', { class: 'size' }, say('n_tokens', { n: it.tokens }), ' · ',
+      say('map_read', { read: it.read, nodes: say('n_nodes', { n: it.nodes }) }))];
   return [make('div', { class: 'map' }, shown.map(area)),
-    rest.items > 0 && hint(say('map_rest', { n: rest.items }))];
+    rest.items > 0 && hint(say('map_rest', { n: rest.items })),
+    make('details', {}, make('summary', {}, say('map_list')), rows(items.map(line)))];
 }
 
 /** Divides a rectangle into areas as square as can be; the values are sorted, the largest first. */
@@ -138,7 +170,7 @@ function histogram({ bins, cold, read, never_read: unread, cold_threshold: at })
     const [from, until] = [i, i + 1].map((it) => heatFormat.format(it / bins.length));
     const label = say('spread_bar', { from, to: until, nodes: say('n_nodes', { n }) });
     const part = n ? Math.max(2, 100 * Math.log1p(n) / Math.log1p(most)) : 0;
-    return make('li', { title: label, class: sideOf((i + 0.5) / bins.length), vars: { part: part + '%' } },
+    return make('li', { title: label, class: (i + 1) / bins.length === bornAt ? 'born' : sideOf((i + 0.5) / bins.length), vars: { part: part + '%' } },
       make('span', { class: 'hidden' }, label));
   };
   return [make('ol', { class: 'bars' }, bins.map(bar)),

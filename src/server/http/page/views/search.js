@@ -1,5 +1,8 @@
 // Search as an agent sees it: order, reasons, the budget, and the exact reply.
 
+/** Hits that are ranked for the page, at most. */
+const HITS_MAX = 50;
+
 let budgetWanted = '';
 let typeWanted = '';
 
@@ -15,7 +18,8 @@ VIEWS.search = {
       hits.length ? make('ol', { class: 'hits' }, hits.map(hitItem))
         : emptyState(say('search_none'), say('search_none_do')),
       budget.left_out.length > 0 && make('details', {},
-        make('summary', {}, say('left_out', { n: budget.left_out.length })),
+        make('summary', {}, say('left_out' + (budget.asked ? '' : '_open')
+          + (hits.length + budget.left_out.length < HITS_MAX ? '' : '_more'), { n: budget.left_out.length })),
         rows(budget.left_out.map((it) => [nodeLink(it), say('n_tokens', { n: it.tokens })]))),
       make('details', { open: !hits.length }, make('summary', {}, say('reply')),
         make('pre', { dir: 'auto', tabindex: 0, class: 'reply' }, found.text))] };

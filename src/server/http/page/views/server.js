@@ -6,25 +6,32 @@ VIEWS.sessions = {
   uses: ['logs'],
   async show(_, signal) {
     const [now, past] = await Promise.all([read('sessions', signal), read('sessions/history', signal)]);
+    // Where one only looks, others are known by their ledgers, which have no address, and leases.
+    const isAlone = now.servers && !now.servers.length && now.sessions.every((it) => it.listen);
     const present = now.sessions.map((it) => [make('strong', { dir: 'auto' }, clientName(it.client_meta)),
-      it.client_meta.name === NAME && chip(say('this_page')),
+      it.client_meta.name === NAME && it.listen && chip(say('this_page')), now.servers && !it.listen && chip(say('by_ledger')),
       said('MCP ' + it.client_meta.protocol + ' · ' + it.transport, { class: 'from' }),
-      say('n_calls', { n: it.count_tool_calls }), say('active', { ago: ago(it.last_activity) })]);
+      say('n_calls', { n: it.count_tool_calls }), make('span', {}, say('active') + ' ', moment(it.last_activity))]);
     const ever = past.clients.map((it) => [make('strong', { dir: 'auto' }, clientName(it.client)),
       said(it.transport, { class: 'from' }), say('n_sessions', { n: it.sessions }),
       say('n_calls', { n: it.tool_calls }), say('lasted', { n: lasting(it.lifetime_seconds) })]);
     return { body: [hint(say('claims')),
       panel(say('sessions_now'), present.length ? rows(present)
-        : emptyState(say('sessions_none'), say('sessions_do'), 'remindb setup')),
+        : emptyState(say('sessions_none'), say('sessions_do'), 'remindb setup'),
+      servers(now), isAlone && hint(say('sessions_alone'))),
       panel(say('sessions_past'), ever.length ? rows(ever) : hint(say('past_none')))] };
   },
 };
 
+/** Returns what other processes do to the memory, where one only looks. */
+const servers = (now) => now.servers?.length > 0 && rows(now.servers.map((it) => say('server_does', { id: it.pid,
+  work: say(Object.hasOwn(WORDS, 'does_' + it.work) ? 'does_' + it.work : 'does_other') })));
+
 const lasting = (seconds) => (seconds < 5400 ? say('minutes', { n: Math.round(seconds / 60) })
   : say('hours', { n: Math.round(seconds / 360) / 10 }));
 
-/** The last report of this page: it is long work, so nothing repeats it. */
-let lastReport;
+/** The last report of this tab: it is long work, so nothing repeats it. */
+let lastReport = JSON.parse(sessionStorage.getItem('doctor'));
 
 VIEWS.doctor = {
   uses: [],
@@ -51,6 +58,7 @@ function examination(box) {
     try {
       const report = await read('doctor', controller.signal);
       lastReport = { report, at: Date.now() / 1000, took: elapsed() };
+      sessionStorage.setItem('doctor', JSON.stringify(lastReport));
       box.replaceChildren(...reported(lastReport));
     } catch (error) {
       if (error.name !== 'AbortError') box.replaceChildren(...failure(error));
@@ -72,8 +80,8 @@ function reported({ report, at, took }) {
   const isWell = report.status === 'pass';
   return [make('p', { class: isWell ? 'well' : 'unwell', role: 'status' },
     say(isWell ? 'doctor_ok' : 'doctor_bad')),
-  hint(say('doctor_at', { ago: ago(at), took: Math.round(took * 10) / 10 })),
-  ...(isWell ? [] : [hint(say('doctor_do')), command('remindb doctor --fix')]),
+  hint(say('doctor_at'), ' ', moment(at), ', ', say('doctor_took', { took: Math.round(took * 10) / 10 })),
+  ...(isWell ? [] : [hint(say('doctor_do')), commandHere('remindb doctor --fix')]),
   rows(checks.map((it) => [chip(it.status, it.status), make('strong', {}, it.name), said(it.detail)]))];
 }
 
@@ -84,7 +92,8 @@ let isPaused = false;
 VIEWS.activity = {
   uses: ['logs', 'rescan'],
   async show(_, signal) {
-    const [log, scan] = await Promise.all([read('logs', signal), read('rescan', signal)]);
+    const [log, scan, now] = await Promise.all(['logs', 'rescan', 'sessions'].map((it) => read(it, signal)));
+    const others = servers(now);
     const levels = say('levels').split(' ');
     const list = make('ul', { class: 'log' });
     const draw = () => {
@@ -103,8 +112,8 @@ VIEWS.activity = {
       pause.textContent = say(isPaused ? 'resume' : 'pause');
     });
     draw();
-    return { body: [panel(say('rescan'), scanned(scan)),
-      panel(say('log'), make('p', { class: 'line' }, make('label', { for: 'level' }, say('level')), choose,
+    return { body: [panel(say('rescan'), others ? [others, hint(say('rescan_other'))] : scanned(scan)),
+      panel(say('log'), now.servers && hint(say('log_own')), make('p', { class: 'line' }, make('label', { for: 'level' }, say('level')), choose,
         make('label', { for: 'words' }, say('filter')), words, pause),
       log.dropped > 0 && hint(say('log_lost', { n: log.dropped })), list)] };
   },

@@ -10,16 +10,14 @@ VIEWS.timeline = {
     if (!page.snapshots.length) return { body: [emptyState(say('timeline_none'), say('empty_do'),
       'remindb compile FOLDER')] };
     const list = make('div', {});
+    let ofDay;
     const draw = (snapshots) => {
       for (const it of snapshots) {
         const day = dayOf(secondsOf(it.created_at));
-        if (list.dataset.day !== day) list.append(make('h2', {}, list.dataset.day = day));
-        const link = snapshotLink(it);
-        list.append(make('p', { class: 'snapshot' }, link, it.is_head && chip(say('now')), counts(it),
-          moment(it.created_at, timeFormat.format(secondsOf(it.created_at) * 1000))));
-        if (snapshots.indexOf(it) < NAMED_MAX) {
-          name(it, signal).then(() => { link.textContent = snapshotName(it); }, () => {});
+        if (list.dataset.day !== day) {
+          list.append(make('h2', {}, list.dataset.day = day), ofDay = rows([]));
         }
+        ofDay.append(snapshotItem(it, snapshots.indexOf(it) < NAMED_MAX && signal));
       }
     };
     draw(page.snapshots);
@@ -31,23 +29,60 @@ VIEWS.timeline = {
       if (!next) more.remove();
     });
     await name(page.snapshots[0], signal);
-    return { body: [undoLast(page.snapshots), dayBars(page.buckets), comparison(page.snapshots), list,
-      next && more] };
+    const bars = panel(say('days'), dayBars(page.snapshots));
+    weeksOf(page, signal).then((all) => bars.replaceChildren(make('h2', {}, say('days')), ...dayBars(all)), () => {});
+    return { body: [undoLast(page.snapshots), bars, comparison(page.snapshots), list, next && more] };
   },
 };
 
 const NAMED_MAX = 30;
+const DAYS_MIN = 14;
+const DAYS_MAX = 42;
+const DAY_MS = 86400000;
+
+/** Returns a row of a snapshot: its number and message, its numbers of changes, its time. */
+function snapshotItem(it, signal) {
+  const link = snapshotLink(it);
+  const message = make('code', { class: 'from' });
+  const item = make('li', { class: 'snapshot' }, make('span', { class: 'to' }, link, ' ', message),
+    it.is_head && chip(say('now')), counts(it),
+    moment(it.created_at, timeFormat.format(secondsOf(it.created_at) * 1000)));
+  if (signal) {
+    name(it, signal).then(() => {
+      if (!it.about) return;
+      link.textContent = snapshotName(it);
+      message.textContent = it.message;
+    }, () => {});
+  }
+  return item;
+}
+
+/** Returns the snapshots of the last weeks, of a page and those after it, as far as a few pages go. */
+async function weeksOf(page, signal) {
+  const all = [...page.snapshots];
+  const isEnough = () => secondsOf(all.at(-1).created_at) * 1000 < Date.now() - DAYS_MAX * DAY_MS;
+  for (let { next } = page, n = 0; next && n < 10 && !isEnough(); n += 1) {
+    const older = await read('timeline' + query({ before: next, limit: 200 }), signal);
+    all.push(...older.snapshots);
+    next = older.next;
+  }
+  return all;
+}
 
 const snapshotName = (it) => '#' + it.id + ' ' + (it.about || it.message);
 const snapshotLink = (it) => make('a', { class: 'to', href: to('timeline', it.id), dir: 'auto',
   title: it.message }, snapshotName(it));
 
-/** Returns the button that takes the newest snapshot back, and what it would take back. */
+/** Returns the button or the command that takes the newest snapshot back, and what it would take back. */
 function undoLast([head, previous]) {
-  return previous && tools.has('MemoryRollback') && make('p', { class: 'line' },
+  if (!previous) return null;
+  if (!tools.has('MemoryRollback')) {
+    return make('details', {}, make('summary', { id: 'undo' }, say('undo_last')), hint(say('undo_by', { name: snapshotName(head) })),
+      commandHere('remindb undo'));
+  }
+  return make('p', { class: 'line' },
     button(say('undo_last'), () => goBack(previous.id, [head]), { id: 'undo' }),
-    said(say('undo_last_why', { name: snapshotName(head), ago: ago(secondsOf(head.created_at)) }),
-      { class: 'from' }));
+    said(snapshotName(head), { class: 'from' }), moment(head.created_at));
 }
 
 /** Asks for two snapshots. */
@@ -78,7 +113,7 @@ async function compared(from, until, signal) {
   }
   const changes = [...nodes.values()].filter(Boolean);
   const isCut = pages.some((it) => it.next) || (page.next && page.snapshots.at(-1).id > from + 1);
-  return { title: say('compared', { id: from + ' – #' + until }), body: [
+  return { title: say('compared', { id: from + ' to #' + until }), body: [
     make('p', {}, make('a', { href: to('timeline') }, say('compare_all'))),
     isCut && hint(say('compare_far', { n: between.length })),
     changes.map((one) => changeOf(one)), !changes.length && hint(say('no_changes'))] };
@@ -91,26 +126,34 @@ function joined(older, newer) {
   return { ...newer, op, hunks: [...older.hunks, ...newer.hunks], cut: older.cut || newer.cut };
 }
 
-function dayBars(buckets) {
-  const most = Math.max(...buckets.map((it) => it.added + it.modified + it.removed), 1);
-  const bar = (it) => {
-    const n = it.added + it.modified + it.removed;
-    const label = say('day_bar', { ...it, snapshots: say('n_snapshots', { n: it.snapshots }) });
-    return make('li', { title: label, vars: { part: Math.max(2, 100 * Math.log1p(n) / Math.log1p(most)) + '%' } },
-      make('span', { class: 'hidden' }, label));
+/** Returns a bar for each day of the last weeks, and a line that names the first and the last. */
+function dayBars(snapshots) {
+  const noon = (time) => new Date(new Date(time).setHours(12, 0, 0, 0)).getTime();
+  const today = noon(Date.now());
+  const first = noon(secondsOf(snapshots.at(-1).created_at) * 1000);
+  const n_days = Math.min(DAYS_MAX, Math.max(DAYS_MIN, Math.round((today - first) / DAY_MS) + 1));
+  const days = Array.from({ length: n_days }, () => ({ snapshots: 0, added: 0, modified: 0, removed: 0 }));
+  for (const it of snapshots) {
+    const day = days[n_days - 1 - Math.round((today - noon(secondsOf(it.created_at) * 1000)) / DAY_MS)];
+    if (!day) continue;
+    day.snapshots += 1;
+    for (const kind of ['added', 'modified', 'removed']) day[kind] += it[kind];
+  }
+  const sum = (it) => it.added + it.modified + it.removed;
+  const most = Math.max(...days.map(sum), 1);
+  const nameOf = (i) => dayOf((today - (n_days - 1 - i) * DAY_MS) / 1000);
+  const bar = (it, i) => {
+    const label = say('day_bar', { ...it, day: nameOf(i), snapshots: say('n_snapshots', { n: it.snapshots }) });
+    const part = it.snapshots ? Math.max(4, 100 * Math.log1p(sum(it)) / Math.log1p(most)) : 0;
+    return make('li', { title: label, vars: { part: part + '%' } }, make('span', { class: 'hidden' }, label));
   };
-  const days = [...buckets].reverse();
-  const ends = [...new Set([days[0], days.at(-1)])];
-  return panel(say('days'), make('ol', { class: 'bars days' }, days.map(bar)),
-    hint(ends.map((it) => dayOf(Date.parse(it.day + 'T12:00') / 1000)).join(' – ')));
+  return [make('ol', { class: 'bars days' }, days.map(bar)),
+    make('p', { class: 'axis', 'aria-hidden': 'true' }, make('span', {}, nameOf(0)), make('span', {}, say('today')))];
 }
 
 async function oneSnapshot(id, signal) {
-  const [around, changes] = await Promise.all([
-    read('timeline' + query({ before: id + 1, limit: 1 }), signal),
-    read('snapshots/' + id + '/changes?limit=50', signal)]);
-  const it = around.snapshots[0];
-  if (it?.id !== id) throw new Error(say('snapshot_none', { id }));
+  const changes = await read('snapshots/' + id + '/changes?limit=50', signal);
+  const it = (await read('timeline' + query({ before: id + 1, limit: 1 }), signal)).snapshots[0];
   await name(it, signal);
   const isFew = changes.changes.length <= 8;
   const list = make('div', {}, changes.changes.map((one) => changeOf(one, isFew)));
@@ -123,7 +166,8 @@ async function oneSnapshot(id, signal) {
   });
   const isHere = it.is_head;
   return { title: snapshotName(it), body: [
-    make('p', { class: 'facts' }, moment(it.created_at), counts(it), isHere && chip(say('now'))),
+    make('p', { class: 'facts' }, moment(it.created_at), counts(it), isHere && chip(say('now')),
+      it.about && make('code', { class: 'from' }, it.message)),
     !isHere && wayBack(id), list, !changes.changes.length && hint(say('no_changes')), next && more] };
 }
 
@@ -133,7 +177,7 @@ function changeOf(it, isOpen = false) {
 }
 
 function wayBack(id) {
-  if (!tools.has('MemoryRollback')) return [hint(say('back_by')), command('remindb rollback ' + id)];
+  if (!tools.has('MemoryRollback')) return [hint(say('back_by')), commandHere('remindb rollback ' + id)];
   return make('p', {}, button(say('back_to', { id }), async () => {
     const undone = [];
     let before;
@@ -153,12 +197,5 @@ async function goBack(id, undone) {
     added: sum('added'), modified: sum('modified'), removed: sum('removed') });
   const isSure = await ask(say('back_title', { id }),
     [make('p', {}, preview), make('p', {}, say('back_keeps'))], say('back_to', { id }), id);
-  if (!isSure) return;
-  try {
-    await call('MemoryRollback', { snapshot_id: id });
-    toast(say('done', { what: say('back_to', { id }) }));
-    refresh();
-  } catch (error) {
-    toast(error.message);
-  }
+  if (isSure) perform('MemoryRollback', { snapshot_id: id }, say('back_to', { id }));
 }

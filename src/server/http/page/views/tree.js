@@ -13,9 +13,13 @@ async function childrenOf(of, after, signal) {
 VIEWS.tree = {
   uses: ['tree'],
   async show(root, signal) {
-    const first = await childrenOf(root, null, signal);
+    const [first, all] = await Promise.all([childrenOf(root, null, signal),
+      root ? null : read('overview', signal)]);
     if (!first.nodes.length && !root) return { body: [emptyState(say('empty'), say('empty_do'),
       'remindb compile FOLDER')] };
+    // The only heading of a file is what one came for.
+    const [only] = first.nodes;
+    if (root && first.nodes.length === 1 && only.n_children && !opened.has(only.id)) opened.set(only.id, await childrenOf(only.id, null, signal));
     for (const id of [...opened.keys()]) {
       if (opened.get(id)) opened.set(id, await childrenOf(id, null, signal).catch(() => null));
     }
@@ -30,7 +34,8 @@ VIEWS.tree = {
       (focused || items[0])?.setAttribute('tabindex', '0');
       focused?.focus();
       const n = items.filter((it) => it.dataset.id).length;
-      count.textContent = say(n < TREE_MAX ? 'tree_rows' : 'tree_full', { n });
+      const text = n >= TREE_MAX ? 'tree_full' : all ? 'tree_rows' : 'tree_rows_of';
+      count.textContent = say(text, { n, all: all?.nodes.total });
     };
     draw();
     return { title: root ? say('tree_of', { file: root }) : null, body: [count, tree] };
@@ -57,15 +62,16 @@ function treeItem(node, level, draw) {
   const page = opened.get(node.id);
   const toggle = async () => {
     const isFull = find('.tree').querySelectorAll('[data-id]').length >= TREE_MAX;
-    if (opened.get(node.id)) opened.delete(node.id);
+    if (opened.get(node.id)) opened.set(node.id, null);
     else if (!isFull) opened.set(node.id, await childrenOf(node.id));
     draw(node.id);
   };
-  const row = make('div', { class: 'row', vars: { level: level - 1 }, onclick: (event) => {
+  const row = make('div', { class: 'row', onclick: (event) => {
     if (node.n_children && !event.target.closest('a')) toggle();
-  } }, make('span', { class: 'twist', 'aria-hidden': 'true' }, node.n_children ? (page ? '▾' : '▸') : ''),
+  } }, heat(node.temperature),
+    make('span', { class: 'twist', vars: { level: level - 1 }, 'aria-hidden': 'true' }, node.n_children ? (page ? '▾' : '▸') : ''),
     make('a', { href: to('node', node.id), tabindex: -1, class: 'to', dir: 'auto' }, node.label || say('unnamed')),
-    chip(node.type), heat(node.temperature), node.pinned && chip(say('pinned')),
+    chip(node.type), node.pinned && chip(say('pinned')),
     level === 1 && node.source && make('span', { class: 'from', dir: 'auto' }, node.source));
   const item = make('li', { role: 'treeitem', tabindex: -1, 'data-id': node.id, 'aria-level': level,
     'aria-label': node.label || say('unnamed'), 'aria-expanded': node.n_children ? String(!!page) : null },

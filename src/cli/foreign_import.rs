@@ -1,0 +1,232 @@
+//! `remindb import --from NAME PATH`: adds what another program remembers, once.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::progress::ProgressLine;
+use super::{CommandError, CommandOutcome, Context, typed};
+use crate::ingest::conversation::each_spoken;
+use crate::ingest::foreign::{
+    ForeignFile, ForeignNotes, ForeignReader, ForeignSource, SessionFacts, add_session,
+};
+use crate::maintenance::transfer::each_opencode_session;
+use crate::memory::Memory;
+use crate::memory::imported::{ImportMode, NotesImport};
+use crate::model::clock::Millis;
+use crate::query::render::to_one_line;
+use crate::store::IfMissing;
+
+/// Bytes of notes that are written at a time.
+const STEP_BYTES: usize = 32 * 1024 * 1024;
+
+/// Folders below one another, at most.
+const DEPTH_MAX: usize = 32;
+
+/// The database of a program that keeps one.
+const OPENCODE: (&str, &str) = ("opencode", "opencode.db");
+
+/// A file to read, and how.
+struct FoundFile {
+    path: PathBuf,
+    /// Below the folder of the import, with `/` between names.
+    below: String,
+    /// `None`: the database of OpenCode.
+    reader: Option<ForeignReader>,
+}
+
+/// The memory, where there is one: a dry run makes none.
+type Target = Option<Memory>;
+
+pub(super) fn import(
+    source: &'static ForeignSource,
+    path: Option<PathBuf>,
+    db: &Path,
+    mode: ImportMode,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let path = path.map_or_else(|| of_home(source), Ok)?;
+    let files = found_in(source, &path)?;
+    if files.is_empty() {
+        let why = format!(
+            "no memories of {} in `{}`; what is read: {}",
+            source.name,
+            path.display(),
+            source.files
+        );
+        return Err(CommandError::Because(why));
+    }
+    let memory = match mode {
+        ImportMode::DryRun if !db.exists() => None,
+        _ => Some(typed::open_to_write(db, IfMissing::Create, context)?),
+    };
+    let progress = ProgressLine::new(context, "importing", "files");
+    let mut notes = ForeignNotes::default();
+    let mut sum = NotesImport::default();
+    for (nth, file) in files.iter().enumerate() {
+        progress.note(nth as u64, files.len() as u64);
+        read(source, file, &mut notes);
+        let n_bytes: usize = notes.notes.iter().flat_map(|it| &it.texts).map(String::len).sum();
+        if STEP_BYTES < n_bytes {
+            keep(&memory, source, &mut notes, mode, &mut sum)?;
+        }
+    }
+    notes.finish();
+    keep(&memory, source, &mut notes, mode, &mut sum)?;
+    progress.clear();
+    for line in &notes.refused {
+        // The import is done, even if this cannot be written.
+        let _ = writeln!(context.err, "{}", to_one_line(line));
+    }
+    report(source, &notes, &sum, db, mode, context)
+}
+
+fn report(
+    source: &ForeignSource,
+    notes: &ForeignNotes,
+    sum: &NotesImport,
+    db: &Path,
+    mode: ImportMode,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let &NotesImport { n_added, n_updated, n_unchanged, n_secrets, snapshot } = sum;
+    let n_refused = notes.refused.len() + notes.n_unnamed;
+    let bad = match n_refused {
+        0 => String::new(),
+        1 => ", 1 piece could not be read".to_owned(),
+        n => format!(", {n} pieces could not be read"),
+    };
+    let counts = format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{bad}");
+    let (name, db) = (source.name, db.display());
+    match mode {
+        ImportMode::DryRun => context.say(format_args!(
+            "would import notes of {name}: {counts}, to {db}; nothing was written\n"
+        ))?,
+        ImportMode::Write => {
+            let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
+            context
+                .say(format_args!("imported notes of {name}: {counts}, {snapshot}, to {db}\n"))?;
+        }
+    }
+    if 0 < n_secrets {
+        context.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
+    }
+    Ok(CommandOutcome::Done)
+}
+
+/// Writes the notes that are ready, and adds up what was done.
+fn keep(
+    memory: &Target,
+    source: &ForeignSource,
+    notes: &mut ForeignNotes,
+    mode: ImportMode,
+    sum: &mut NotesImport,
+) -> Result<(), CommandError> {
+    let mut ready = std::mem::take(&mut notes.notes);
+    ready.sort_by(|a, b| a.started.cmp(&b.started));
+    let Some(memory) = memory else {
+        sum.n_added += ready.len();
+        return Ok(());
+    };
+    let done = memory.import_notes(source.name, ready, mode)?;
+    sum.n_added += done.n_added;
+    sum.n_updated += done.n_updated;
+    sum.n_unchanged += done.n_unchanged;
+    sum.n_secrets += done.n_secrets;
+    sum.snapshot = done.snapshot.or(sum.snapshot);
+    Ok(())
+}
+
+fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut ForeignNotes) {
+    let shown = found.path.display().to_string();
+    let project = project_of(&found.path);
+    let project = project.as_deref();
+    let file = ForeignFile { path: &found.below, shown: &shown, project, source };
+    let Some(reader) = found.reader else { return read_opencode(&file, &found.path, notes) };
+    match File::open(&found.path) {
+        Ok(opened) => reader(&file, &mut BufReader::new(opened), notes),
+        Err(error) => notes.refuse(&shown, error),
+    }
+}
+
+/// Returns the project of a session of Gemini CLI, which a file above it names.
+fn project_of(session: &Path) -> Option<String> {
+    let named = session.parent()?.parent()?.join(".project_root");
+    let is_short = fs::metadata(&named).is_ok_and(|it| it.len() <= 4_096);
+    let path = is_short.then(|| fs::read_to_string(named).ok()).flatten()?;
+    Some(path.trim().to_owned()).filter(|it| !it.is_empty())
+}
+
+fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut ForeignNotes) {
+    let read = each_opencode_session(db, &mut |session| {
+        let mut said = Vec::new();
+        session.records.iter().for_each(|it| each_spoken(it, &mut said));
+        let facts = SessionFacts {
+            id: Some(session.id),
+            project: Some(session.folder),
+            started: Some(Millis(session.created_ms).rfc3339()[..16].to_owned()),
+            title: Some(session.title).filter(|it| !it.starts_with("New session")),
+        };
+        add_session(file, facts, said, notes);
+    });
+    if let Err(error) = read {
+        notes.refuse(file.shown, error);
+    }
+}
+
+/// Returns the folder of a program below the home.
+fn of_home(source: &ForeignSource) -> Result<PathBuf, CommandError> {
+    let home = std::env::var_os("HOME").filter(|it| !it.is_empty() && !source.home.is_empty());
+    let name = source.name;
+    let needed = || {
+        let what = format!("`--from {name}` needs the file or folder to import: {}", source.files);
+        CommandError::Because(what)
+    };
+    home.map(|it| Path::new(&it).join(source.home)).filter(|it| it.exists()).ok_or_else(needed)
+}
+
+/// Returns the files to read, by name.
+fn found_in(source: &'static ForeignSource, path: &Path) -> Result<Vec<FoundFile>, CommandError> {
+    let cannot = |error: std::io::Error| {
+        CommandError::Because(format!("cannot read `{}`: {error}", path.display()))
+    };
+    let mut found = Vec::new();
+    if fs::metadata(path).map_err(cannot)?.is_dir() {
+        fs::read_dir(path).map_err(cannot)?;
+        walk(source, path, "", DEPTH_MAX, &mut found);
+    } else {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.extend(found_file(source, path.to_owned(), name));
+    }
+    Ok(found)
+}
+
+fn walk(
+    source: &'static ForeignSource,
+    folder: &Path,
+    below: &str,
+    depth: usize,
+    found: &mut Vec<FoundFile>,
+) {
+    let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let below = if below.is_empty() { name } else { format!("{below}/{name}") };
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(it) if it.is_dir() && 0 < depth => walk(source, &path, &below, depth - 1, found),
+            // A link may lead anywhere, but one to a file is somebody's wish.
+            Ok(it) if it.is_file() || it.is_symlink() && path.is_file() => {
+                found.extend(found_file(source, path, below));
+            }
+            _ => (),
+        }
+    }
+}
+
+fn found_file(source: &'static ForeignSource, path: PathBuf, below: String) -> Option<FoundFile> {
+    let is_database = source.name == OPENCODE.0 && path.file_name()? == OPENCODE.1;
+    let reader = (source.reader)(&below);
+    (is_database || reader.is_some()).then_some(FoundFile { path, below, reader })
+}

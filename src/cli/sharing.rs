@@ -1,0 +1,40 @@
+//! The flag `--shared` of commands: a memory that many machines have.
+
+#[cfg(not(feature = "shared"))]
+mod none;
+#[cfg(feature = "shared")]
+mod replica;
+#[cfg(feature = "shared")]
+mod root_names;
+
+use std::path::Path;
+
+use super::Context;
+use crate::memory::Memory;
+use crate::server::Stop;
+#[cfg(not(feature = "shared"))]
+pub(super) use none::OpenSpace;
+#[cfg(feature = "shared")]
+pub(super) use replica::{OpenSpace, keeper_of, replica_at};
+#[cfg(feature = "shared")]
+pub(super) use root_names::RootNames;
+
+/// The work of the thread that follows a log.
+pub(super) type FollowWork = Box<dyn FnOnce(&Memory, &Stop) + Send>;
+
+/// Says what is left to do where a command changed a replica past its log.
+pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {
+    #[cfg(feature = "shared")]
+    if let Ok(Some(replica)) = replica_at(db)
+        && replica.unpublished.is_some()
+    {
+        // The work is done, even if this cannot be written.
+        let _ = writeln!(
+            context.err,
+            "this replica differs from its space now: publish it with `remindb space image --db \
+             {}`; until then nothing is written",
+            db.display()
+        );
+    }
+    let _ = (db, context);
+}

@@ -1,0 +1,380 @@
+//! Records of knowledge for programs over plain HTTP: episodes, concepts and entities.
+//!
+//! Their members have the names that such programs were written for. They warm nothing.
+
+use serde_json::{Value, json};
+
+use super::{EDGES_MAX, all_of, entity_name, mentioned, unknown};
+use crate::memory::knowledge::exported::record_time;
+use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
+use crate::model::clock::Millis;
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
+
+/// Characters of an episode that a concept shows.
+const EXCERPT_CHARS: usize = 150;
+
+/// Facts of one cluster, at most.
+const FACTS_MAX: usize = 10_000;
+
+/// The part of a list that is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RecordFilter {
+    pub(crate) offset: usize,
+    pub(crate) n_max: usize,
+    /// A text that rows have, in any case.
+    pub(crate) search: Option<String>,
+    /// Id or name.
+    pub(crate) topic: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) is_consolidated: Option<bool>,
+    pub(crate) from: Option<Millis>,
+    pub(crate) to: Option<Millis>,
+}
+
+/// Returns concepts by title, with their number.
+pub(crate) fn concept_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+    let topic = topic_id(reader, filter)?;
+    let mut rows = all_of(reader, NodeType::Concept)?;
+    rows.retain(|it| {
+        let is_here = topic.as_deref().is_none_or(|id| it.text("topic") == Some(id));
+        let is_kind = filter.kind.as_deref().is_none_or(|kind| it.text("kind") == Some(kind));
+        is_here && is_kind && filter.finds(it)
+    });
+    rows.sort_by_cached_key(|it| (it.title().to_lowercase(), it.key));
+    let total = rows.len();
+    let rows: Vec<KnowledgeRow> = filter.part(rows);
+    let concepts: Parsed<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
+    Ok(json!({"concepts": concepts?, "total": total}))
+}
+
+/// Returns one concept with its sources.
+pub(crate) fn concept_record(reader: &Reader, id: &str) -> Parsed<Value> {
+    let row = of_type(reader, id, NodeType::Concept)?;
+    let mut record = concept(reader, &row)?;
+    let sources = sources(reader, row.key)?;
+    let shown = |it: &KnowledgeRow| {
+        json!({
+            "id": it.id,
+            "title": it.text("title"),
+            "content": crate::text::truncate_chars(&it.content, EXCERPT_CHARS),
+            "type": it.text("kind"),
+        })
+    };
+    record["source_episodes_data"] = sources.iter().map(shown).collect();
+    for relation in record["relations"].as_array_mut().into_iter().flatten() {
+        let target = relation["target_id"].as_str().unwrap_or_default();
+        let target = reader.knowledge_by_id(target)?;
+        relation["target_summary"] = target.map(|it| it.content).into();
+    }
+    Ok(record)
+}
+
+/// Returns the newest episodes, with their number.
+pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+    let topic = topic_id(reader, filter)?;
+    let mut rows = all_of(reader, NodeType::Episode)?;
+    rows.retain(|it| {
+        let at = it.time("at");
+        topic.as_deref().is_none_or(|id| it.text("topic") == Some(id))
+            && filter.kind.as_deref().is_none_or(|kind| it.text("kind") == Some(kind))
+            && filter.is_consolidated.is_none_or(|is| it.has("processed_in") == is)
+            && filter.from.is_none_or(|from| at.is_some_and(|it| from <= it))
+            && filter.to.is_none_or(|to| at.is_some_and(|it| it <= to))
+            && filter.finds(it)
+    });
+    rows.sort_by_key(|it| std::cmp::Reverse((it.time("at"), it.key)));
+    let total = rows.len();
+    let rows = filter.part(rows);
+    Ok(json!({"episodes": episodes(reader, &rows)?, "total": total}))
+}
+
+/// Returns one episode.
+pub(crate) fn episode_record(reader: &Reader, id: &str) -> Parsed<Value> {
+    let row = of_type(reader, id, NodeType::Episode)?;
+    Ok(episodes(reader, &[row])?.pop().unwrap_or(Value::Null))
+}
+
+/// Returns every entity with the number of episodes that mention it.
+pub(crate) fn entity_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+    let mut rows = all_of(reader, NodeType::Entity)?;
+    rows.retain(|it| {
+        filter.kind.as_deref().is_none_or(|kind| it.text("kind") == Some(kind)) && filter.finds(it)
+    });
+    let total = rows.len();
+    let rows = filter.part(rows);
+    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let mut n_mentions = std::collections::HashMap::new();
+    for edge in reader.typed_edges_to(&keys, EDGES_MAX)? {
+        if edge.link_type == "mentions" {
+            *n_mentions.entry(edge.target).or_insert(0_usize) += 1;
+        }
+    }
+    let record = |it: &KnowledgeRow| {
+        let mut record = entity(it);
+        record["mention_count"] = n_mentions.get(&it.key).copied().unwrap_or(0).into();
+        record
+    };
+    let entities: Vec<Value> = rows.iter().map(record).collect();
+    Ok(json!({"entities": entities, "total": total}))
+}
+
+/// Returns one entity with its relations, by `type:name`, a name or an id.
+pub(crate) fn entity_record(reader: &Reader, text: &str) -> Parsed<Value> {
+    let row = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
+    let mut record = entity(&row);
+    let mut relations = Vec::new();
+    let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
+    let back = reader.typed_edges_to(&[row.key], EDGES_MAX)?;
+    for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
+        let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
+        let keys: Vec<NodeKey> = edges.iter().map(other).collect();
+        let rows = reader.knowledge(&keys)?;
+        for edge in &edges {
+            let end = rows.iter().find(|it| it.key == other(edge) && !it.is_gone());
+            if let Some(end) = end.filter(|it| it.node_type == NodeType::Entity) {
+                relations.push(json!({
+                    "relation_type": edge.link_type,
+                    "strength": edge.strength,
+                    "direction": direction,
+                    "related_entity": entity_name(end),
+                }));
+            }
+        }
+    }
+    record["relations"] = relations.into();
+    Ok(record)
+}
+
+/// Returns the episodes that mention an entity, newest first.
+pub(crate) fn episodes_of_entity(reader: &Reader, text: &str) -> Parsed<Value> {
+    let mut rows = mentioning(reader, text)?;
+    rows.sort_by_key(|it| std::cmp::Reverse((it.time("at"), it.key)));
+    Ok(json!({"episodes": episodes(reader, &rows)?, "total": rows.len()}))
+}
+
+/// Returns the concepts that episodes about an entity support.
+pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> Parsed<Value> {
+    let keys: Vec<NodeKey> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
+    let mut supported: Vec<NodeKey> = reader
+        .typed_edges_from(&keys, EDGES_MAX)?
+        .into_iter()
+        .filter(|it| it.link_type != "mentions")
+        .map(|it| it.target)
+        .collect();
+    supported.sort_unstable();
+    supported.dedup();
+    let mut rows = reader.knowledge(&supported)?;
+    let clusters: Vec<NodeKey> = rows
+        .iter()
+        .filter(|it| it.node_type == NodeType::Fact)
+        .filter_map(|it| it.parent)
+        .filter(|it| !supported.contains(it))
+        .collect();
+    rows.extend(reader.knowledge(&clusters)?);
+    rows.retain(|it| it.node_type == NodeType::Concept && !it.is_gone());
+    rows.sort_by_key(|it| it.key);
+    rows.dedup_by_key(|it| it.key);
+    let concepts: Parsed<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
+    Ok(json!({"concepts": concepts?, "total": rows.len()}))
+}
+
+/// Returns concepts and the edges between them.
+pub(crate) fn graph_record(reader: &Reader) -> Parsed<Value> {
+    let rows = all_of(reader, NodeType::Concept)?;
+    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let mut links = Vec::new();
+    for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {
+        let at = |key| keys.binary_search(&key).ok().and_then(|it| rows.get(it));
+        if let (Some(source), Some(target)) = (at(edge.source), at(edge.target)) {
+            links.push(json!({
+                "source": source.id,
+                "target": target.id,
+                "type": edge.link_type,
+                "strength": edge.strength,
+                "context": context_of(source, &edge.link_type, &target.id),
+            }));
+        }
+    }
+    let node = |it: &KnowledgeRow| {
+        json!({
+            "id": it.id,
+            "title": it.title(),
+            "summary": it.content,
+            "confidence": it.number("confidence"),
+            "concept_type": it.text("kind"),
+            "topic_id": it.text("topic"),
+        })
+    };
+    let nodes: Vec<Value> = rows.iter().map(node).collect();
+    Ok(json!({"nodes": nodes, "links": links}))
+}
+
+/// Returns what answers a question: concepts with their activation, and a text.
+pub(crate) fn query_record(reader: &Reader, request: &RecallRequest, now: Millis) -> Parsed<Value> {
+    let (answer, _) = recall(reader, request, now)?;
+    let (mut concepts, mut found, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    for item in answer["items"].as_array().into_iter().flatten() {
+        let id = item["id"].as_str().unwrap_or_default();
+        let Some(row) = reader.knowledge_by_id(id)? else { continue };
+        let (title, text) = (row.title().to_owned(), row.content.clone());
+        lines.push(match text == title {
+            true => format!("- {text}"),
+            false => format!("- {title}: {text}"),
+        });
+        let facts = item["facts"].as_array().into_iter().flatten();
+        lines.extend(facts.filter_map(|it| Some(format!("  - {}", it["text"].as_str()?))));
+        let why = item["why"].as_str().unwrap_or_default();
+        match row.node_type {
+            NodeType::Concept => concepts.push(json!({
+                "concept": concept(reader, &row)?,
+                "activation": item["score"],
+                "source": if why.contains(['←', '→']) { "spread" } else { "words" },
+                "why": why,
+            })),
+            NodeType::Episode => found.push(row),
+            _ => (),
+        }
+    }
+    Ok(json!({
+        "concepts": concepts,
+        "episodes": episodes(reader, &found)?,
+        "formatted": lines.join("\n"),
+    }))
+}
+
+impl RecordFilter {
+    fn finds(&self, row: &KnowledgeRow) -> bool {
+        let Some(search) = &self.search else { return true };
+        let search = search.to_lowercase();
+        row.title().to_lowercase().contains(&search) || row.content.to_lowercase().contains(&search)
+    }
+
+    fn part(&self, rows: Vec<KnowledgeRow>) -> Vec<KnowledgeRow> {
+        rows.into_iter().skip(self.offset).take(self.n_max).collect()
+    }
+}
+
+fn topic_id(reader: &Reader, filter: &RecordFilter) -> Parsed<Option<String>> {
+    let Some(text) = &filter.topic else { return Ok(None) };
+    let topic = find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?;
+    Ok(Some(topic.id))
+}
+
+fn of_type(reader: &Reader, id: &str, node_type: NodeType) -> Parsed<KnowledgeRow> {
+    let row = reader.knowledge_by_id(id)?.filter(|it| it.node_type == node_type && !it.is_gone());
+    row.ok_or_else(|| unknown(node_type.as_str(), id))
+}
+
+fn field(row: &KnowledgeRow, key: &str) -> Value {
+    row.fields.as_ref().and_then(|it| it.get(key)).cloned().unwrap_or(Value::Null)
+}
+
+fn field_or(row: &KnowledgeRow, key: &str, empty: Value) -> Value {
+    let value = field(row, key);
+    if value.is_null() { empty } else { value }
+}
+
+fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
+    let links = field(source, "links");
+    let links = links.as_array().into_iter().flatten();
+    let mut same = links.filter(|it| it["type"] == link_type && it["to"] == to);
+    same.next().map_or(Value::Null, |it| it["context"].clone())
+}
+
+fn mentioning(reader: &Reader, text: &str) -> Parsed<Vec<KnowledgeRow>> {
+    let entity = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
+    let edges = reader.typed_edges_to(&[entity.key], EDGES_MAX)?;
+    let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    let mut rows = reader.knowledge(&keys)?;
+    rows.retain(|it| it.node_type == NodeType::Episode && !it.is_gone());
+    Ok(rows)
+}
+
+/// Returns the episodes that support a concept, eldest first.
+fn sources(reader: &Reader, concept: NodeKey) -> Parsed<Vec<KnowledgeRow>> {
+    let mut edges = reader.typed_edges_to(&[concept], EDGES_MAX)?;
+    edges.retain(|it| it.link_type == "supports");
+    let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
+    let mut rows = reader.knowledge(&keys)?;
+    rows.retain(|it| it.node_type == NodeType::Episode && !it.is_gone());
+    rows.sort_by_key(|it| it.key);
+    Ok(rows)
+}
+
+fn entity(row: &KnowledgeRow) -> Value {
+    json!({
+        "id": entity_name(row),
+        "node_id": row.id,
+        "type": row.text("kind").unwrap_or("file"),
+        "display_name": row.title(),
+        "created_at": record_time(row.time("created_at")),
+    })
+}
+
+fn concept(reader: &Reader, row: &KnowledgeRow) -> Parsed<Value> {
+    let sources = sources(reader, row.key)?;
+    let links = field(row, "links");
+    let relation = |it: &Value| {
+        json!({
+            "type": it["type"],
+            "target_id": it["to"],
+            "strength": it["strength"].as_f64().unwrap_or(1.0),
+            "context": it["context"],
+        })
+    };
+    let relations: Vec<Value> = links.as_array().into_iter().flatten().map(relation).collect();
+    let mut facts = reader.facts_below(&[row.key], FACTS_MAX)?;
+    facts.retain(|it| !it.is_gone() && !it.has("superseded_by") && !it.has("valid_to"));
+    let specifics: Vec<&str> = facts.iter().map(|it| it.content.as_str()).collect();
+    let ids: Vec<&str> = sources.iter().map(|it| it.id.as_str()).collect();
+    Ok(json!({
+        "id": row.id,
+        "title": row.title(),
+        "summary": row.content,
+        "confidence": row.number("confidence").unwrap_or(0.5),
+        "instance_count": ids.len().max(1),
+        "created_at": record_time(row.time("created_at")),
+        "updated_at": record_time(row.time("updated_at")),
+        "relations": relations,
+        "source_episodes": ids,
+        "conditions": field(row, "conditions"),
+        "exceptions": field_or(row, "exceptions", json!([])),
+        "tags": field_or(row, "tags", json!([])),
+        "labels": field_or(row, "labels", json!({})),
+        "topic_id": row.text("topic"),
+        "concept_type": row.text("kind"),
+        "specifics": specifics,
+        "superseded_by": row.text("superseded_by"),
+    }))
+}
+
+fn episodes(reader: &Reader, rows: &[KnowledgeRow]) -> Parsed<Vec<Value>> {
+    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let mentioned = mentioned(reader, &keys)?;
+    let record = |row: &KnowledgeRow| {
+        let of_row = mentioned.iter().filter(|it| it.0 == row.key);
+        let entities: Vec<&str> = of_row.map(|it| it.1.as_str()).collect();
+        json!({
+            "id": row.id,
+            "created_at": record_time(row.time("created_at")),
+            "updated_at": record_time(row.time("updated_at")),
+            "timestamp": record_time(row.time("at")),
+            "title": row.text("title"),
+            "content": row.content,
+            "episode_type": row.text("kind"),
+            "entity_ids": entities,
+            "consolidated": row.has("processed_in"),
+            "confidence": row.number("confidence").unwrap_or(1.0),
+            "metadata": field_or(row, "metadata", json!({})),
+            "labels": field_or(row, "labels", json!({})),
+            "topic_id": row.text("topic"),
+            "source_type": row.text("source_type"),
+            "asserted_by": row.text("asserted_by"),
+            "source_ref": row.text("source_ref"),
+        })
+    };
+    Ok(rows.iter().map(record).collect())
+}

@@ -1,0 +1,96 @@
+//! A simulation over two replicas: each operation runs on either, and both are checked.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::Simulation;
+use crate::memory::Memory;
+use crate::memory::tests::model::Heat;
+use crate::memory::tests::shared::Space;
+use crate::store::replica_mark::carry_replica;
+
+/// The replica beside the present one.
+pub(super) struct Twin {
+    space: Space,
+    /// Names of the present replica and of the other one.
+    names: [&'static str; 2],
+    /// The other replica.
+    memory: Memory,
+    /// The heat of the other replica, which is its own, as its clock is.
+    heat: BTreeMap<String, Heat>,
+    attended: i64,
+}
+
+impl Simulation {
+    /// Returns a simulation whose memory is one of two replicas.
+    pub(in crate::memory::tests) fn of_two(seed: u64) -> Simulation {
+        let mut simulation = Simulation::new(seed);
+        let space = Space::new();
+        simulation.clock = space.clock.clone();
+        simulation.memory = Some(space.open("a"));
+        let memory = space.open("b");
+        let names = ["a", "b"];
+        simulation.twin =
+            Some(Box::new(Twin { space, names, memory, heat: BTreeMap::new(), attended: 0 }));
+        simulation
+    }
+
+    /// Lets the other replica follow, checks it, and leaves one of both as the present one.
+    #[track_caller]
+    pub(super) fn end_step_of_two(&mut self) {
+        self.change_sides();
+        self.check();
+        if self.dice.one_in(2) {
+            self.change_sides();
+        }
+    }
+
+    fn change_sides(&mut self) {
+        let Some(twin) = &mut self.twin else { return };
+        twin.memory.sharing().unwrap().follow().unwrap();
+        std::mem::swap(&mut twin.memory, self.memory.as_mut().unwrap());
+        std::mem::swap(&mut twin.heat, &mut self.model.heat);
+        std::mem::swap(&mut twin.attended, &mut self.model.attended);
+        twin.names.reverse();
+        self.model.follow();
+        let attended = self.model.attended;
+        for (id, heat) in &mut self.model.heat {
+            let there = twin.heat[id];
+            if there.pinned {
+                *heat = Heat {
+                    temperature: there.temperature,
+                    at: heat.at.max(attended),
+                    pinned: true,
+                };
+            } else if heat.pinned {
+                *heat = Heat { at: heat.at.max(attended), pinned: false, ..*heat };
+            }
+        }
+    }
+
+    /// Returns the database of the present replica, if there are two.
+    pub(super) fn db_of_two(&self) -> Option<PathBuf> {
+        let twin = self.twin.as_ref()?;
+        Some(twin.space.db(twin.names[0]))
+    }
+
+    /// Opens the present replica again, if there are two.
+    pub(super) fn open_of_two(&self) -> Option<Memory> {
+        let twin = self.twin.as_ref()?;
+        Some(twin.space.open(twin.names[0]))
+    }
+
+    /// Publishes what changed the present replica past the log.
+    pub(super) fn publish(&self) {
+        if self.twin.is_some() {
+            self.memory().publish_image().unwrap();
+        }
+    }
+
+    /// Makes a file that takes the place of the present replica one, too.
+    pub(super) fn carry_over(&self, carried: &std::path::Path) {
+        if self.twin.is_some() {
+            carry_replica(&self.db(), carried, "import").unwrap();
+        }
+    }
+}

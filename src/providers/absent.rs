@@ -1,0 +1,48 @@
+//! Stands for a provider in builds without the feature: there is none, and none can be made.
+
+use super::{ModelPrompt, Pause, ProviderError, ProviderParts, ScrubbedText};
+
+/// A provider, which this build does not have.
+#[derive(Debug)]
+pub(crate) enum NoProvider {}
+
+impl NoProvider {
+    /// Refuses: this build has no providers.
+    pub(crate) fn new(_: ProviderParts) -> Result<NoProvider, ProviderError> {
+        let why = "this build has no providers; build with the feature `providers`";
+        Err(ProviderError::Unusable(why.to_owned()))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match *self {}
+    }
+
+    pub(crate) fn model(&self) -> &str {
+        match *self {}
+    }
+
+    pub(crate) fn complete(&self, _: &ModelPrompt, _: Pause<'_>) -> Result<String, ProviderError> {
+        match *self {}
+    }
+
+    pub(crate) fn embed(
+        &self,
+        _: &[ScrubbedText],
+        _: Pause<'_>,
+    ) -> Result<Vec<Vec<f32>>, ProviderError> {
+        match *self {}
+    }
+
+    pub(crate) fn rerank(
+        &self,
+        _: &ScrubbedText,
+        _: &[ScrubbedText],
+        _: Pause<'_>,
+    ) -> Result<Vec<f64>, ProviderError> {
+        match *self {}
+    }
+
+    pub(crate) fn reach(&self) -> Result<String, ProviderError> {
+        match *self {}
+    }
+}

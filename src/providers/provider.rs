@@ -1,0 +1,215 @@
+//! A provider of one job: a program, or a client of a service.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::command;
+use super::http::HttpClient;
+use super::line_process::LineProcess;
+use super::process_group::ProcessGroup;
+use super::requests::{self, HttpRequest};
+use super::retries::with_retries;
+use super::{ModelPrompt, Pause, ProviderError, ProviderJob, ProviderParts, ScrubbedText, answers};
+use crate::settings::config::{ProviderKind, SourceSettings};
+
+/// Texts of one request for vectors.
+const TEXTS_MAX: usize = 64;
+
+/// A provider that a user named.
+pub(crate) struct Provider {
+    job: ProviderJob,
+    settings: SourceSettings,
+    /// Its name in messages.
+    name: String,
+    /// Its model, by which vectors are told apart.
+    model: String,
+    way: Result<Way, ProviderError>,
+}
+
+/// The way to ask it.
+enum Way {
+    Program,
+    /// A program that is kept, once it runs.
+    Lines(Mutex<Option<LineProcess>>),
+    Service(HttpClient),
+}
+
+impl Provider {
+    /// Returns a provider. One that is set up wrongly is one, too: each request says why.
+    #[expect(clippy::unnecessary_wraps, reason = "a build without providers refuses")]
+    pub(crate) fn new(parts: ProviderParts) -> Result<Provider, ProviderError> {
+        let ProviderParts { job, settings, key, certificates } = parts;
+        let kind = settings.kind;
+        let usual = requests::usual_url(kind);
+        let url = settings.url.clone().unwrap_or_else(|| usual.to_owned());
+        let unusable = ProviderError::Unusable;
+        let way = match (kind, job) {
+            (ProviderKind::Command, ProviderJob::Embeddings) => Ok(Way::Lines(Mutex::default())),
+            (ProviderKind::Command, _) => Ok(Way::Program),
+            _ => key.map_err(unusable).and_then(|key| {
+                let certificates = certificates.map_err(unusable)?;
+                let limits = (settings.timeout, settings.is_plain_allowed);
+                HttpClient::new(&url, key, certificates.as_deref(), limits).map(Way::Service)
+            }),
+        };
+        let (name, model) = match kind {
+            ProviderKind::Command => {
+                let program = settings.command.first().map_or("", String::as_str);
+                (format!("command `{program}`"), settings.command.join(" "))
+            }
+            _ => (
+                format!("{} `{}` at {url}", kind.name(), settings.model),
+                format!("{} {} {url}", kind.name(), settings.model),
+            ),
+        };
+        let model = format!("{model} {} {}", settings.model, settings.dimensions.unwrap_or(0));
+        Ok(Provider { job, settings, name, model, way })
+    }
+
+    /// Returns its name in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name that tells its vectors from those of others.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns the text that a model answers.
+    pub(crate) fn complete(
+        &self,
+        prompt: &ModelPrompt,
+        pause: Pause<'_>,
+    ) -> Result<String, ProviderError> {
+        with_retries(self.settings.retries, pause, || match self.way()? {
+            Way::Service(client) => {
+                let answer = self.json_of(client, &requests::completion(&self.settings, prompt))?;
+                answers::completion(self.settings.kind, &answer)
+            }
+            _ => text_of(self.run(prompt.user.as_str(), pause)?),
+        })
+    }
+
+    /// Returns the vectors of texts, in their order.
+    pub(crate) fn embed(
+        &self,
+        texts: &[ScrubbedText],
+        pause: Pause<'_>,
+    ) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
+        for some in texts.chunks(TEXTS_MAX) {
+            vectors.extend(with_retries(self.settings.retries, pause, || {
+                self.embed_once(some, pause)
+            })?);
+        }
+        match vectors.iter().all(|it| it.len() == vectors[0].len()) {
+            true => Ok(vectors),
+            false => Err(ProviderError::Malformed("its vectors differ in length".to_owned())),
+        }
+    }
+
+    fn embed_once(
+        &self,
+        texts: &[ScrubbedText],
+        pause: Pause<'_>,
+    ) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let process = match self.way()? {
+            Way::Service(client) => {
+                let request = requests::embeddings(&self.settings, texts);
+                let answer = self.json_of(client, &request)?;
+                return answers::embeddings(self.settings.kind, &answer, texts.len());
+            }
+            Way::Program => return Err(ProviderError::Unusable("it makes no vectors".to_owned())),
+            Way::Lines(process) => process,
+        };
+        // One text after the other: a program answers in the order of its lines.
+        let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = match process.take() {
+            Some(running) => running,
+            None => LineProcess::start(&self.settings.command)?,
+        };
+        let lines = running.ask(texts, self.settings.timeout, pause)?;
+        let read = |line: &Vec<u8>| answers::vector(&answers::parse_json(line)?);
+        let vectors = lines.iter().map(read).collect::<Result<_, _>>()?;
+        // One that failed is ended, since its next line may answer an old text.
+        *process = Some(running);
+        Ok(vectors)
+    }
+
+    /// Returns the scores of texts by a question; more is better.
+    pub(crate) fn rerank(
+        &self,
+        query: &ScrubbedText,
+        texts: &[ScrubbedText],
+        pause: Pause<'_>,
+    ) -> Result<Vec<f64>, ProviderError> {
+        with_retries(self.settings.retries, pause, || match self.way()? {
+            Way::Service(client) => {
+                let request = requests::reranking(&self.settings, query, texts);
+                answers::reranking(&self.json_of(client, &request)?, texts.len())
+            }
+            _ => {
+                let texts: Vec<&str> = texts.iter().map(ScrubbedText::as_str).collect();
+                let question = json!({"query": query.as_str(), "texts": texts});
+                let answer = answers::parse_json(&self.run(&question.to_string(), pause)?)?;
+                let scores: Option<Vec<f64>> =
+                    answer.as_array().map(|it| it.iter().filter_map(Value::as_f64).collect());
+                let is_whole = |it: &Vec<f64>| it.len() == texts.len();
+                scores.filter(is_whole).ok_or_else(|| {
+                    ProviderError::Malformed(format!("it is no list of {} numbers", texts.len()))
+                })
+            }
+        })
+    }
+
+    /// Asks once whether it is there and would answer; a model is not made to write.
+    pub(crate) fn reach(&self) -> Result<String, ProviderError> {
+        match (self.way()?, self.job) {
+            (Way::Service(client), ProviderJob::Completion) => {
+                self.json_of(client, &requests::models(&self.settings))?;
+                Ok("reachable".to_owned())
+            }
+            (Way::Service(_), ProviderJob::Reranking) => {
+                let text = || ScrubbedText::of(&crate::ingest::redact::Redactor::builtin(), "a");
+                self.rerank(&text(), &[text()], &|_| true)?;
+                Ok("reachable".to_owned())
+            }
+            (_, ProviderJob::Embeddings) => {
+                let text = ScrubbedText::of(&crate::ingest::redact::Redactor::builtin(), "remindb");
+                let vectors = self.embed_once(&[text], &|_| false)?;
+                Ok(format!("reachable, {} numbers a vector", vectors.first().map_or(0, Vec::len)))
+            }
+            // It is started with nothing to answer, and ended at once.
+            (Way::Program | Way::Lines(_), _) => ProcessGroup::start(&self.settings.command)
+                .map(|_| "starts".to_owned())
+                .map_err(|error| command::not_started(&self.settings.command, &error)),
+        }
+    }
+
+    fn way(&self) -> Result<&Way, ProviderError> {
+        self.way.as_ref().map_err(Clone::clone)
+    }
+
+    fn json_of(&self, client: &HttpClient, request: &HttpRequest) -> Result<Value, ProviderError> {
+        answers::parse_json(&client.send(request)?)
+    }
+
+    fn run(&self, question: &str, pause: Pause<'_>) -> Result<Vec<u8>, ProviderError> {
+        let SourceSettings { command, timeout, .. } = &self.settings;
+        command::ask(command, question, *timeout, pause)
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, ProviderError> {
+    let no_text = |_| ProviderError::Malformed("it is not UTF-8".to_owned());
+    String::from_utf8(bytes).map_err(no_text)
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,43 @@
+//! Providers against a service on this machine that speaks each interface, and real programs.
+
+#[path = "../../tests/it/providers/service.rs"]
+mod service;
+
+mod programs;
+mod services;
+
+use std::time::Duration;
+
+use super::*;
+use crate::ingest::redact::Redactor;
+use crate::settings::config::ProviderKind;
+
+fn scrubbed(text: &str) -> ScrubbedText {
+    ScrubbedText::of(&Redactor::builtin(), text)
+}
+
+fn settings(kind: ProviderKind) -> SourceSettings {
+    SourceSettings {
+        kind,
+        command: Vec::new(),
+        url: None,
+        model: "m-1".to_owned(),
+        key_env: None,
+        key_file: None,
+        api_version: None,
+        timeout: Duration::from_secs(30),
+        retries: 2,
+        max_tokens: None,
+        dimensions: None,
+        is_plain_allowed: false,
+    }
+}
+
+fn prompt(user: &str) -> ModelPrompt {
+    ModelPrompt { system: "Answer.", user: scrubbed(user) }
+}
+
+/// Waits for nothing.
+fn at_once(_: Duration) -> bool {
+    false
+}

@@ -1,0 +1,219 @@
+use tempfile::TempDir;
+
+use super::*;
+use crate::memory::{ForgetMode, WriteMode};
+use crate::model::clock::{Clock, Millis};
+use crate::providers::{ProviderJob, Providers, testing};
+use crate::store::IfMissing;
+
+/// Makes a vector of what a line is about: vehicles, money, or neither.
+const TOPICS: &str = r#"while read -r line; do case "$line" in
+    *car*|*vehicle*|*automobile*) echo '[1, 0.05, 0]';;
+    *invoice*|*money*) echo '[0, 1, 0.05]';;
+    *) echo "[0, 0.05, 1]";;
+esac; done"#;
+
+struct Case {
+    folder: TempDir,
+    memory: Memory,
+    leases: Arc<Leases>,
+    seen: Option<i64>,
+}
+
+impl Case {
+    fn new(script: &str) -> Case {
+        let folder = TempDir::new().unwrap();
+        let clock = Clock::manual(Millis(1_795_428_000_000));
+        let path = folder.path().join("memory.db");
+        let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
+        let embeddings = Some(testing::program_for(ProviderJob::Embeddings, script));
+        let memory = memory.with_providers(Providers { embeddings, ..Providers::default() });
+        let leases = Arc::new(memory.leases("this one").unwrap());
+        Case { folder, memory, leases, seen: None }
+    }
+
+    /// A memory of notes about vehicles, money and other things.
+    fn of_notes() -> Case {
+        let mut case = Case::new(TOPICS);
+        case.write("The automobile was repaired on Monday.");
+        case.write("An invoice is due.");
+        for nth in 0..10 {
+            case.write(&format!("Plain note of row {nth}."));
+        }
+        case.fill().unwrap();
+        case
+    }
+
+    fn write(&self, text: &str) {
+        self.memory.write(text, None, WriteMode::Append).unwrap();
+    }
+
+    fn fill(&mut self) -> Result<(), String> {
+        let source = self.memory.providers().embeddings.clone().unwrap();
+        fill(&self.memory, &source, &self.leases, &mut self.seen, &Stop::default())
+    }
+
+    fn n_vectors(&self) -> usize {
+        let source = self.memory.providers().embeddings.clone().unwrap();
+        let mut n = 0;
+        let count = |reader: &crate::store::reader::Reader| {
+            reader.scan_vectors(model_number(source.model()), |_, _| n += 1)
+        };
+        self.memory.read(count).unwrap();
+        n
+    }
+
+    fn search(&self, words: &str) -> String {
+        let _ = &self.folder;
+        self.memory.search(words, Some(500)).unwrap().text
+    }
+
+    fn id_of(&self, words: &str) -> String {
+        let text = self.search(words);
+        text.split("(id=").nth(1).unwrap()[..11].to_owned()
+    }
+}
+
+#[test]
+fn a_question_finds_what_has_none_of_its_words() {
+    let case = Case::of_notes();
+    assert_eq!(case.n_vectors(), 12);
+    let found = case.search("which vehicle broke");
+    assert!(found.contains("automobile was repaired"), "{found}");
+    assert!(!found.contains("invoice"), "{found}");
+    let recalled = case.search("invoice");
+    assert!(recalled.contains("An invoice is due."), "{recalled}");
+}
+
+#[test]
+fn without_a_source_nothing_is_loaded_and_nothing_changes() {
+    let Case { memory, folder, .. } = Case::of_notes();
+    let still = crate::model::heat::Rates { access_boost: 0.0, ..memory.rates() };
+    memory.set_rates(still);
+    let path = folder.path().join("memory.db");
+    let with: Vec<String> = QUESTIONS.map(|it| memory.search(it, Some(500)).unwrap().text).into();
+    drop(memory);
+    let memory = Memory::open(&path).unwrap();
+    memory.set_rates(still);
+    let without = |memory: &Memory| QUESTIONS.map(|it| memory.search(it, Some(500)).unwrap().text);
+    let beside_vectors = without(&memory);
+    memory.vector_writer().unwrap().drop_others(0).unwrap();
+    assert_eq!(beside_vectors, without(&memory));
+    assert_ne!(with.as_slice(), beside_vectors.as_slice());
+}
+
+const QUESTIONS: [&str; 3] = ["which vehicle broke", "invoice", "note of a row"];
+
+#[test]
+fn a_vector_goes_with_its_text() {
+    let mut case = Case::of_notes();
+    let (car, invoice) = (case.id_of("automobile"), case.id_of("invoice"));
+    case.memory.write("The boat was repaired.", Some(&car), WriteMode::Replace).unwrap();
+    assert_eq!(case.n_vectors(), 11, "its text changed");
+    case.memory.forget(&invoice, ForgetMode::Strict).unwrap();
+    assert_eq!(case.n_vectors(), 10, "its text is gone");
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 11, "the new text has one");
+    assert!(!case.search("which vehicle broke").contains("boat"));
+    let first = case.memory.rollback(1, true);
+    assert!(first.is_ok(), "{first:?}");
+    assert_eq!(case.n_vectors(), 0, "what was dropped has none");
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 1);
+}
+
+#[test]
+fn another_model_replaces_the_vectors() {
+    let mut case = Case::of_notes();
+    let embeddings = Some(testing::program_for(
+        ProviderJob::Embeddings,
+        "while read -r l; do echo '[1,1]'; done",
+    ));
+    let providers = Providers { embeddings, ..Providers::default() };
+    case.memory = case.memory.with_providers(providers);
+    case.seen = None;
+    assert_eq!(case.n_vectors(), 0, "of the new model");
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 12);
+}
+
+#[test]
+fn texts_are_looked_for_after_changes_only_and_by_one_server() {
+    let mut case = Case::of_notes();
+    case.memory.vector_writer().unwrap().drop_others(0).unwrap();
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 0, "nothing changed");
+    case.write("One more.");
+    let other = case.memory.leases("another").unwrap();
+    case.leases.release(LEASE).unwrap();
+    assert!(other.take(LEASE, LeaseClaim::Free, case.memory.clock().now()).unwrap());
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 0, "another does it");
+    other.release(LEASE).unwrap();
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 13);
+}
+
+#[test]
+fn a_source_that_fails_leaves_words_and_is_not_asked_for_a_while() {
+    let runs = TempDir::new().unwrap();
+    let log = runs.path().join("runs");
+    let mut case = Case::new(&format!("echo run >>'{}'; exit 1", log.display()));
+    case.write("The automobile was repaired on Monday.");
+    assert!(case.fill().unwrap_err().contains("it ended after 0 of 1 lines"));
+    let n_runs = || std::fs::read_to_string(&log).unwrap().lines().count();
+    assert_eq!(n_runs(), 1);
+    assert!(case.search("automobile").contains("was repaired"));
+    assert!(case.search("repaired automobile").contains("was repaired"));
+    assert_eq!(n_runs(), 2, "one question asked it");
+    case.memory.clock().advance(60_000);
+    case.search("automobile on Monday");
+    assert_eq!(n_runs(), 3);
+}
+
+#[test]
+fn what_redaction_masks_is_not_sent() {
+    use crate::settings::config::UserConfig;
+    use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+    let sent = TempDir::new().unwrap();
+    let log = sent.path().join("sent");
+    let script =
+        format!("while read -r line; do echo \"$line\" >>'{}'; echo '[1, 2]'; done", log.display());
+    let mut case = Case::new(&script);
+    case.write("The ticket TICKET-4711 is open.");
+    let own = r#"{"redaction": {"custom": [{"kind": "ticket", "pattern": "TICKET-\\d+"}]}}"#;
+    let user = UserConfig::parse("config.json", own).unwrap();
+    let options = WorkspaceOptions { user, ..WorkspaceOptions::default() };
+    case.memory = case.memory.with_workspace(LiveWorkspace::without_folder(options).unwrap());
+    case.fill().unwrap();
+    case.search("where is TICKET-4711");
+    let sent = std::fs::read_to_string(&log).unwrap();
+    assert!(sent.contains("is open.") && sent.contains("where is"), "{sent}");
+    assert!(!sent.contains("4711"), "{sent}");
+}
+
+#[test]
+fn recall_finds_by_meaning() {
+    use crate::memory::knowledge::{RecallRequest, RememberRequest};
+    use serde_json::{Map, Value, json};
+    let args = |it: Value| -> Map<String, Value> { it.as_object().unwrap().clone() };
+    let mut case = Case::new(TOPICS);
+    for text in ["The automobile was sold.", "It rained.", "Tea is good."] {
+        let request = RememberRequest::parse(&args(json!({"content": text}))).unwrap();
+        case.memory.remember(request).unwrap();
+    }
+    let ask = || {
+        let request = RecallRequest::parse(&args(json!({"query": "vehicle"}))).unwrap();
+        case.memory.recall(&request).unwrap()
+    };
+    assert_eq!(ask()["items"].as_array().map(Vec::len), Some(0), "no vectors yet");
+    let source = case.memory.providers().embeddings.clone().unwrap();
+    fill(&case.memory, &source, &case.leases, &mut case.seen, &Stop::default()).unwrap();
+    let answer = ask();
+    let items = answer["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{answer}");
+    assert_eq!(
+        (&items[0]["text"], &items[0]["why"]),
+        (&json!("The automobile was sold."), &json!("meaning"))
+    );
+}

@@ -1,0 +1,18 @@
+//! Keeps the log of a space in PostgreSQL, or in whatever speaks its protocol.
+//!
+//! A client of one socket with deadlines: no thread, no runtime. The server orders the writes by
+//! the lock of the space's row, and fences whoever holds it without going on.
+
+pub(crate) mod follower;
+mod log_keeper;
+mod passwords;
+mod space_status;
+mod space_url;
+mod statements;
+mod tls;
+mod wire;
+
+pub(crate) use log_keeper::LogKeeper;
+pub(crate) use passwords::{PasswordSources, SecretPassword};
+pub(crate) use space_status::{SharedStatus, SpaceFacts, StandingOfReplica, facts_of};
+pub(crate) use space_url::SpaceUrl;

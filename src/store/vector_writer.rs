@@ -1,0 +1,77 @@
+//! Writes vectors of texts, on a connection of its own and outside of snapshots.
+//!
+//! A vector is stored only while its node still has the text that it was made of.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::file_identity::FileIdentity;
+use super::{ErrorStep, Prepared, StoreError, Writer, connection};
+use crate::model::vector::ByteVector;
+use crate::store::reader::BareText;
+
+/// Longest wait for a write in progress; other work goes before this.
+const BUSY_WAIT: Duration = Duration::from_millis(500);
+
+/// The connection that writes vectors.
+pub(crate) struct VectorWriter {
+    conn: Mutex<Connection>,
+    file_identity: Arc<FileIdentity>,
+}
+
+impl VectorWriter {
+    /// Opens the connection beside the writer of everything else.
+    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<VectorWriter, StoreError> {
+        let file_identity = Arc::clone(writer.file_identity());
+        file_identity.check()?;
+        let mut conn = connection::open_beside(path, BUSY_WAIT)?;
+        writer.log().attach(&mut conn)?;
+        Ok(VectorWriter { conn: Mutex::new(conn), file_identity })
+    }
+
+    /// Removes the vectors of other models.
+    pub(crate) fn drop_others(&self, model: i64) -> Result<(), StoreError> {
+        const DROP: &str = "DELETE FROM vector WHERE model <> ?1";
+        self.file_identity.check()?;
+        self.lock().run(DROP, [model], "remove vectors of another model").map(drop)
+    }
+
+    /// Stores the vectors of texts in one transaction.
+    pub(crate) fn put(
+        &self,
+        model: i64,
+        vectors: &[(BareText, ByteVector)],
+    ) -> Result<(), StoreError> {
+        const PUT: &str = "
+            INSERT INTO vector (node, model, data)
+            SELECT key, ?2, ?3
+              FROM node
+             WHERE key = ?1 AND content_hash = ?4 AND trail = ?5
+            ON CONFLICT (node) DO UPDATE SET model = excluded.model, data = excluded.data";
+        let doing = "store vectors";
+        self.file_identity.check()?;
+        let mut conn = self.lock();
+        let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)?;
+        self.file_identity.check_locked()?;
+        for (text, vector) in vectors {
+            let BareText { node, content_hash, breadcrumb, .. } = text;
+            let row = params![node.0, model, vector.as_bytes(), content_hash, breadcrumb];
+            tx.run(PUT, row, doing)?;
+        }
+        tx.commit().doing(doing)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A poisoned lock is sound: its transaction was rolled back when it was dropped.
+        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for VectorWriter {
+    fn drop(&mut self) {
+        self.file_identity.leave(&self.lock());
+    }
+}

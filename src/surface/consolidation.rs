@@ -1,0 +1,143 @@
+//! `MemoryConsolidate`: asks a person and a model where that is set up, else hands out a worksheet.
+//!
+//! Every question comes before any change, since a client of the modern era repeats the call with
+//! its answers.
+
+use std::time::Duration;
+
+use crossbeam_channel::RecvTimeoutError;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{Call, Capability, ClientRequest, ClientRequestError, ElicitResult, HandlerError};
+use crate::memory::Memory;
+use crate::memory::knowledge::consolidate::{has_episodes, with_failure};
+use crate::memory::knowledge::{ApplyRequest, ConsolidateRequest};
+use crate::memory::typed::MemoryError;
+
+/// The key of the question to a person.
+const WINNER: &str = "winner";
+/// The key of the question to a client's model.
+const ANSWER: &str = "answer";
+/// A person's answer that neither fact is known to be right.
+const UNKNOWN: &str = "unknown";
+/// Tokens that a client's model may answer with.
+const ANSWER_TOKENS: u32 = 8_192;
+/// The name of a client's model in messages.
+const CLIENT_MODEL: &str = "the client's model";
+
+/// Consolidates by a provider or a client's model, or returns the worksheet.
+pub(super) fn consolidate(
+    memory: &Memory,
+    args: &Map<String, Value>,
+    call: &Call,
+) -> Result<Value, HandlerError> {
+    let request = ConsolidateRequest::parse(args)?;
+    let settings = memory.workspace().config.consolidation;
+    let sheet = memory.worksheet(&request)?;
+    let settled = match settings.elicitation {
+        true => ask_person(call, &sheet)?,
+        false => None,
+    };
+    let is_sampled = settings.sampling
+        && memory.providers().completion.is_none()
+        && call.client_can(Capability::Sampling)
+        && has_episodes(&sheet);
+    let answer = if is_sampled { Some(ask_model(memory, call, &sheet)?) } else { None };
+    // From here on the memory changes.
+    let resolved = settled.map(|it| resolve(memory, &it)).transpose()?;
+    let mut answer = match answer {
+        None => {
+            let pause = |wait: Duration| {
+                matches!(call.cancelled().recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
+            };
+            memory.consolidate(&request, &pause)?
+        }
+        Some(Err(why)) => with_failure(sheet, CLIENT_MODEL, &why),
+        Some(Ok(text)) => {
+            match memory.consolidate_sheet(&sheet, CLIENT_MODEL, &|_| Ok(text.clone())) {
+                Ok(report) => report,
+                Err(why) => with_failure(sheet, CLIENT_MODEL, &why),
+            }
+        }
+    };
+    if let Some(resolved) = resolved {
+        answer["resolved"] = resolved;
+    }
+    Ok(answer)
+}
+
+/// A conflict that a person decided.
+struct Settled {
+    conflict: String,
+    winner: String,
+}
+
+/// Asks a person which of two facts is right, if the client can and two contradict.
+fn ask_person(call: &Call, sheet: &Value) -> Result<Option<Settled>, HandlerError> {
+    let conflicts = sheet["conflicts"].as_array().into_iter().flatten();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    for conflict in conflicts {
+        let facts = conflict["facts"].as_array().cloned().unwrap_or_default();
+        if facts.len() < 2 || !call.client_can(Capability::Elicitation) {
+            continue;
+        }
+        let mut ids: Vec<String> = facts.iter().map(|it| text(&it["id"])).collect();
+        ids.push(UNKNOWN.to_owned());
+        let mut names: Vec<String> = facts.iter().map(|it| text(&it["text"])).collect();
+        names.push("I do not know".to_owned());
+        let winner =
+            json!({"type": "string", "title": "Right is", "enum": ids, "enumNames": names});
+        let schema =
+            json!({"type": "object", "properties": {WINNER: winner}, "required": [WINNER]});
+        let about = text(&conflict["about"]);
+        let message = format!("What is remembered contradicts itself: {about} Which is right?");
+        let ElicitResult::Accepted(content) = call.elicit(WINNER, &message, schema)? else {
+            return Ok(None);
+        };
+        let winner = text(&content[WINNER]);
+        let is_fact = winner != UNKNOWN && ids.contains(&winner);
+        return Ok(is_fact.then(|| Settled { conflict: text(&conflict["id"]), winner }));
+    }
+    Ok(None)
+}
+
+fn resolve(memory: &Memory, settled: &Settled) -> Result<Value, MemoryError> {
+    let Settled { conflict, winner } = settled;
+    let resolve =
+        json!({"op": "resolve", "id": conflict, "winner": winner, "note": "said by the user"});
+    let request = Map::from_iter([("operations".to_owned(), json!([resolve]))]);
+    memory.apply(&ApplyRequest::parse(&request)?)?;
+    Ok(json!({"id": conflict, "winner": winner}))
+}
+
+/// Asks a client's model. The inner error is for the worksheet's reader; the outer ends the call.
+fn ask_model(
+    memory: &Memory,
+    call: &Call,
+    sheet: &Value,
+) -> Result<Result<String, String>, HandlerError> {
+    let prompt = memory.prompt(sheet);
+    let content = json!({"type": "text", "text": prompt.user.as_str()});
+    let question = ClientRequest::Model(json!({
+        "messages": [{"role": "user", "content": content}],
+        "systemPrompt": prompt.system,
+        "includeContext": "none",
+        "maxTokens": ANSWER_TOKENS,
+    }));
+    match call.request_from_client(&[(ANSWER, question)]) {
+        Ok(answers) => {
+            let text = answers.first().map(text_of).unwrap_or_default();
+            Ok(if text.is_empty() { Err("it wrote no text".to_owned()) } else { Ok(text) })
+        }
+        Err(ClientRequestError::Refused(why)) => Ok(Err(why)),
+        Err(ClientRequestError::TimedOut) => Ok(Err("it did not answer in time".to_owned())),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// Returns the text of a model's message: one block, or several.
+fn text_of(answer: &Value) -> String {
+    let content = &answer["content"];
+    let blocks = content.as_array().map_or_else(|| vec![content], |it| it.iter().collect());
+    blocks.into_iter().filter_map(|it| it["text"].as_str()).collect()
+}
