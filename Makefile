@@ -75,11 +75,11 @@ storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty one
 bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=, ONLY=)
 	.ci/static bench --bench ratios
 
-eval:                   ## how well it finds, beside plain full-text search (WORDS=)
+eval:                   ## how well it finds, beside plain full-text search (WORDS= EMBEDDINGS=)
 	cargo build --locked --release --quiet --bin remindb
 	CRANFIELD='$(CRANFIELD)' DIALOGUES='$(DIALOGUES)' \
 	    cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
-	    $(if $(WORDS),--words $(WORDS))
+	    $(if $(WORDS),--words $(WORDS)) $(if $(EMBEDDINGS),--embeddings '$(EMBEDDINGS)')
 
 knowledge-bench:        ## episodes and concepts beside remind-mcp (REMIND=a Python with it, SIZES=)
 	cargo build --locked --release --quiet --bin remindb

@@ -25,7 +25,6 @@ pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing}
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::Listing;
-use crate::memory::compile::write_back::WriteBack;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
@@ -427,18 +426,6 @@ impl Memory {
             Reload::Bad(error) => log::warn!("{error}; the last good settings stay"),
         }
         reload
-    }
-
-    /// Returns the memory's own folder, if what agents write lands in it.
-    pub(crate) fn write_back(&self) -> Option<WriteBack> {
-        let workspace = self.workspace();
-        if !workspace.config.compile.write_back {
-            return None;
-        }
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let root = live.root()?.to_owned();
-        drop(live);
-        Some(WriteBack::new(&root, workspace, self.clock.now()))
     }
 
     pub(crate) fn output(&self) -> Output {

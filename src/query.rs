@@ -55,7 +55,7 @@ pub(crate) use fetch::FetchQuery;
 pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use meaning::nearest_in_meaning;
-pub(crate) use near_duplicates::WordsOfText;
+pub(crate) use near_duplicates::{NearDuplicate, TextIndex, WordsOfText, nearest_duplicate};
 pub(crate) use no_hits::is_no_answer;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
 pub(crate) use question::{Query, answer};

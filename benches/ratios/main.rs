@@ -181,6 +181,12 @@ fn doing(what: &str) {
     let _ = writeln!(std::io::stderr().lock(), "bench: {what}");
 }
 
+/// Returns a new folder in RAM, or anywhere where the system has none.
+fn folder_in_ram() -> Outcome<tempfile::TempDir> {
+    const IN_RAM: &str = "/dev/shm";
+    Ok(tempfile::tempdir_in(IN_RAM).or_else(|_| tempfile::tempdir())?)
+}
+
 fn env_number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }

@@ -14,7 +14,7 @@ use crate::process::{Server, program, wall_ms};
 use crate::questions::Question;
 use crate::serving;
 use crate::table::{Bound, Figure, NONE};
-use crate::{Outcome, doing, percentile};
+use crate::{Outcome, doing, folder_in_ram, percentile};
 
 /// Memories by type; of core ones there may be a thousand.
 const MEMORIES: [(&str, usize); 3] = [("core", 900), ("learning", 5_100), ("task", 4_000)];
@@ -231,16 +231,18 @@ fn searches(db: &Path, typed: &Path, questions: &[Question]) -> Outcome<Vec<Figu
     ])
 }
 
-/// Measures other calls on notes with and without memories beside them, in turn.
+/// Measures other calls on notes with and without memories beside them, in turn. The copies are in
+/// RAM, so that no write waits for a disk.
 fn notes_beside(db: &Path, typed: &Path) -> Outcome<Vec<Figure>> {
-    let copy = db.with_extension("untyped");
-    remove(&copy);
-    fs::copy(db, &copy)?;
+    let dir = folder_in_ram()?;
+    let (untyped_copy, typed_copy) = (dir.path().join("untyped.db"), dir.path().join("typed.db"));
+    fs::copy(db, &untyped_copy)?;
+    fs::copy(typed, &typed_copy)?;
     let conn = floor::reader(db)?;
     let mut ids = conn.prepare("SELECT id FROM node WHERE file NOT NULL LIMIT ?1")?;
     let ids = ids.query_map([CALLS as i64], |row| row.get::<_, String>(0))?;
     let ids = ids.collect::<Result<Vec<String>, _>>()?;
-    let (mut without, mut with) = (server(&copy)?, server(typed)?);
+    let (mut without, mut with) = (server(&untyped_copy)?, server(&typed_copy)?);
     let mut rows: [(&str, Vec<f64>, Vec<f64>); 3] =
         ["write", "fetch", "tree"].map(|it| (it, Vec::new(), Vec::new()));
     for (nth, id) in ids.iter().enumerate() {
@@ -258,7 +260,6 @@ fn notes_beside(db: &Path, typed: &Path) -> Outcome<Vec<Figure>> {
     }
     without.end()?;
     with.end()?;
-    remove(&copy);
     let figure = |(name, alone, beside): &(&str, Vec<f64>, Vec<f64>)| {
         let name = format!("{name} of notes p50 / without memories");
         Figure::new(&name, "ms", percentile(beside, 50)).beside(percentile(alone, 50))

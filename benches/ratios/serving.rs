@@ -12,7 +12,7 @@ use crate::floor::{self, LINE, MATCHES, Mirror, TEXT};
 use crate::process::{Server, forget, own_cpu_ms, wall_ms};
 use crate::questions::{Question, everywhere};
 use crate::table::{Bound, Figure, NONE};
-use crate::{Outcome, doing, mean, median, percentile};
+use crate::{Outcome, doing, folder_in_ram, mean, median, percentile};
 
 const STARTS: usize = 21;
 /// Number of times that all questions are asked.
@@ -70,6 +70,7 @@ pub(crate) fn answers(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>>
     for ending in ["mirror", "mirror-wal", "mirror-shm"] {
         let _ = fs::remove_file(db.with_extension(ending));
     }
+    figures.push(write_in_ram(db)?);
     Ok(figures)
 }
 
@@ -214,16 +215,24 @@ fn collect_ids<'a>(text: &'a str, ids: &mut BTreeSet<&'a str>) {
     ids.extend(begin.filter(is_id));
 }
 
+/// Measures writes to a copy in RAM: the part of a write that does not wait for a disk.
+fn write_in_ram(db: &Path) -> Outcome<Figure> {
+    let dir = folder_in_ram()?;
+    let (copy, copy_of_copy) = (dir.path().join("one.db"), dir.path().join("other.db"));
+    fs::copy(db, &copy)?;
+    let mut mirror = Mirror::of(&copy, &copy_of_copy)?;
+    let conn = floor::reader(&copy)?;
+    let (mut server, _) = Server::start(&copy)?;
+    let (walls, floors) = write_below_headings(&mut server, &conn, &mut mirror)?;
+    server.end()?;
+    Ok(Figure::new("write p50, file in RAM / same rows written", "ms", percentile(&walls, 50))
+        .above(percentile(&floors, 50))
+        .within(Bound { most: Some(0.5), ..NONE }))
+}
+
 /// Measures writes below headings, in turn with writing the same rows to a copy.
 fn writes(server: &mut Server, conn: &Connection, mirror: &mut Mirror) -> Outcome<Vec<Figure>> {
-    let (mut walls, mut floors) = (Vec::new(), Vec::new());
-    for (nth, id) in some_nodes(conn, "node_type = 'heading'", WRITES)?.iter().enumerate() {
-        let payload = format!("Noted number {nth}: the quick brown fox jumps over the lazy dog.");
-        let arguments = json!({ "anchor": id, "payload": payload });
-        walls.push(server.call("MemoryWrite", &arguments)?.1);
-        let news = mirror.news(conn)?;
-        floors.push(wall_ms(|| mirror.write(&news))?);
-    }
+    let (walls, floors) = write_below_headings(server, conn, mirror)?;
     let (p50, p99) = (percentile(&walls, 50), percentile(&walls, 99));
     Ok(vec![
         Figure::new("write p50 / same rows written", "ms", p50)
@@ -235,6 +244,23 @@ fn writes(server: &mut Server, conn: &Connection, mirror: &mut Mirror) -> Outcom
             .within(OF_P99),
         Figure::new("write p99 / bare", "ms", p99).beside(percentile(&floors, 99)),
     ])
+}
+
+/// Returns the times of writes, and of writing the same rows to a copy.
+fn write_below_headings(
+    server: &mut Server,
+    conn: &Connection,
+    mirror: &mut Mirror,
+) -> Outcome<(Vec<f64>, Vec<f64>)> {
+    let (mut walls, mut floors) = (Vec::new(), Vec::new());
+    for (nth, id) in some_nodes(conn, "node_type = 'heading'", WRITES)?.iter().enumerate() {
+        let payload = format!("Noted number {nth}: the quick brown fox jumps over the lazy dog.");
+        let arguments = json!({ "anchor": id, "payload": payload });
+        walls.push(server.call("MemoryWrite", &arguments)?.1);
+        let news = mirror.news(conn)?;
+        floors.push(wall_ms(|| mirror.write(&news))?);
+    }
+    Ok((walls, floors))
 }
 
 /// Returns ids of `n` nodes spread over the memory.

@@ -1,12 +1,29 @@
 //! An MCP client of a real server, reached over its standard streams.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::Result;
+
+/// The folder of settings of the servers, where they are not the user's.
+static SETTINGS: OnceLock<PathBuf> = OnceLock::new();
+
+/// Gives the servers a source of vectors.
+pub(crate) fn use_embeddings(folder: &Path, command: &str) -> Result<()> {
+    let command: Vec<&str> = command.split_whitespace().collect();
+    let source = json!({"kind": "command", "command": command, "timeout": "60s"});
+    fs::create_dir_all(folder.join("remindb"))?;
+    let settings = json!({"providers": {"embeddings": source}}).to_string();
+    fs::write(folder.join("remindb/config.json"), settings)?;
+    SETTINGS.set(folder.to_owned()).map_err(|_| "--embeddings is given twice")?;
+    Ok(())
+}
 
 /// A server and the pipes to it.
 pub(crate) struct Agent {
@@ -33,7 +50,11 @@ pub(crate) struct Hit {
 impl Agent {
     /// Starts `serve` on a folder and its memory, and shakes hands.
     pub(crate) fn start(program: &Path, notes: &Path, db: &Path) -> Result<Agent> {
-        let mut process = Command::new(program)
+        let mut command = Command::new(program);
+        if let Some(settings) = SETTINGS.get() {
+            command.env("XDG_CONFIG_HOME", settings);
+        }
+        let mut process = command
             .args(["serve", "--db"])
             .arg(db)
             .arg("--source")
@@ -53,7 +74,21 @@ impl Agent {
                 "clientInfo": {"name": "eval", "version": "1"},
             }),
         )?;
+        if SETTINGS.get().is_some() {
+            agent.wait_for_vectors(db)?;
+        }
         Ok(agent)
+    }
+
+    /// Asks for statistics until each text has a vector.
+    fn wait_for_vectors(&mut self, db: &Path) -> Result<()> {
+        const MISSING: &str = "
+            SELECT (SELECT count(*) FROM node WHERE content <> '') - (SELECT count(*) FROM vector)";
+        let conn = Connection::open(db)?;
+        while 0 < conn.query_row(MISSING, [], |row| row.get::<_, i64>(0))? {
+            self.ask("tools/call", json!({"name": "MemoryStats", "arguments": {}}))?;
+        }
+        Ok(())
     }
 
     /// Calls the search tool.

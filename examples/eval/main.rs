@@ -6,9 +6,10 @@
 //! them and answers over MCP on the standard streams of a real process; the baseline rankings are computed in the same run. Intervals are
 //! those of a paired bootstrap with a fixed seed, so that two runs of one program print the same.
 //!
-//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]`. Parameters are tuned on one
+//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N] [--embeddings COMMAND]`. Parameters are tuned on one
 //! half of the questions and confirmed on the other. With `--words`, the questions of Cranfield are
-//! shortened to their N longest words, as people type them.
+//! shortened to their N longest words, as people type them. With `--embeddings`, the program has that
+//! source of vectors, and is asked once each text has one.
 
 mod agent;
 mod cranfield;
@@ -36,7 +37,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let usage = "usage: eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]";
+    let usage = "usage: eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N] \
+                 [--embeddings COMMAND]";
+    let settings = tempfile::tempdir()?;
     let (mut program, mut is_json, mut half, mut n_words) = (None, false, Half::Both, usize::MAX);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -47,6 +50,10 @@ fn run() -> Result<()> {
             "--words" => {
                 let n = args.next().and_then(|it| it.parse().ok());
                 n_words = n.ok_or("--words needs the number of words that are kept")?;
+            }
+            "--embeddings" => {
+                let command = args.next().ok_or("--embeddings needs a command of vectors")?;
+                agent::use_embeddings(settings.path(), &command)?;
             }
             _ => program = Some(arg),
         }

@@ -21,21 +21,46 @@ const ECHO_CHARS_MAX: usize = 40;
 
 /// The variables of a URI, by their names in the template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UriVars(Vec<(&'static str, String)>);
+pub(crate) struct UriVars(Vec<(&'static str, UriValue)>);
 
 impl UriVars {
     /// Returns the decoded value of a variable; `None` where the URI leaves it out.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        self.value(name).map(|it| it.text.as_str())
+    }
+
+    /// Returns the decoded items of a variable that is a list; `None` where the URI leaves it out.
+    pub(crate) fn items(&self, name: &str) -> Option<&[String]> {
+        self.value(name).map(|it| it.items.as_slice())
+    }
+
+    fn value(&self, name: &str) -> Option<&UriValue> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     /// Returns a template with the values in the place of the variables of its path.
     pub(crate) fn fill(&self, template: &str) -> String {
         let mut uri = template.to_owned();
         for (name, value) in &self.0 {
-            uri = uri.replace(&format!("{{{name}}}"), value);
+            uri = uri.replace(&format!("{{{name}}}"), &value.text);
         }
         uri
+    }
+}
+
+/// The value of a variable, decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct UriValue {
+    text: String,
+    /// The parts between the commas that are not encoded.
+    items: Vec<String>,
+}
+
+impl UriValue {
+    fn of(encoded: &str) -> Result<UriValue, UriError> {
+        let items = encoded.split(',').map(|it| decode(it).map(Cow::into_owned));
+        let items = items.collect::<Result<Vec<_>, _>>()?;
+        Ok(UriValue { text: items.join(","), items })
     }
 }
 
@@ -105,7 +130,7 @@ pub(crate) fn match_template(
 }
 
 /// A template that matches a URI, with the values in its path.
-type TemplateMatch<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
+type TemplateMatch<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, UriValue)>);
 
 /// Returns the rows whose path matches that of a URI.
 fn matching_templates<'a>(
@@ -132,7 +157,7 @@ fn matching_templates<'a>(
 fn values(
     template: &[&'static str],
     path: &[Cow<'_, str>],
-) -> Option<Result<Vec<(&'static str, String)>, UriError>> {
+) -> Option<Result<Vec<(&'static str, UriValue)>, UriError>> {
     if template.len() != path.len() {
         return None;
     }
@@ -149,12 +174,12 @@ fn variable(segment: &'static str) -> Option<&'static str> {
 }
 
 /// Checks the value of a variable of the path, which is one name. Those of a query may be paths.
-fn value(name: &str, value: &str) -> Result<String, UriError> {
+fn value(name: &str, value: &str) -> Result<UriValue, UriError> {
     match value {
         "" => Err(is_empty(name)),
         "." | ".." => bad(format!("`{name}` is `{value}`, which names no single thing")),
         _ if value.contains('/') => bad(format!("`{name}` has a `/` in it; no name has")),
-        _ => Ok(value.to_owned()),
+        _ => Ok(UriValue { text: value.to_owned(), items: vec![value.to_owned()] }),
     }
 }
 
@@ -163,25 +188,25 @@ fn is_empty(name: &str) -> UriError {
 }
 
 /// Returns the keys and values of a query, decoded; each key once.
-fn pairs(query: &str) -> Result<Vec<(String, String)>, UriError> {
-    let mut pairs: Vec<(String, String)> = Vec::new();
+fn pairs(query: &str) -> Result<Vec<(String, UriValue)>, UriError> {
+    let mut pairs: Vec<(String, UriValue)> = Vec::new();
     // An empty part between two `&` is ignored.
     for pair in query.split('&').filter(|it| !it.is_empty()) {
         let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
         let key = decode(key)?;
-        let text = match decode(text)? {
-            text if text.is_empty() => return Err(is_empty(&echo(&key))),
-            text => text.into_owned(),
+        let value = match UriValue::of(text)? {
+            value if value.text.is_empty() => return Err(is_empty(&echo(&key))),
+            value => value,
         };
         if pairs.iter().any(|(known, _)| *known == key) {
             return bad(format!("`{}` is given twice; give it once", echo(&key)));
         }
-        pairs.push((key.into_owned(), text));
+        pairs.push((key.into_owned(), value));
     }
     Ok(pairs)
 }
 
-fn unknown_key(like: &[TemplateMatch<'_>], pairs: &[(String, String)]) -> UriError {
+fn unknown_key(like: &[TemplateMatch<'_>], pairs: &[(String, UriValue)]) -> UriError {
     let known: Vec<&str> = like.iter().flat_map(|(_, it, _)| it.keys()).collect();
     let key = pairs.iter().find(|(key, _)| !known.contains(&key.as_str())).or(pairs.first());
     let key = key.map_or(String::new(), |(key, _)| echo(key));

@@ -90,23 +90,22 @@ impl Memory {
         let texts = payload.compared();
         let mut in_file = self.in_file();
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
-            let mut candidates = Vec::with_capacity(texts.len());
+            let mut near = Vec::with_capacity(texts.len());
             for words in texts {
-                let keys = words.candidates(|text, n_max| batch.nodes_with(text, n_max))?;
-                candidates.push((words, keys));
+                near.push(words.near_duplicates(batch)?);
             }
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, &mut in_file, node, &payload)?,
                 anchor => append(batch, &mut in_file, anchor.as_ref(), &payload)?,
             };
             batch.set_message(format!("write:{}", written[0].id));
-            Ok((candidates, written))
+            Ok((near, written))
         };
-        let ((candidates, written), commit) = match anchor {
+        let ((near, written), commit) = match anchor {
             None => self.change(|batch| write(batch, None))?,
             Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
         };
-        let (text, structured) = self.report_written(&candidates, &written)?;
+        let (text, structured) = self.report_written(&near, &written)?;
         Ok(self.answer(in_file.told(text), structured, commit))
     }
 

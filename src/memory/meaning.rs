@@ -78,6 +78,22 @@ impl Memory {
         }
     }
 
+    /// Returns the scores of texts by a question, where the user named a provider that answers.
+    pub(super) fn rescored(&self, question: &str, texts: &[String]) -> Option<Vec<f64>> {
+        let provider = self.providers.reranking.as_ref()?;
+        let redactor = &self.workspace().redactor;
+        let question = ScrubbedText::of(redactor, question);
+        let texts: Vec<ScrubbedText> =
+            texts.iter().map(|it| ScrubbedText::of(redactor, it)).collect();
+        match provider.rerank(&question, &texts, &|_| true) {
+            Ok(scores) => Some(scores),
+            Err(error) => {
+                log::warn!("what was recalled keeps its order: {}: {error}", provider.name());
+                None
+            }
+        }
+    }
+
     fn questions(&self) -> MutexGuard<'_, QuestionVectors> {
         // A poisoned lock is sound: each value is set as a whole.
         self.question_vectors.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,26 +1,35 @@
 //! Near duplicates: nodes that have almost the same words as a text.
 //!
 //! Every write asks, and the answer is not worth the time of a search. So the index is asked for
-//! few words, the longest first, since these are mostly the rarest, and for few nodes of each. A
-//! write asks it before it adds its own nodes, on its own connection, whose pages are in memory.
+//! few words, the longest first, since these are mostly the rarest, and for few nodes of each; it
+//! is asked no more once too many words are new. A write asks before it adds its own nodes, on its
+//! own connection, whose pages are in memory.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::Error;
+use super::function_words::is_function_word;
 use super::words::{TermRole, parse_query};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
+use crate::text::bigrams::{self, Script};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
+/// Distinct words of a text that are compared; further ones are ignored.
+const WORDS_MAX: usize = 48;
+/// Bigrams of a run without spaces that count as words, too.
+const PAIRS_MAX: usize = 16;
 /// Words of a text that are looked up, at most.
-const LOOKED_UP_MAX: usize = 12;
+const LOOKED_UP_MAX: usize = 6;
 /// Words that tell a few nodes from all others; more are not looked for.
 const TELLING_ENOUGH: usize = 4;
+/// Common words that a candidate has all of, where no word tells anything.
+const COMMON_TOGETHER: usize = 3;
 /// A word in this many nodes is common, and tells little of a node.
-const COMMON: usize = 100;
+const COMMON: usize = 50;
 /// Candidates by the index whose texts are compared.
 const COMPARED_MAX: usize = 8;
 /// Least part of the words of both texts that they have in common.
@@ -29,50 +38,92 @@ const SHARED_MIN: f64 = 0.75;
 /// The words of a text whose near duplicates are looked for.
 pub(crate) struct WordsOfText {
     words: HashSet<String>,
-    /// Full-text expressions of the words to look up, the longest first.
-    terms: Vec<String>,
+    /// The words to look up, the longest first.
+    terms: Vec<LookedUp>,
+}
+
+/// A word to look up, in any of its forms, or a phrase.
+struct LookedUp {
+    /// The full-text expression.
+    text: String,
+    is_word: bool,
+}
+
+/// A node that has nearly the words of a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NearDuplicate {
+    key: NodeKey,
+    /// The part of the words of both texts that they have in common.
+    shared: f64,
 }
 
 impl WordsOfText {
     /// Returns the words of a text; `None` where they are too few. Those of a long text count up to
-    /// the limit of a query.
+    /// a limit.
     pub(crate) fn of(text: &str) -> Option<WordsOfText> {
-        let asked = parse_query(text);
-        let words: HashSet<String> = asked.marks.into_iter().collect();
-        let subjects = asked.terms.into_iter().filter(|it| it.role == TermRole::Subject);
-        let mut terms: Vec<String> = subjects.map(|it| it.text).collect();
-        terms.sort_by_key(|it| Reverse(it.chars().count()));
+        let words = words_of(text);
+        if words.len() < WORDS_MIN {
+            return None;
+        }
+        let subjects = parse_query(text).terms.into_iter();
+        let subjects = subjects.filter(|it| it.role == TermRole::Subject);
+        let mut terms: Vec<LookedUp> =
+            subjects.map(|it| LookedUp { is_word: !it.words.is_empty(), text: it.text }).collect();
+        terms.sort_by_key(|it| Reverse(it.text.chars().count()));
         terms.truncate(LOOKED_UP_MAX);
-        (WORDS_MIN <= words.len()).then_some(WordsOfText { words, terms })
+        Some(WordsOfText { words, terms })
+    }
+
+    /// Returns the near duplicates of the text among the nodes that `index` has.
+    ///
+    /// # Errors
+    ///
+    /// The index fails.
+    pub(crate) fn near_duplicates<I: TextIndex>(
+        &self,
+        index: &I,
+    ) -> Result<Vec<NearDuplicate>, I::Error> {
+        let mut near = Vec::new();
+        for key in self.candidates(index)? {
+            let content = index.content_of(key)?.unwrap_or_default();
+            let other = words_of(&content);
+            let n_shared = self.words.intersection(&other).count();
+            let n_all = self.words.len() + other.len() - n_shared;
+            let shared = n_shared as f64 / n_all as f64;
+            if SHARED_MIN <= shared {
+                near.push(NearDuplicate { key, shared });
+            }
+        }
+        Ok(near)
     }
 
     /// Returns nodes that may be near duplicates: those with most of the telling words, or with
     /// several common words where no word tells anything.
-    ///
-    /// `nodes_with` returns the eldest nodes that an expression matches, at most so many.
-    pub(crate) fn candidates<E>(
-        &self,
-        nodes_with: impl Fn(&str, usize) -> Result<Vec<NodeKey>, E>,
-    ) -> Result<Vec<NodeKey>, E> {
+    fn candidates<I: TextIndex>(&self, index: &I) -> Result<Vec<NodeKey>, I::Error> {
         let mut n_words: HashMap<NodeKey, usize> = HashMap::new();
-        let (mut n_telling, mut common) = (0, Vec::new());
-        for term in &self.terms {
-            let keys = nodes_with(term, COMMON)?;
+        let (mut n_new, mut n_telling, mut common) = (0, 0, Vec::new());
+        for LookedUp { text, is_word } in &self.terms {
+            let keys = index.nodes_with(text, COMMON)?;
             if COMMON <= keys.len() {
-                common.push(&term[..]);
+                common.push(&text[..]);
                 continue;
             }
+            n_new += usize::from(*is_word && keys.is_empty());
             n_telling += usize::from(!keys.is_empty());
             keys.into_iter().for_each(|key| *n_words.entry(key).or_default() += 1);
+            let n_known = self.words.len().saturating_sub(n_new);
+            if (n_known as f64) < SHARED_MIN * self.words.len() as f64 {
+                return Ok(Vec::new());
+            }
             if n_telling == TELLING_ENOUGH {
                 break;
             }
         }
         if n_telling == 0 {
-            common.truncate(TELLING_ENOUGH);
+            common.truncate(COMMON_TOGETHER);
             return match common.is_empty() {
                 true => Ok(Vec::new()),
-                false => nodes_with(&common.join(" AND "), COMPARED_MAX),
+                false => index.nodes_with(&common.join(" AND "), COMPARED_MAX),
             };
         }
         n_words.retain(|_, n| n_telling <= 2 * *n);
@@ -81,37 +132,63 @@ impl WordsOfText {
         found.truncate(COMPARED_MAX);
         Ok(found.into_iter().map(|(key, _)| key).collect())
     }
-
-    /// Returns the candidate whose words are nearly those of the text, if there is one; never an
-    /// archived one or one of `except`.
-    pub(crate) fn nearest(
-        &self,
-        reader: &Reader,
-        candidates: &[NodeKey],
-        except: &[String],
-    ) -> Result<Option<NodeHead>, Error> {
-        if candidates.is_empty() {
-            return Ok(None);
-        }
-        let archived = reader.archived_among(candidates)?;
-        let contents = reader.contents(candidates)?;
-        let mut best: Option<(f64, NodeHead)> = None;
-        for head in reader.heads(candidates)? {
-            let is_heading = head.node_type == NodeType::Heading.as_str();
-            if is_heading || except.contains(&head.id) || archived.contains(&head.key) {
-                continue;
-            }
-            let content = contents.get(&head.key).map_or("", String::as_str);
-            let other: HashSet<String> = parse_query(content).marks.into_iter().collect();
-            let n_shared = self.words.intersection(&other).count() as f64;
-            let shared = n_shared / self.words.union(&other).count() as f64;
-            let is_better = best.as_ref().is_none_or(|(most, it)| {
-                shared.total_cmp(most).then_with(|| it.id.cmp(&head.id)).is_gt()
-            });
-            if SHARED_MIN <= shared && is_better {
-                best = Some((shared, head));
-            }
-        }
-        Ok(best.map(|(_, head)| head))
-    }
 }
+
+/// An index of the nodes' texts.
+pub(crate) trait TextIndex {
+    /// The error of a lookup.
+    type Error;
+
+    /// Returns the eldest nodes that an expression matches, at most `n_max`.
+    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Self::Error>;
+
+    /// Returns the text of a node.
+    fn content_of(&self, node: NodeKey) -> Result<Option<String>, Self::Error>;
+}
+
+/// Returns the most similar of near duplicates; never a heading, an archived node or one of
+/// `except`.
+pub(crate) fn nearest_duplicate(
+    reader: &Reader,
+    near: &[NearDuplicate],
+    except: &[String],
+) -> Result<Option<NodeHead>, Error> {
+    let keys: Vec<NodeKey> = near.iter().map(|it| it.key).collect();
+    let archived = reader.archived_among(&keys)?;
+    let shared: HashMap<NodeKey, f64> = near.iter().map(|it| (it.key, it.shared)).collect();
+    let is_fit = |it: &NodeHead| {
+        it.node_type != NodeType::Heading.as_str()
+            && !except.contains(&it.id)
+            && !archived.contains(&it.key)
+    };
+    let heads = reader.heads(&keys)?.into_iter().filter(is_fit);
+    Ok(heads.max_by(|one, other| {
+        let by_words = shared[&one.key].total_cmp(&shared[&other.key]);
+        by_words.then_with(|| other.id.cmp(&one.id))
+    }))
+}
+
+/// Returns the distinct words of a text, in lower case and without function words.
+fn words_of(text: &str) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for segment in bigrams::segments(text) {
+        let word = segment.text.to_lowercase();
+        match segment.script {
+            Script::Spaced if is_function_word(&word) => (),
+            Script::Spaced => {
+                words.insert(word);
+            }
+            Script::Spaceless => {
+                words.extend(bigrams::bigrams_of_run(&word, PAIRS_MAX));
+                words.insert(word);
+            }
+        }
+        if WORDS_MAX <= words.len() {
+            break;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests;

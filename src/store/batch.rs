@@ -24,8 +24,8 @@ use std::collections::{BTreeSet, HashMap};
 use fts::Indexing;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
-pub(in crate::store) use fts::merge_many;
-use inserts::UnrecordedInserts;
+pub(in crate::store) use fts::{merge_many, merge_on};
+use inserts::UnrecordedInsert;
 pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
@@ -87,7 +87,7 @@ pub(crate) struct Batch<'a> {
     /// Whether the full-text index gets new nodes at once or later.
     indexing: Indexing<'a>,
     /// New nodes whose inserts are recorded later.
-    unrecorded: Option<UnrecordedInserts>,
+    unrecorded: Vec<UnrecordedInsert>,
     /// Whether large segments of the full-text index are lifted at the end.
     lifts_segments: bool,
 }
@@ -151,7 +151,7 @@ impl<'a> Batch<'a> {
             former: HashMap::new(),
             dirty_refs: DirtyRefs::begin(tx)?,
             indexing: Indexing::AtOnce,
-            unrecorded: None,
+            unrecorded: Vec::new(),
             lifts_segments: false,
         })
     }

@@ -269,7 +269,8 @@ impl DirtyRefs {
             self.scope(conn, file)?;
         }
         let DirtyRefs { newest, names, mut references, .. } = self;
-        let mut wanting = UnresolvedRefs { conn, newest: newest.reference, found: &mut references };
+        let (found, filter) = (&mut references, None);
+        let mut wanting = UnresolvedRefs { conn, newest: newest.reference, found, filter };
         for name in names {
             wanting.add(name)?;
         }

@@ -99,14 +99,15 @@ impl Sharing {
 
     /// Applies what others appended, and returns whether there was anything.
     pub(crate) fn follow(&self) -> Result<bool, StoreError> {
-        let conn = self.lock();
         self.file_identity.check()?;
-        // In this order: a log that is looked at later is never behind its replica.
-        let replica = present(&conn)?;
+        // In this order: a log that is looked at later is never behind its replica. Who writes
+        // meanwhile does not wait for the answer.
+        let replica = self.replica()?;
         let head = self.sequencer.head()?;
         if replica.place == head.place {
             return Ok(false);
         }
+        let conn = self.lock();
         let mut parts = |epoch, after| self.sequencer.parts(epoch, after);
         self.catch_up(&conn, &replica, &head, &mut parts)?;
         Ok(true)
@@ -214,10 +215,12 @@ impl Sharing {
                 self.follow()?;
                 continue;
             }
-            let applier = self.lock();
-            let mut parts = |epoch, after| turn.parts(epoch, after);
-            self.catch_up(&applier, &replica, &head, &mut parts)?;
-            drop(applier);
+            check_standing(&replica, &head, None)?;
+            if replica.place != head.place {
+                let applier = self.lock();
+                let mut parts = |epoch, after| turn.parts(epoch, after);
+                self.catch_up(&applier, &replica, &head, &mut parts)?;
+            }
             return Ok(turn);
         }
         Err(SharedError::Gap { after: present(conn)?.place.seq }.into())

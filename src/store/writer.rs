@@ -10,7 +10,7 @@ use rusqlite::{Connection, Transaction};
 #[cfg(feature = "shared")]
 use super::SharedError;
 use super::announcement::Announcement;
-use super::batch::merge_many;
+use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
 use super::file_identity::FileIdentity;
@@ -283,19 +283,43 @@ impl Writer {
         loop {
             self.let_others_write();
             self.log.copy_if_long()?;
-            // The index is each machine's own.
-            let conn = self.lock();
-            let tx = begin_write(&conn, "begin to merge the index")?;
-            self.file_identity.check_locked()?;
-            let is_full = merge_many(&tx)?;
-            commit(tx, "commit a merge of the index")?;
-            self.file_identity.confirm(&conn)?;
-            if !is_full {
+            if !self.merge_step(merge_many)? {
                 break;
             }
         }
         // Whoever wrote while the log was copied keeps it from beginning anew.
         self.log.copy_if_long()
+    }
+
+    /// Goes on with the merge of the full-text index that a large compile began, up to about
+    /// `n_pages`. Later writes complete the rest.
+    pub(crate) fn merge_index(&self, n_pages: i64) -> Result<(), StoreError> {
+        let mut n_left = n_pages;
+        while 0 < n_left {
+            if self.is_awaited() {
+                self.let_others_write();
+            }
+            match self.merge_step(merge_on)? {
+                0 => break,
+                n_merged => n_left -= n_merged,
+            }
+            self.log.copy_if_long()?;
+        }
+        Ok(())
+    }
+
+    /// Runs a step of a merge in a transaction. The index is each machine's own.
+    fn merge_step<T>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let conn = self.lock();
+        let tx = begin_write(&conn, "begin to merge the index")?;
+        self.file_identity.check_locked()?;
+        let value = step(&tx)?;
+        commit(tx, "commit a merge of the index")?;
+        self.file_identity.confirm(&conn)?;
+        Ok(value)
     }
 
     /// Pauses for as long as others need to notice that no one writes, and to begin.

@@ -211,12 +211,10 @@ fn offline_reads_go_on_and_writes_are_refused_in_time() {
     let began = Instant::now();
     let refused = say(&mut a, "While it is away").unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    let expected = format!(
-        "cannot write: PostgreSQL at 127.0.0.1:{} is not reachable; nothing was written; reads go \
-         on",
-        proxy.port
+    assert_eq!(
+        refused,
+        "cannot write: PostgreSQL at 127.0.0.1 is not reachable; nothing was written; reads go on"
     );
-    assert!(refused.starts_with(&expected), "{refused}");
     assert!(a.text("MemorySearch", json!({"query": "while there"})).contains("While it is there"));
     proxy.bring_up();
     say(&mut a, "It is back").unwrap();

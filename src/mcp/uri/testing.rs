@@ -15,8 +15,9 @@ pub(crate) fn expand(template: &'static str, vars: &UriVars) -> String {
     }
     let mut sign = '?';
     for key in parts.keys() {
-        if let Some(value) = vars.get(key) {
-            uri.push_str(&format!("{sign}{key}={}", encode(value)));
+        if let Some(items) = vars.items(key) {
+            let items: Vec<String> = items.iter().map(|it| encode(it)).collect();
+            uri.push_str(&format!("{sign}{key}={}", items.join(",")));
             sign = '&';
         }
     }
@@ -42,7 +43,7 @@ pub(crate) fn vars(template: &'static str, values: &[&str]) -> Option<UriVars> {
     let pairs = names.into_iter().zip(values);
     let fits = |it: &str| !it.contains('/') && !it.contains(char::is_control);
     pairs
-        .map(|(name, it)| Some((name, super::value(name, it).ok().filter(|it| fits(it))?)))
+        .map(|(name, it)| Some((name, super::value(name, it).ok().filter(|it| fits(&it.text))?)))
         .collect::<Option<Vec<_>>>()
         .map(UriVars)
 }

@@ -24,7 +24,7 @@ fn outline(uri: &str) -> String {
     let answer = match found(uri) {
         Ok((idx, UriVars(vars))) => {
             vars.iter().fold(TEMPLATES[idx].to_owned(), |line, (name, value)| {
-                format!("{line} {name}={value:?}")
+                format!("{line} {name}={:?}", value.text)
             })
         }
         Err(UriError::Unknown) => "unknown".to_owned(),
@@ -67,6 +67,16 @@ fn a_uri_means_one_row_and_its_values() {
             remindb://search/notes?limit=3&words=one%20two -> remindb://search/{in}{?words,limit} in="notes" words="one two" limit="3"
         "#]],
     );
+}
+
+#[test]
+fn only_commas_that_are_not_encoded_separate_items() {
+    let uri = "remindb://search/a,b?words=one,two%2Cthree,f%2Fo";
+    let (_, vars) = found(uri).unwrap();
+    assert_eq!(vars.items("in").unwrap(), ["a,b"], "a segment of the path is one name");
+    assert_eq!(vars.items("words").unwrap(), ["one", "two,three", "f/o"]);
+    assert_eq!(vars.get("words"), Some("one,two,three,f/o"));
+    assert_eq!(vars.items("limit"), None);
 }
 
 #[test]

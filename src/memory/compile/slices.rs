@@ -27,6 +27,11 @@ const GROUP_BYTES: usize = 1024 * 1024;
 /// Bytes of source from which on indexing is deferred.
 const MANY_BYTES: usize = 128 * 1024;
 
+/// Bytes of source for each page of the full-text index that a large compile merges in the end.
+///
+/// That is the whole index after a first compile, and a part of it where most was there before.
+const BYTES_PER_MERGED_PAGE: usize = 2 * 1024;
+
 /// Files whose temperatures are set together.
 const RESEEDED_MAX: usize = 256;
 
@@ -41,8 +46,8 @@ pub(super) fn write(
     let n_files = changed.len();
     let Survey { parts, files, n_read } = survey::divide(writer, request, plan, changed)?;
     let outcome = source::read_all(files, request.n_threads, plan, |files| {
-        let bytes_left = parts.iter().map(|it| it.bytes).sum();
-        let is_large = MANY_BYTES <= bytes_left;
+        let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
+        let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();
         let mut reader = PartReader {
             request,
@@ -50,7 +55,7 @@ pub(super) fn write(
             parts,
             files,
             group: VecDeque::new(),
-            bytes_left,
+            bytes_left: n_bytes,
             is_large,
             n_read,
             n_reads: n_read + n_files,
@@ -62,6 +67,10 @@ pub(super) fn write(
             if !reader.is_done() {
                 writer.give_way()?;
             }
+        }
+        if is_large {
+            let n_pages = i64::try_from(n_bytes / BYTES_PER_MERGED_PAGE).unwrap_or(i64::MAX);
+            writer.merge_index(n_pages)?;
         }
         Ok(())
     });

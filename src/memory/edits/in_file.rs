@@ -1,6 +1,7 @@
 //! Edits that land in files: each is tried there first, and a reason is told where it cannot be.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use super::WrittenNode;
 use crate::memory::compile::write_back::{FileEdit, Landing, WriteBack, landed_nodes};
@@ -18,6 +19,18 @@ impl Memory {
     /// Returns the folder that takes what agents write, if the settings say so.
     pub(super) fn in_file(&self) -> InFile {
         InFile { folder: self.write_back(), kept: None }
+    }
+
+    /// Returns the memory's own folder, if what agents write lands in it.
+    fn write_back(&self) -> Option<WriteBack> {
+        let workspace = self.workspace();
+        if !workspace.config.compile.write_back {
+            return None;
+        }
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let root = live.root()?.to_owned();
+        drop(live);
+        Some(WriteBack::new(&root, workspace, self.clock.now()))
     }
 }
 

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::memory::{Error, Memory};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::query::WordsOfText;
 use crate::query::render::{to_one_line, written};
+use crate::query::{self, NearDuplicate, TextIndex};
 use crate::store::reader::{NodeHead, Reader};
-use crate::store::{NodeData, NodeKey};
+use crate::store::{Batch, NodeData, NodeKey, StoreError};
 
 /// Written nodes that a reply names.
 const NAMED_MAX: usize = 32;
@@ -29,15 +29,27 @@ impl WrittenNode {
     }
 }
 
+impl TextIndex for Batch<'_> {
+    type Error = StoreError;
+
+    fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, StoreError> {
+        self.matching_nodes(expression, n_max)
+    }
+
+    fn content_of(&self, node: NodeKey) -> Result<Option<String>, StoreError> {
+        self.node_content(node)
+    }
+}
+
 impl Memory {
-    /// Returns the text and the facts of a write's reply. `candidates` are what may be near
-    /// duplicates of its texts.
+    /// Returns the text and the facts of a write's reply; `near` are the near duplicates of each
+    /// of its texts.
     pub(super) fn report_written(
         &self,
-        candidates: &[(WordsOfText, Vec<NodeKey>)],
+        near: &[Vec<NearDuplicate>],
         written: &[WrittenNode],
     ) -> Result<(String, Value), Error> {
-        let similar = self.similar(candidates, written)?;
+        let similar = self.similar(near, written)?;
         let first = &written[0];
         let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
         let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
@@ -73,13 +85,13 @@ impl Memory {
     /// Returns a node that says nearly what a write said, other than the written ones.
     fn similar(
         &self,
-        candidates: &[(WordsOfText, Vec<NodeKey>)],
+        near: &[Vec<NearDuplicate>],
         written: &[WrittenNode],
     ) -> Result<Option<NodeHead>, Error> {
         let except: Vec<String> = written.iter().map(|it| it.id.to_string()).collect();
-        for (words, keys) in candidates.iter().filter(|it| !it.1.is_empty()) {
-            let near = |reader: &Reader| words.nearest(reader, keys, &except);
-            if let Some(similar) = self.read(near)? {
+        for near in near.iter().filter(|it| !it.is_empty()) {
+            let nearest = |reader: &Reader| query::nearest_duplicate(reader, near, &except);
+            if let Some(similar) = self.read(nearest)? {
                 return Ok(Some(similar));
             }
         }

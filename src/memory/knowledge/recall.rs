@@ -54,8 +54,9 @@ impl Memory {
         let meaning = request.query.as_deref().and_then(|it| self.meaning_of(it));
         let request = request.clone().weighed_by(&self.knowledge_settings());
         let request = &RecallRequest { meaning, ..request };
+        let rescore = |query: &str, texts: &[String]| self.rescored(query, texts);
         let (answer, shown) = self.read::<_, MemoryError>(|reader| {
-            reader.at_one_state(|reader| recall(reader, request, now))
+            reader.at_one_state(|reader| recall_by(reader, request, now, &rescore))
         })?;
         let shown: Vec<_> = shown.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
@@ -68,6 +69,18 @@ pub(crate) fn recall(
     reader: &Reader,
     request: &RecallRequest,
     now: Millis,
+) -> Parsed<(Value, Vec<NodeKey>)> {
+    recall_by(reader, request, now, &|_, _| None)
+}
+
+/// Scores texts by a question, if somebody can.
+type Rescore<'a> = &'a dyn Fn(&str, &[String]) -> Option<Vec<f64>>;
+
+fn recall_by(
+    reader: &Reader,
+    request: &RecallRequest,
+    now: Millis,
+    rescore: Rescore<'_>,
 ) -> Parsed<(Value, Vec<NodeKey>)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
@@ -84,7 +97,15 @@ pub(crate) fn recall(
         Some(query) => recall.of_words(query)?,
         None => recall.of_place()?,
     };
-    let items = recall.items(found)?;
+    let mut items = recall.items(found)?;
+    if let Some(query) = &request.query {
+        let texts: Vec<String> =
+            items.iter().map(|it| format!("{}\n{}", it.row.title(), it.row.content)).collect();
+        let scores = if texts.len() < 2 { None } else { rescore(query, &texts) };
+        if let Some(scores) = scores {
+            items::rescore(&mut items, &scores);
+        }
+    }
     let n_pending = reader.pending_episodes(None)?;
     Ok(items::packed(items, request, n_pending))
 }

@@ -48,12 +48,27 @@ pub(crate) enum Collection {
 /// Narrows a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CollectionFilter {
-    /// All of which a memory has.
+    /// All of which a memory has. One with commas that no memory has is a list of tags.
     pub(crate) tags: Vec<String>,
     /// Of recent ones, at most [`SHOWN_MAX`].
     pub(crate) limit: Option<usize>,
     /// Of learnings: the start of their time, 30 days before by default.
     pub(crate) since: Option<Millis>,
+}
+
+impl CollectionFilter {
+    /// Returns its tags as memories have them.
+    fn tags(&self, reader: &Reader) -> Result<Vec<String>, StoreError> {
+        let mut tags = Vec::with_capacity(self.tags.len());
+        for tag in &self.tags {
+            let request = QueryRequest { tags: vec![tag.clone()], ..QueryRequest::default() };
+            match tag.contains(',') && meeting(reader, &request)?.is_empty() {
+                true => tags.extend(tag.split(',').map(str::to_owned)),
+                false => tags.push(tag.clone()),
+            }
+        }
+        Ok(tags)
+    }
 }
 
 impl Collection {
@@ -141,7 +156,7 @@ impl Collection {
             Collection::ActiveTasks | Collection::CompletedTasks => Some(NodeType::Task),
         };
         let request =
-            QueryRequest { memory_type, tags: filter.tags.clone(), ..QueryRequest::default() };
+            QueryRequest { memory_type, tags: filter.tags(reader)?, ..QueryRequest::default() };
         let keys = match self.first(reader, filter, &request, from)? {
             Some(keys) => keys,
             None => self.shown(reader, filter, meeting(reader, &request)?, from)?,

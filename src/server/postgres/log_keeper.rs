@@ -113,7 +113,7 @@ impl LogKeeper {
 
     /// Returns the error of a call that changed nothing.
     pub(super) fn error(&self, error: &WireError) -> SharedError {
-        let server = self.url.server();
+        let server = self.url.host.clone();
         match error {
             WireError::Broken(why) => SharedError::Unreachable { server, why: why.clone() },
             // Another one's turn lasts: a lock, or a deadlock that should not be.
@@ -123,8 +123,8 @@ impl LogKeeper {
             // There are no tables: no space was ever made here.
             it if it.is_code("42P01") => SharedError::NoSpace { url: self.shown_url.clone() },
             // The server is going down, or coming up.
-            WireError::Server { code, message } if code.starts_with("57P") => {
-                SharedError::Unreachable { server, why: message.clone() }
+            WireError::Server { code, .. } if code.starts_with("57P") => {
+                SharedError::Unreachable { server, why: String::new() }
             }
             // It ended a turn that had not gone on for too long.
             it if it.is_code("25P03") => {
@@ -213,7 +213,7 @@ impl LogKeeper {
 
     pub(super) fn odd(&self) -> SharedError {
         let what = "it answered in a form that this program does not know".to_owned();
-        SharedError::Refused { server: self.url.server(), what }
+        SharedError::Refused { server: self.url.host.clone(), what }
     }
 
     pub(super) fn read_parts(&self, rows: Vec<WireRow>) -> Result<Vec<LogPart>, SharedError> {
@@ -238,7 +238,7 @@ impl LogKeeper {
             false => {
                 drop(turn);
                 let what = format!("there is a space `{}` already", self.shown_url);
-                Err(SharedError::Refused { server: self.url.server(), what })
+                Err(SharedError::Refused { server: self.url.host.clone(), what })
             }
         }
     }
@@ -325,7 +325,7 @@ impl LogKeeper {
     ///
     /// It waits for the turn that may still be open: only then nothing can come after the look.
     pub(super) fn was_committed(&self, end: &SpaceHead) -> Result<bool, SharedError> {
-        let server = || self.url.server();
+        let server = || self.url.host.clone();
         let in_doubt = |_| SharedError::InDoubt { server: server() };
         let watch = Clock::System.stopwatch();
         while watch.elapsed_ms() < DOUBT_MS {

@@ -42,6 +42,7 @@ impl WireError {
     /// Returns the reason for a message.
     pub(super) fn why(&self) -> String {
         match self {
+            WireError::Broken(why) if why.is_empty() => "the connection was lost".to_owned(),
             WireError::Broken(why) => why.clone(),
             WireError::Server { message, .. } => message.clone(),
         }
@@ -50,12 +51,23 @@ impl WireError {
 
 impl From<io::Error> for WireError {
     fn from(error: io::Error) -> WireError {
-        let why = match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => "no answer in time".to_owned(),
-            ErrorKind::UnexpectedEof => "the connection was closed".to_owned(),
-            _ => error.to_string(),
+        use ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
+            TimedOut, UnexpectedEof, WouldBlock,
         };
-        WireError::Broken(why)
+        // That it is not reachable says it all.
+        let is_plain = matches!(
+            error.kind(),
+            BrokenPipe
+                | ConnectionAborted
+                | ConnectionRefused
+                | ConnectionReset
+                | Interrupted
+                | TimedOut
+                | UnexpectedEof
+                | WouldBlock
+        );
+        WireError::Broken(if is_plain { String::new() } else { error.to_string() })
     }
 }
 

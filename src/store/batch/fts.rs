@@ -19,7 +19,7 @@ mod segments;
 
 #[cfg(feature = "shared")]
 pub(in crate::store) use segments::merge_few;
-pub(in crate::store) use segments::merge_many;
+pub(in crate::store) use segments::{merge_many, merge_on};
 
 use rusqlite::{Row, params};
 
@@ -50,7 +50,7 @@ pub(super) enum Indexing<'a> {
 impl Batch<'_> {
     /// Returns the eldest nodes that a full-text expression matches, at most `n_max`. It is for the
     /// beginning of a write, since nodes that wait to be indexed are not found.
-    pub(crate) fn nodes_with(
+    pub(crate) fn matching_nodes(
         &self,
         expression: &str,
         n_max: usize,
@@ -68,6 +68,12 @@ impl Batch<'_> {
             read,
             "look words up",
         )
+    }
+
+    /// Returns a node's text.
+    pub(crate) fn node_content(&self, key: NodeKey) -> Result<Option<String>, StoreError> {
+        const CONTENT: &str = "SELECT content FROM node WHERE key = ?1";
+        self.tx.find(CONTENT, [key.0], |row| row.get(0), "read a text")
     }
 
     /// Defers indexing, for a write with many new nodes.
@@ -123,7 +129,6 @@ impl Batch<'_> {
             && WAITING_MAX <= self.newest()? - indexed
         {
             self.index_waiting()?;
-            self.record_waiting_inserts()?;
         }
         if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }

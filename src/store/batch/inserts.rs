@@ -20,27 +20,18 @@ use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError
 const KNOWN_IDS_MAX: usize = 16 * 1024;
 
 /// Inserts that are recorded together from which on they are sorted.
-const RECORDED_BY_ID_MIN: i64 = 1_000;
+const RECORDED_BY_ID_MIN: usize = 1_000;
 
-/// Inserted nodes of successive keys that are not recorded yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct UnrecordedInserts {
-    first: i64,
-    end: i64,
-    snapshot: i64,
-    /// The number of the first change.
+/// Inserts that wait to be recorded, at most.
+const UNRECORDED_MAX: usize = 100_000;
+
+/// An inserted node that is not recorded yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UnrecordedInsert {
+    id: NodeId,
+    hash: ContentHash,
+    /// The number of the change.
     seq: i64,
-}
-
-impl UnrecordedInserts {
-    /// Adds others that follow, and returns whether they do.
-    fn extend(&mut self, others: UnrecordedInserts) -> bool {
-        let follow = self.end == others.first && self.seq + (self.end - self.first) == others.seq;
-        if follow {
-            self.end = others.end;
-        }
-        follow
-    }
 }
 
 /// Families that get children in one call, and their fingerprint terms.
@@ -118,11 +109,12 @@ impl Batch<'_> {
                 .span
                 .execute(params![key, edge(span.start), edge(span.end)])
                 .doing("store a node's place in its file")?;
-            if let Some(term) = groups.term(new, id, &hash) {
+            self.record_insert(id, new.hash)?;
+            if let Some(term) = groups.term(new, id.to_string(), &hash) {
                 self.fingerprint_delta = self.fingerprint_delta.wrapping_add(term);
             }
         }
-        self.record_inserts(first, nodes.len())
+        self.complete_inserts(first, nodes.len())
     }
 
     /// Inserts a node under a free id, and returns its key.
@@ -135,14 +127,21 @@ impl Batch<'_> {
         place: NodePlace,
     ) -> Result<NodeKey, StoreError> {
         let key = self.next_key()?;
-        let (id, hash) = (id.to_string(), hash.to_string());
-        let (id, hash) = (id.as_str(), hash.as_str());
         let mut statements = InsertStatements::new(self.tx)?;
-        let row = NodeRow { key, id, place, data, hash, source_hash: None, breadcrumb };
+        let row = NodeRow {
+            key,
+            id: &id.to_string(),
+            place,
+            data,
+            hash: &hash.to_string(),
+            source_hash: None,
+            breadcrumb,
+        };
         if !self.write(&mut statements, &row)? {
             return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
         }
-        self.record_inserts(key, 1)?;
+        self.record_insert(id, hash)?;
+        self.complete_inserts(key, 1)?;
         Ok(key)
     }
 
@@ -163,20 +162,19 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    /// Records the inserts of all nodes from `first` on, and gives those nodes the temperature of
-    /// new ones.
-    fn record_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+    /// Numbers the insert of a node, which is recorded later.
+    fn record_insert(&mut self, id: NodeId, hash: ContentHash) -> Result<(), StoreError> {
+        let (_, seq) = self.next_diff()?;
+        self.unrecorded.push(UnrecordedInsert { id, hash, seq });
+        if UNRECORDED_MAX <= self.unrecorded.len() { self.record_waiting_inserts() } else { Ok(()) }
+    }
+
+    /// Counts the nodes inserted from `first` on, gives them the temperature of new ones, and records
+    /// few.
+    fn complete_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
         const GIVE: &str = "
             INSERT INTO heat (node, temperature, at, full_at)
             SELECT key, ?3, ?4, ?5 FROM node WHERE ?1 <= key AND key < ?2 ORDER BY key";
-        let end = first.0.saturating_add_unsigned(n_nodes as u64);
-        let (snapshot, seq) = self.next_diff()?;
-        self.next_seq = seq.saturating_add(end - first.0 - 1);
-        let inserts = UnrecordedInserts { first: first.0, end, snapshot, seq };
-        if !self.unrecorded.as_mut().is_some_and(|it| it.extend(inserts)) {
-            self.record_waiting_inserts()?;
-            self.unrecorded = Some(inserts);
-        }
         if !self.is_indexing_later() {
             self.record_waiting_inserts()?;
         }
@@ -185,6 +183,7 @@ impl Batch<'_> {
             // Nodes without a row have just that temperature.
             return Ok(());
         }
+        let end = first.0.saturating_add_unsigned(n_nodes as u64);
         let heat = Heat::birth(self.attended);
         self.tx
             .run(
@@ -196,25 +195,31 @@ impl Batch<'_> {
     }
 
     /// Records the inserts that wait. Many are sorted by their ids, as in an index of the history.
+    ///
+    /// Each is a statement of its own: while one statement inserts many rows, SQLite keeps the
+    /// former state of each page of that index, most of which change.
     pub(super) fn record_waiting_inserts(&mut self) -> Result<(), StoreError> {
         const RECORD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
-            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
-              FROM node
-             WHERE ?1 <= key AND key < ?2
-             ORDER BY key";
-        const RECORD_BY_ID: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
-            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
-              FROM node
-             WHERE ?1 <= key AND key < ?2
-             ORDER BY id";
-        let Some(UnrecordedInserts { first, end, snapshot, seq }) = self.unrecorded.take() else {
+            VALUES (?1, ?2, 'add', ?3, ?4)";
+        if self.unrecorded.is_empty() {
             return Ok(());
-        };
-        let is_sorted = self.has_all_indexes() && RECORDED_BY_ID_MIN <= end - first;
-        let sql = if is_sorted { RECORD_BY_ID } else { RECORD };
-        self.tx.run(sql, params![first, end, snapshot, seq], "record additions").map(drop)
+        }
+        let doing = "record additions";
+        let snapshot = self.own_snapshot()?;
+        let mut inserts = std::mem::take(&mut self.unrecorded);
+        if self.has_all_indexes() && RECORDED_BY_ID_MIN <= inserts.len() {
+            inserts.sort_unstable();
+        }
+        let mut record = self.tx.prepared(RECORD, doing)?;
+        for UnrecordedInsert { id, hash, seq } in &inserts {
+            let row = params![snapshot, seq, id.to_string(), hash.to_string()];
+            record.execute(row).doing(doing)?;
+        }
+        drop(record);
+        inserts.clear();
+        self.unrecorded = inserts;
+        Ok(())
     }
 
     /// Inserts a node under its former id, or under its birth id with the first free ordinal.
@@ -227,7 +232,7 @@ impl Batch<'_> {
         key: NodeKey,
         new: &NewNode<'_>,
         hash: &str,
-    ) -> Result<String, StoreError> {
+    ) -> Result<NodeId, StoreError> {
         let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
         let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
@@ -235,7 +240,7 @@ impl Batch<'_> {
             && self.is_id_new(id)?
             && self.write(statements, &NodeRow { id: &id.to_string(), ..row })?
         {
-            return Ok(id.to_string());
+            return Ok(id);
         }
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
@@ -247,21 +252,22 @@ impl Batch<'_> {
                 self.former.insert(text, former);
             }
         }
-        while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
-            let id = id.to_string();
+        while let Some(node_id) = self.former.get_mut(&text).and_then(Vec::pop) {
+            let id = node_id.to_string();
             if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
-                return Ok(id);
+                return Ok(node_id);
             }
         }
         let birth = |ordinal: u32| NodeId::birth(data.node_type, path, data.content, ordinal);
         let first = birth(0);
         for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
-            let id = birth(ordinal).to_string();
+            let node_id = birth(ordinal);
+            let id = node_id.to_string();
             if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
                 if 0 < ordinal {
                     self.note_taken(first, ordinal);
                 }
-                return Ok(id);
+                return Ok(node_id);
             }
         }
         Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })

@@ -5,6 +5,7 @@
 use rusqlite::{Connection, Row};
 
 use super::names::name_file;
+use super::resolution::NameFilter;
 use super::{NameKey, UnresolvedRefs, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::store::{FileId, Prepared, StoreError};
@@ -54,7 +55,15 @@ pub(super) fn name_new_files(
         }
     }
     // Without older references, none can wait.
-    if wanting.newest == 0 { Ok(()) } else { of_nodes(wanting, newest.node) }
+    if wanting.newest == 0 {
+        return Ok(());
+    }
+    // Each node is asked for by up to three names, and few have references.
+    let n_asked = 3 * (NewestKeys::of(conn)?.node - newest.node);
+    if newest.reference <= n_asked {
+        wanting.filter = Some(NameFilter::of_wanted(conn)?);
+    }
+    of_nodes(wanting, newest.node)
 }
 
 fn of_nodes(wanting: &mut UnresolvedRefs<'_>, newest: i64) -> Result<(), StoreError> {

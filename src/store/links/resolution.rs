@@ -15,12 +15,46 @@ pub(super) struct UnresolvedRefs<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
+    /// The names that references wait for, where many are asked for.
+    pub(super) filter: Option<NameFilter>,
+}
+
+/// A set of names as bits: it has every name of the set, and some others.
+pub(super) struct NameFilter(Vec<u64>);
+
+/// Bits of a filter, a power of two; half a megabyte.
+const FILTER_BITS: u64 = 1 << 22;
+
+impl NameFilter {
+    /// Returns the filter of all names that references wait for.
+    pub(super) fn of_wanted(conn: &Connection) -> Result<NameFilter, StoreError> {
+        const WANTED: &str = "SELECT name FROM wanted";
+        let mut bits = vec![0; (FILTER_BITS / 64) as usize];
+        let read = |row: &Row<'_>| row.get(0).map(NameKey);
+        conn.each(WANTED, [], read, "list the names of references", |name| {
+            let (word, bit) = NameFilter::place(name);
+            bits[word] |= bit;
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(NameFilter(bits))
+    }
+
+    fn may_have(&self, name: NameKey) -> bool {
+        let (word, bit) = NameFilter::place(name);
+        self.0[word] & bit != 0
+    }
+
+    /// Returns the word of a name's bit, and the bit. A name is a hash already.
+    fn place(name: NameKey) -> (usize, u64) {
+        let nth = name.0.cast_unsigned() % FILTER_BITS;
+        ((nth / 64) as usize, 1 << (nth % 64))
+    }
 }
 
 impl UnresolvedRefs<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
-        if self.newest == 0 {
+        if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {
             return Ok(());
         }
         let of = [name.0, self.newest];
@@ -101,4 +135,30 @@ pub(super) fn compare_target(
         Target::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
     };
     Ok(Some((was, is)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{IfMissing, Writer};
+
+    #[test]
+    fn a_filter_has_every_name_that_references_wait_for_and_hardly_any_other() {
+        const WANT: &str = "
+            INSERT INTO reference (id, source, origin, form, label, weight)
+            VALUES (?1, 1, 'parsed', 'wiki', '', 1)";
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("m.db"), IfMissing::Create).unwrap();
+        let conn = writer.lock();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        let names = |from: i64| (from..from + 500).map(|nth| NameKey::of(&format!("name {nth}")));
+        for (id, name) in (1..).zip(names(0)) {
+            conn.execute(WANT, [id]).unwrap();
+            conn.execute("INSERT INTO wanted (name, reference) VALUES (?1, ?2)", [name.0, id])
+                .unwrap();
+        }
+        let filter = NameFilter::of_wanted(&conn).unwrap();
+        assert!(names(0).all(|it| filter.may_have(it)));
+        assert!(names(500).filter(|it| filter.may_have(*it)).count() < 5);
+    }
 }

@@ -171,11 +171,10 @@ fn write(
 }
 
 fn tags(vars: &UriVars) -> Result<Vec<String>, Error> {
-    let Some(tags) = vars.get("tags") else { return Ok(Vec::new()) };
-    let tags: Vec<String> = tags.split(',').map(str::to_owned).collect();
+    let tags = vars.items("tags").unwrap_or_default();
     match tags.iter().any(|it| it.trim().is_empty()) {
         true => Err(Error::BadArgument("`tags` has an empty tag in it".to_owned())),
-        false => Ok(tags),
+        false => Ok(tags.to_vec()),
     }
 }
 

@@ -72,6 +72,18 @@ pub(super) struct FactLine {
     shown: Value,
 }
 
+/// Share of a score that a provider of scores decides.
+const RESCORED: f64 = 0.6;
+
+/// Mixes the scores of a provider in, any numbers of which more is better, and sorts.
+pub(super) fn rescore(items: &mut [Item], scores: &[f64]) {
+    for (item, score) in items.iter_mut().zip(scores) {
+        let share = 1.0 / (1.0 + (-score).exp());
+        item.score = (1.0 - RESCORED) * item.score + RESCORED * share;
+    }
+    items.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
 impl Item {
     pub(super) fn new(row: KnowledgeRow, parts: ItemScore, why: Why) -> Item {
         let score = (parts.fused * parts.quality).clamp(0.0, 1.0);

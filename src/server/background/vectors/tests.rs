@@ -217,3 +217,51 @@ fn recall_finds_by_meaning() {
         (&json!("The automobile was sold."), &json!("meaning"))
     );
 }
+
+#[test]
+fn what_is_recalled_is_put_in_the_order_of_a_provider() {
+    use crate::memory::knowledge::{RecallRequest, RememberRequest};
+    use serde_json::{Map, Value, json};
+    let args = |it: Value| -> Map<String, Value> { it.as_object().unwrap().clone() };
+    let mut case = Case::new(TOPICS);
+    for text in ["Redis timed out on Monday.", "Redis timed out on Friday."] {
+        let request = RememberRequest::parse(&args(json!({"content": text}))).unwrap();
+        case.memory.remember(request).unwrap();
+    }
+    let order = |memory: &Memory| -> Vec<Value> {
+        let asked = args(json!({"query": "redis timed out"}));
+        let answer = memory.recall(&RecallRequest::parse(&asked).unwrap()).unwrap();
+        answer["items"].as_array().unwrap().iter().map(|it| it["text"].clone()).collect()
+    };
+    let by_words = order(&case.memory);
+    assert_eq!(by_words.len(), 2);
+    let turned: Vec<Value> = by_words.iter().rev().cloned().collect();
+    for (script, expected) in [("echo '[-9, 9]'", &turned), ("exit 1", &by_words)] {
+        let reranking = Some(testing::program_for(ProviderJob::Reranking, script));
+        let providers = Providers { reranking, ..Providers::default() };
+        case.memory = case.memory.with_providers(providers);
+        assert_eq!(&order(&case.memory), expected, "{script}");
+    }
+}
+
+#[test]
+fn redaction_removes_the_vector_of_what_it_masks() {
+    use crate::ingest::redact::{CustomKind, Redactor};
+    use crate::maintenance::redaction::{RedactionMode, redact};
+    let mut case = Case::new(TOPICS);
+    case.write("The ticket TICKET-4711 is open.");
+    case.write("Nothing else.");
+    case.fill().unwrap();
+    assert_eq!(case.n_vectors(), 2);
+    let Case { memory, leases, folder, .. } = case;
+    let source = memory.providers().embeddings.clone().unwrap();
+    drop((memory, leases));
+    let path = folder.path().join("memory.db");
+    let (kind, pattern) = ("ticket".to_owned(), "TICKET-\\d+".to_owned());
+    let redactor = Redactor::new(&[], &[CustomKind { kind, pattern }]).unwrap();
+    redact(&path, &redactor, RedactionMode::Rewrite).unwrap();
+    let reader = crate::store::reader::Reader::open(&path).unwrap();
+    let mut n = 0;
+    reader.scan_vectors(model_number(source.model()), |_, _| n += 1).unwrap();
+    assert_eq!(n, 1);
+}

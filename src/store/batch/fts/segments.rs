@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 
 use crate::store::{Prepared, StoreError};
 
-/// Segments of one level that are merged together. SQLite takes at most 16.
-const FULL: usize = 15;
+/// Segments of one level that are merged together. Each lookup of a word looks into every segment.
+const FULL: usize = 8;
 
 /// Segments of one level at which SQLite merges all of it in one commit.
 const CRISIS: i64 = 1_000;
@@ -17,11 +17,12 @@ const CRISIS: i64 = 1_000;
 /// Bytes that the index gathers before it writes a segment.
 const GATHERED_BYTES: i64 = 8 * 1024 * 1024;
 
-/// Pages that a write merges that finds the lowest level full: more than that level has, so that
-/// merges of higher levels go on, too.
-const MERGED_PAGES: i64 = 64;
+/// Pages that a write merges that finds the lowest level full: as many as that level has, within
+/// these bounds. What becomes of its segments has fewer, so that merges of higher levels go on,
+/// too.
+const MERGED_PAGES: std::ops::RangeInclusive<i64> = 8..=64;
 
-/// Pages that one step between the writes of a compile merges.
+/// Pages that one step between the writes of a compile merges, or after them.
 const MERGED_OF_MANY_PAGES: i64 = 500;
 
 /// Pages of the largest segment of the lowest level; each level above has 16 times as large ones.
@@ -77,7 +78,8 @@ pub(in crate::store) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
     match levels.first() {
         Some(lowest) if FULL.max(n_merging) <= lowest.n_waiting() => {
             configure(conn)?;
-            merge(conn, MERGED_PAGES)
+            let n_pages: i64 = lowest.segments.iter().sum();
+            merge(conn, n_pages.clamp(*MERGED_PAGES.start(), *MERGED_PAGES.end()))
         }
         _ => Ok(()),
     }
@@ -87,6 +89,8 @@ pub(in crate::store) fn merge_few(conn: &Connection) -> Result<(), StoreError> {
 pub(in crate::store) fn merge_many(conn: &Connection) -> Result<bool, StoreError> {
     let is_full = levels(conn)?.iter().any(|it| FULL <= it.segments.len());
     if is_full {
+        // Earlier builds called a level full that had more segments.
+        configure(conn)?;
         merge(conn, MERGED_OF_MANY_PAGES)?;
     }
     Ok(is_full)
@@ -119,6 +123,15 @@ pub(super) fn lift(conn: &Connection) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Goes on with a merge that began, and returns the pages of this step; 0 if there is none.
+pub(in crate::store) fn merge_on(conn: &Connection) -> Result<i64, StoreError> {
+    if levels(conn)?.iter().all(|it| it.n_merging == 0) {
+        return Ok(0);
+    }
+    merge(conn, MERGED_OF_MANY_PAGES)?;
+    Ok(MERGED_OF_MANY_PAGES)
 }
 
 fn merge(conn: &Connection, n_pages: i64) -> Result<(), StoreError> {

@@ -224,6 +224,8 @@ fn parameters_narrow_a_collection() {
         ("memory://recent?tags=tag1&limit=2", "ji"),
         ("memory://recent?tags=tag1,tag2", "c"),
         ("memory://recent?tags=t%61g1,tag2", "c"),
+        // Clients that know no lists encode the comma, too.
+        ("memory://recent?tags=tag1%2Ctag2", "c"),
         ("memory://recent?tags=nothing", ""),
         ("memory://core", "gefd"),
         ("memory://core?tags=sea", "e"),
@@ -261,6 +263,29 @@ fn parameters_narrow_a_collection() {
     }
     for uri in ["memory://invalid", "memory://tasks", "memory://tasks/open", "memory://custom/x"] {
         assert!(matches!(fixture.view.resource(uri), Err(Error::UnknownUri(_))), "{uri}");
+    }
+}
+
+#[test]
+fn tags_may_have_any_character() {
+    let fixture = ResourceFixture::of(&[]);
+    let tagged = |content, tags| json!({"type": "core", "content": content, "tags": tags});
+    let ids = [
+        (store(&fixture.memory, tagged("One", json!(["a,b", "a/b"]))), "x"),
+        (store(&fixture.memory, tagged("Other", json!(["c", "d", "é%&"]))), "y"),
+    ];
+    for (tags, shown) in [
+        ("a%2Cb", "x"),
+        ("a/b", "x"),
+        ("a%2Fb,a%2Cb", "x"),
+        ("a,b", ""),
+        ("c%2Cd", "y"),
+        ("%C3%A9%25%26,d", "y"),
+        ("%C3%A9%25%26%2Cd", "y"),
+        ("c%2Ca", ""),
+    ] {
+        let uri = format!("memory://core?tags={tags}");
+        assert_eq!(letters(&fixture, &ids, &uri), shown, "{tags}");
     }
 }
 

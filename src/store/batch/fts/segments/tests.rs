@@ -70,6 +70,44 @@ fn no_write_pays_for_a_large_merge() {
 }
 
 #[test]
+fn a_merge_that_a_large_write_began_can_be_completed() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    for nth in 0..2 {
+        write(&writer, nth * 1_000..(nth + 1) * 1_000, |batch| {
+            batch.defer_indexing()?;
+            if nth == 1 {
+                batch.lift_segments();
+            }
+            Ok(())
+        });
+    }
+    assert!(1 < n_segments(&writer));
+    writer.merge_index(0).unwrap();
+    assert!(1 < n_segments(&writer), "it has a limit");
+    writer.merge_index(i64::MAX).unwrap();
+    assert_eq!(n_segments(&writer), 1);
+    assert_eq!(merge_on(&writer.lock()).unwrap(), 0);
+}
+
+#[test]
+fn a_level_that_earlier_builds_did_not_call_full_is_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    const SET: &str = "INSERT INTO node_fts (node_fts, rank) VALUES (?1, ?2)";
+    for setting in [("usermerge", 15), ("automerge", 0)] {
+        writer.lock().execute(SET, params![setting.0, setting.1]).unwrap();
+    }
+    for nth in 0..FULL - 1 {
+        write(&writer, nth..nth + 1, |_| Ok(()));
+    }
+    let entry = "INSERT INTO node_fts (rowid, label) VALUES (1000, 'one more')";
+    writer.lock().execute(entry, []).unwrap();
+    assert!(merge_many(&writer.lock()).unwrap());
+    assert!(!merge_many(&writer.lock()).unwrap());
+}
+
+#[test]
 fn the_structure_is_read_as_it_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
