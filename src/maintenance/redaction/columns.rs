@@ -70,6 +70,7 @@ const OTHERS: &[TextColumn] = &[
     column("replica", "url", ColumnContent::Names),
     column("replica", "hash", ColumnContent::Names),
     column("replica", "unpublished", ColumnContent::Names),
+    column("vector", "data", ColumnContent::Names),
 ];
 
 #[cfg(test)]
