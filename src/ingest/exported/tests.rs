@@ -233,7 +233,7 @@ fn an_index_names_folders_of_its_own_only() {
     let index = |json: &str| ExportIndex::parse(&format!("<!-- remindb export 1 {json} -->\n"));
     let roots = [(1, "docs".to_owned()), (3, "a--b".to_owned())].into();
     let two = ExportIndex { roots, agents: "memory".to_owned() };
-    assert_eq!(ExportIndex::parse(&two.text()), Some(two.clone()));
+    assert_eq!(ExportIndex::parse(&two.text()), Some(two));
     assert!(index(r#"{"agents":"m","roots":{"1":""}}"#).is_some());
     for bad in [
         r#"{"agents":"../m","roots":{}}"#,

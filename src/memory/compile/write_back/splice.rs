@@ -298,7 +298,7 @@ impl SourceText {
         for (secret, marker) in &self.secrets {
             let at = shown + secret.start - own;
             (shown, own) = (at + marker, secret.end);
-            if at < range.end && range.start < shown || at < range.start && range.start < shown {
+            if at < range.end && range.start < shown {
                 return Err("has a secret there, which the memory does not know".to_owned());
             }
             if shown <= range.start {
