@@ -31,7 +31,7 @@ use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
 use crate::server::{BackgroundTask, Interrupts, Stop, stdio};
 use crate::settings::config::{self, LogSettings};
-use crate::settings::workspace::{LiveWorkspace, Workspace};
+use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
@@ -162,7 +162,13 @@ fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandE
 }
 
 fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
-    let options = options(args.is_trusted, args.is_gitignore)?;
+    let write_back = args.is_writing_back;
+    if write_back && source.is_none() {
+        let what = "`--write-back` needs the folder that takes what agents write; name it with \
+                    --source";
+        return Err(CommandError::Because(what.to_owned()));
+    }
+    let options = WorkspaceOptions { write_back, ..options(args.is_trusted, args.is_gitignore)? };
     Ok(match source {
         Some(source) => LiveWorkspace::start(source, options)?,
         None => LiveWorkspace::without_folder(options)?,
