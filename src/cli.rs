@@ -266,6 +266,7 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
     Ok(WorkspaceOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+        write_back: false,
         user: environment::user_config()?,
     })
 }

@@ -7,7 +7,7 @@ use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, agent_memory, remind};
-use crate::maintenance::transfer::{self, AtomicFile, IfExists, TransferError};
+use crate::maintenance::transfer::{self, AtomicFile, IfExists, MarkdownReport, TransferError};
 
 pub(super) fn run(
     args: ExportArgs,
@@ -26,6 +26,15 @@ pub(super) fn run(
         ExportTarget::Lines(dest) => dest,
         ExportTarget::AgentMemory(folder) => {
             return agent_memory::export(&db, &folder, args.is_force, context);
+        }
+        ExportTarget::Markdown(folder) => {
+            let outcome = transfer::export_markdown(&db, &folder, &mut note);
+            progress.clear();
+            let MarkdownReport { n_nodes, n_files } = outcome?;
+            let folder = folder.display();
+            let done = format!("exported: {n_nodes} nodes in {n_files} files, to {folder}\n");
+            context.say(format_args!("{done}"))?;
+            return Ok(CommandOutcome::Done);
         }
         ExportTarget::Remind(dest) => {
             return remind::export(&db, dest.as_deref(), args.is_force, context);

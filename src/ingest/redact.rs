@@ -488,7 +488,7 @@ fn merge<'a>(mut hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<Sec
 
 impl SecretHit<'_> {
     /// Returns the marker as written in the text.
-    fn marker(&self) -> String {
+    pub(crate) fn marker(&self) -> String {
         format!("{quote}{MARKER}{kind}»{quote}", quote = self.quote, kind = self.kind)
     }
 }

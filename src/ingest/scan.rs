@@ -7,6 +7,7 @@
 
 mod beneath;
 mod passed_over;
+mod replace;
 mod rules;
 
 use std::borrow::Cow;
@@ -21,6 +22,7 @@ use crossbeam_channel::{Receiver, Sender};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use passed_over::{Listing, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
+pub(crate) use replace::{create_file, read_to_change, replace_file};
 pub(crate) use rules::{Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;

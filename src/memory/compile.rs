@@ -5,6 +5,7 @@
 //! neither read nor locked.
 
 mod apply;
+mod marked;
 mod overlay;
 mod parts;
 mod plan;
@@ -15,6 +16,7 @@ mod slices;
 mod source;
 mod survey;
 mod work;
+pub(crate) mod write_back;
 
 pub(crate) use scrub::parse_text_redacted;
 
@@ -119,6 +121,26 @@ impl fmt::Display for Report {
 }
 
 impl Report {
+    /// Adds what a later compile did.
+    fn add(&mut self, later: Report) {
+        self.added += later.added;
+        self.modified += later.modified;
+        self.removed += later.removed;
+        self.snapshot = later.snapshot.or(self.snapshot);
+        self.reseeded = later.reseeded.map(|it| it + self.reseeded.unwrap_or(0)).or(self.reseeded);
+        self.warnings.extend(later.warnings);
+        self.purged.extend(later.purged);
+        if self.passed_over.is_empty() {
+            self.passed_over = later.passed_over;
+        }
+    }
+
+    /// Returns the paths that it names.
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let purged = self.purged.iter_mut().map(|it| &mut it.path);
+        self.warnings.iter_mut().map(|it| &mut it.path).chain(purged)
+    }
+
     /// Returns the report as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         let warnings: Vec<serde_json::Value> = self
@@ -184,8 +206,33 @@ pub(crate) fn compile(
     now: Millis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
+    let mut report = compile_others(writer, request, now)?;
     let plan = planner::make_plan(writer, request, None)?;
-    carry_out(writer, request, plan, now)
+    report.add(carry_out(writer, request, plan, now)?);
+    Ok(report)
+}
+
+/// Compiles the other roots of an exported folder, in order of their numbers.
+fn compile_others(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    now: Millis,
+) -> Result<Report, CompileError> {
+    let mut report = Report::default();
+    for folder in planner::other_roots(request.path) {
+        let request = CompileRequest {
+            path: &request.path.join(&folder),
+            stopwatch: request.stopwatch.clone(),
+            ..*request
+        };
+        let plan = planner::make_plan(writer, &request, None)?;
+        let mut part = carry_out(writer, &request, plan, now)?;
+        for path in part.paths_mut() {
+            *path = format!("{folder}/{path}");
+        }
+        report.add(part);
+    }
+    Ok(report)
 }
 
 /// Compiles a watched folder: defers files still being written, and refuses a missing folder.
@@ -196,9 +243,10 @@ pub(crate) fn rescan(
     now: Millis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;
+    let mut report = compile_others(writer, request, now)?;
     let mut plan = planner::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, &request.stopwatch, now);
-    let report = carry_out(writer, request, plan, now)?;
+    report.add(carry_out(writer, request, plan, now)?);
     watch.start();
     Ok(report)
 }

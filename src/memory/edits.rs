@@ -3,16 +3,21 @@
 //!
 //! Input is redacted before anything is derived from it, as files are.
 
+mod in_file;
+mod repeated;
 mod written;
 
 use std::borrow::Cow;
 
+use in_file::InFile;
+use repeated::already;
 use serde_json::{Value, json};
 use written::WrittenNode;
 
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
+use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
 use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
@@ -28,9 +33,6 @@ const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 
 /// Written nodes that are compared with what is there; a longer text is a document.
 const COMPARED_MAX: usize = 8;
-
-/// Nodes with the same text that are compared to recognize a repeated write.
-const REPEATED_MAX: usize = 16;
 
 /// The effect of writing at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,14 +88,15 @@ impl Memory {
         }
         let payload = self.redact("payload", payload)?;
         let texts = payload.compared();
+        let mut in_file = self.in_file();
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
             let mut near = Vec::with_capacity(texts.len());
             for words in texts {
                 near.push(words.near_duplicates(batch)?);
             }
             let written = match &anchor {
-                Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
-                anchor => append(batch, anchor.as_ref(), &payload.tree)?,
+                Some(node) if replaces(node, mode) => replace(batch, &mut in_file, node, &payload)?,
+                anchor => append(batch, &mut in_file, anchor.as_ref(), &payload)?,
             };
             batch.set_message(format!("write:{}", written[0].id));
             Ok((near, written))
@@ -103,7 +106,7 @@ impl Memory {
             Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
         };
         let (text, structured) = self.report_written(&near, &written)?;
-        Ok(self.answer(text, structured, commit))
+        Ok(self.answer(in_file.told(text), structured, commit))
     }
 
     /// Replaces a node's text by a summary, and sets its temperature, by default to 0.5.
@@ -118,27 +121,29 @@ impl Memory {
         summary: &str,
         temperature: Option<f64>,
     ) -> Result<Answer, Error> {
-        let WritePayload { text: content, token_count: after, .. } =
-            self.redact("summary", summary)?;
+        let payload = self.redact("summary", summary)?;
+        let (content, after) = (&payload.text, payload.token_count);
         let temperature = checked(temperature)?.unwrap_or(self.rates().summarize_rebound);
         let label = text::truncate_chars(
-            &format!("Summary: {}", text::label_of_text(&content)),
+            &format!("Summary: {}", text::label_of_text(content)),
             LABEL_CHARS_MAX,
         );
+        let mut in_file = self.in_file();
         let ((id, before), commit) = self.change_at(node_id, |batch, old| {
-            check_node_text(&old, "summary", &content)?;
+            check_node_text(&old, "summary", content)?;
             batch.set_message(format!("summarize:{}", old.id));
             // An unchanged text is no summary and keeps its label.
-            if old.content != content {
+            let edit = FileEdit::Replace(content, &payload.tree);
+            if old.content != *content && in_file.change(batch, &old, edit)?.is_none() {
                 let token_count = after;
-                let (format, label, content) = (Format::Plain, &label, &content);
+                let (format, label) = (Format::Plain, &label);
                 let new = NodeData { label, content, format, token_count, ..old.data() };
                 batch.set_agent_text(&old, &new)?;
             }
             batch.set_temperature(old.key, temperature)?;
             Ok((old.id, old.token_count))
         })?;
-        let text = format!("summarized node {id} ({before} → {after} tokens)");
+        let text = in_file.told(format!("summarized node {id} ({before} → {after} tokens)"));
         let structured = json!({
             "node_id": id.to_string(),
             "tokens_before": before,
@@ -155,23 +160,31 @@ impl Memory {
     /// There is no such node, or `mode` is strict and it has children. Nothing changes then.
     pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
         let name = mode.as_str();
+        let mut in_file = self.in_file();
         let (id, commit) = self.change_at(node_id, |batch, old| {
             let id = old.id;
             batch.set_message(format!("forget:{name}:{id}"));
             let children = batch.children_of(old.key)?;
             match mode {
                 ForgetMode::Strict if !children.is_empty() => return Err(refuse(id, &children)),
-                ForgetMode::Strict => batch.forget(&old)?,
-                ForgetMode::Cascade => forget_all(batch, old)?,
-                ForgetMode::Reparent => {
+                ForgetMode::Reparent if !children.is_empty() => {
+                    if in_file.change(batch, &old, FileEdit::Lift)?.is_some() {
+                        return Ok(id);
+                    }
                     take_place(batch, &old, &children)?;
                     batch.forget(&old)?;
+                }
+                ForgetMode::Strict | ForgetMode::Cascade | ForgetMode::Reparent => {
+                    if in_file.change(batch, &old, FileEdit::Remove)?.is_none() {
+                        forget_all(batch, old)?;
+                    }
                 }
             }
             Ok(id)
         })?;
         let n_affected = commit.counts.modified + commit.counts.removed;
         let text = format!("forgot node {id} (mode={name}, {n_affected} affected)");
+        let text = in_file.told(text);
         let structured = json!({"node_id": id.to_string(), "mode": name, "affected": n_affected});
         Ok(self.answer(text, structured, commit))
     }
@@ -334,10 +347,15 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
 /// else the text as authored.
 fn replace(
     batch: &mut Batch<'_>,
+    in_file: &mut InFile,
     old: &NodeRecord,
     payload: &WritePayload,
 ) -> Result<Vec<WrittenNode>, Error> {
     check_node_text(old, "payload", &payload.text)?;
+    let edit = FileEdit::Replace(&payload.text, &payload.tree);
+    if let Some(written) = in_file.change(batch, old, edit)? {
+        return Ok(written);
+    }
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let new = match is_one && first.node_type == old.node_type {
@@ -371,13 +389,25 @@ fn replace(
 /// Appends the tree to a node's children, or as roots without a file, unless it is there already.
 fn append(
     batch: &mut Batch<'_>,
+    in_file: &mut InFile,
     anchor: Option<&NodeRecord>,
-    tree: &Tree,
+    payload: &WritePayload,
 ) -> Result<Vec<WrittenNode>, Error> {
+    let tree = &payload.tree;
     let parent = anchor.map(|it| it.key);
     let file = anchor.and_then(|it| it.place.file);
     if let Some(there) = already(batch, parent, tree)? {
         return Ok(there);
+    }
+    let landed = match anchor {
+        Some(node) => {
+            let edit = FileEdit::Append(&payload.text, tree);
+            in_file.change(batch, node, edit)?
+        }
+        None => in_file.add_note(batch, &payload.text, tree)?,
+    };
+    if let Some(written) = landed {
+        return Ok(written);
     }
     let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
@@ -389,63 +419,6 @@ fn append(
         written.push(WrittenNode::of(id, &data, depth));
     }
     Ok(written)
-}
-
-/// Returns the nodes of an equal tree written there before. So a call repeated because its reply
-/// was lost does nothing.
-fn already(
-    batch: &Batch<'_>,
-    parent: Option<NodeKey>,
-    tree: &Tree,
-) -> Result<Option<Vec<WrittenNode>>, Error> {
-    let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
-    for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
-        let is_here = match parent {
-            Some(key) => first.place.parent == Some(key),
-            None => first.place.parent.is_none() && first.place.file.is_none(),
-        };
-        if !is_here {
-            continue;
-        }
-        let family = match n_roots {
-            1 => vec![first],
-            _ => {
-                let after = first.place.position;
-                let family = batch.family_of(first.place)?;
-                family.into_iter().filter(|it| after <= it.place.position).collect()
-            }
-        };
-        if let Some(written) = same(batch, family, tree)? {
-            return Ok(Some(written));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the stored nodes that equal the tree, if the first of `roots` and their descendants do.
-fn same(
-    batch: &Batch<'_>,
-    roots: Vec<NodeRecord>,
-    tree: &Tree,
-) -> Result<Option<Vec<WrittenNode>>, StoreError> {
-    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
-    // The remaining children of each node; the roots come first.
-    let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
-    for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
-        let family = node.parent.map_or(0, |at| at + 1);
-        let Some(stored) = left[family].next() else { return Ok(None) };
-        let is_same = stored.source_hash.is_none()
-            && stored.node_type == node.node_type
-            && stored.attributes.level() == node.level
-            && stored.attributes.lang() == node.lang.as_deref()
-            && stored.content == node.content;
-        if !is_same {
-            return Ok(None);
-        }
-        left.push(batch.children_of(stored.key)?.into_iter());
-        written.push(WrittenNode::of(stored.id, &NodeData::of(node), depth));
-    }
-    Ok(Some(written))
 }
 
 /// Forgets a node and all its descendants, the lowest first.

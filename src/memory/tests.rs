@@ -32,6 +32,7 @@ fn simulate(seed: u64, n_steps: usize) {
 fn run(mut simulation: Simulation, n_steps: usize) {
     (1..=n_steps).for_each(|nth| simulation.step(nth));
     simulation.check_health();
+    simulation.check_markdown();
 }
 
 /// Runs the histories that the environment asks for.

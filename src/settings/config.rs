@@ -250,6 +250,7 @@ fn compile(mut fields: ObjectReader) -> Result<CompileSettings, ConfigError> {
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,
         wall_clock_timeout: timeout.filter(|timeout| !timeout.is_zero()),
+        write_back: fields.flag("write_back")?.unwrap_or_default(),
     };
     fields.done().map(|()| compile)
 }

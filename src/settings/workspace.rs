@@ -25,6 +25,8 @@ pub(crate) struct WorkspaceOptions {
     pub(crate) trust: Trust,
     /// Whether git's ignore files are followed, too; the folder may request it as well.
     pub(crate) gitignore: Gitignore,
+    /// Whether what agents write lands in the folder; the folder may request it as well.
+    pub(crate) write_back: bool,
     /// The operator's own settings, which complete those of the folder.
     pub(crate) user: Arc<UserConfig>,
 }
@@ -130,6 +132,7 @@ impl SettingsFiles {
             initial_temperatures::TEMPERATURES_FILE,
             self.initial_temperatures,
         )?)?;
+        config.compile.write_back |= options.write_back;
         config.compile.gitignore |= options.gitignore == Gitignore::Followed;
         let redactor = config
             .redactor()
@@ -219,7 +222,7 @@ impl LiveWorkspace {
 
     /// Returns the options for other roots, which are never trusted.
     pub(crate) fn options_of_others(&self) -> WorkspaceOptions {
-        WorkspaceOptions { trust: Trust::Withheld, ..self.options.clone() }
+        WorkspaceOptions { trust: Trust::Withheld, write_back: false, ..self.options.clone() }
     }
 }
 

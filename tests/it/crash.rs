@@ -8,6 +8,7 @@ mod failures;
 mod identity;
 mod messages;
 mod typed;
+mod write_back;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

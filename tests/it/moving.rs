@@ -4,6 +4,7 @@
 
 mod busy;
 mod forced;
+mod markdown;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

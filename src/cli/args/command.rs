@@ -100,6 +100,8 @@ pub(crate) struct ServeArgs {
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
+    /// Whether what agents write lands in the folder.
+    pub(crate) is_writing_back: bool,
     pub(crate) rescan_interval: Option<Duration>,
     pub(crate) tools: Option<ToolSet>,
     pub(crate) transport: Option<Transport>,
@@ -310,6 +312,8 @@ pub(crate) enum ExportTarget {
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.
     AgentMemory(PathBuf),
+    /// Everything but heat and history, as Markdown below a folder.
+    Markdown(PathBuf),
     /// Knowledge, in a file of Remind's form or on standard output.
     Remind(Option<PathBuf>),
 }

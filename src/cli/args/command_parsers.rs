@@ -24,9 +24,10 @@ use crate::model::kinds::knowledge::EPISODE_KINDS;
 
 pub(super) type Parsed = Result<Command, UsageError>;
 
-/// The name of the format of agent memory files.
+/// The names of formats.
 const AGENT_MEMORY: &str = "agent-memory";
 const REMIND: &str = "remind";
+const MARKDOWN: &str = "markdown";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
@@ -67,6 +68,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
             Long("structured") => args.is_structured = true,
             Long("gitignore") => args.is_gitignore = true,
             Long("trust-workspace") => args.is_trusted = true,
+            Long("write-back") => args.is_writing_back = true,
             Long("transport") => args.transport = Some(parse_transport(&parser.value()?)?),
             Long("listen") => args.listen = Some(parser.value()?.string()?),
             Long("token-file") => args.token_file = Some(parser.value()?.into()),
@@ -341,13 +343,21 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
             ExportTarget::AgentMemory(one("export", values, &what)?.into())
         }
+        Some(MARKDOWN) if is_force => {
+            let what = format!("`--format {MARKDOWN}` replaces nothing: leave `--force` out, and");
+            return Err(UsageError(what + " name a folder that is empty or absent"));
+        }
+        Some(MARKDOWN) => {
+            let what = format!("the folder for the files of `--format {MARKDOWN}`");
+            ExportTarget::Markdown(one("export", values, &what)?.into())
+        }
         Some(REMIND) => {
             let what = format!("the file for `--format {REMIND}`, or `-`");
             let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
             ExportTarget::Remind(dest.map(PathBuf::from))
         }
         Some(other) => {
-            let known = format!("`{AGENT_MEMORY}` and `{REMIND}`");
+            let known = format!("`{MARKDOWN}`, `{AGENT_MEMORY}` and `{REMIND}`");
             let what = format!("no format `{other}`; there are {known}, and without");
             return Err(UsageError(what + " `--format` everything goes to one file"));
         }

@@ -11,26 +11,42 @@ use std::path::Path;
 /// a link. A link in place of a folder on the way is an error.
 #[cfg(target_os = "linux")]
 pub(super) fn open(root: &Path, path: &Path) -> io::Result<Option<File>> {
+    let Some(name) = path.file_name() else { return Err(leaves(path)) };
+    open_in(&open_folder(root, path.parent().unwrap_or(Path::new("")))?, name)
+}
+
+/// Opens a folder at `path`, relative to `root`, to reach the files in it.
+#[cfg(target_os = "linux")]
+pub(super) fn open_folder(root: &Path, path: &Path) -> io::Result<rustix::fd::OwnedFd> {
     use std::path::Component;
 
     use rustix::fs::{CWD, Mode, OFlags, openat};
 
     const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    let mut above = openat(CWD, root, FOLDER, Mode::empty())?;
+    for segment in path.components() {
+        let Component::Normal(name) = segment else { return Err(leaves(path)) };
+        above = openat(&above, name, FOLDER.union(OFlags::NOFOLLOW), Mode::empty())?;
+    }
+    Ok(above)
+}
+
+/// Opens the regular file of a name in a folder; `None` if there is something else.
+#[cfg(target_os = "linux")]
+pub(super) fn open_in(
+    folder: &rustix::fd::OwnedFd,
+    name: &std::ffi::OsStr,
+) -> io::Result<Option<File>> {
+    use rustix::fs::{Mode, OFlags, openat};
+    use rustix::io::Errno;
+
     // A pipe must not keep the caller waiting.
     const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
-    let mut above = openat(CWD, root, FOLDER, Mode::empty())?;
-    let mut segments = path.components().peekable();
-    while let Some(segment) = segments.next() {
-        let Component::Normal(name) = segment else { return Err(leaves(path)) };
-        let is_last = segments.peek().is_none();
-        let flags = if is_last { FILE } else { FOLDER.union(OFlags::NOFOLLOW) };
-        above = match openat(&above, name, flags, Mode::empty()) {
-            // A link, or a socket.
-            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO) if is_last => return Ok(None),
-            opened => opened?,
-        };
+    match openat(folder, name, FILE, Mode::empty()) {
+        // A link, or a socket.
+        Err(Errno::LOOP | Errno::NXIO) => Ok(None),
+        opened => regular(File::from(opened?)),
     }
-    regular(File::from(above))
 }
 
 /// Opens the regular file at `path`, relative to `root`; `None` if there is something else.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::marked;
 use super::overlay::{self, Inserts};
 use super::plan::CompilePlan;
 use super::source::SourceFile;
@@ -165,7 +166,7 @@ impl CompileRun<'_> {
         batch: &mut Batch<'_>,
         source: SourceFile,
     ) -> Result<Option<FileWork>, CompileError> {
-        let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
+        let source = source.latest(self.plan);
         let path = source.found.path;
         let stat = trusted(source.found.stat, self.now);
         let row = self.rows.get(&path);
@@ -196,7 +197,16 @@ impl CompileRun<'_> {
             None => (Vec::new(), Vec::new()),
         };
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let parsed = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
+        let is_exported = source.marks.is_some();
+        let parsed = ParsedFile { tree, hashes, marks: source.marks.unwrap_or_default() };
+        if is_exported && self.plan.exported.as_ref().is_some_and(|it| it.is_of_agents(&path)) {
+            let mut odd = Vec::new();
+            marked::take_in(batch, &parsed, &mut odd)?;
+            let warn = |what| FileWarning { path: path.clone(), line: None, what };
+            self.warnings.extend(odd.into_iter().map(warn));
+            return Ok(None);
+        }
+        let parsed = overlay::without_forgotten(batch, file, &old, parsed)?;
         let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
@@ -269,14 +279,14 @@ impl CompileRun<'_> {
 }
 
 /// Splits nodes into those of the file and those of an agent.
-fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
+pub(super) fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
     nodes.into_iter().partition(|it| it.source_hash.is_some())
 }
 
 /// Matches nodes too short to be recognized alone by their moved parents and children. Type and
 /// text must agree.
 fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
-    let ParsedFile { tree, hashes } = &work.parsed;
+    let ParsedFile { tree, hashes, .. } = &work.parsed;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
     let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
@@ -333,11 +343,16 @@ fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, Compil
 }
 
 /// Writes a file's nodes: order keys for all of them first, parents before children. New nodes get
-/// the file's initial temperature, if there is one.
-fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
+/// the file's initial temperature, if there is one. Returns the keys of all of them.
+pub(super) fn apply(
+    batch: &mut Batch<'_>,
+    mut work: FileWork,
+    seed: Option<f64>,
+) -> Result<Vec<NodeKey>, CompileError> {
     let agent_nodes = Inserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
-    let FileWork { file, path, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
+    let FileWork { file, path, parsed, matched, .. } = work;
+    let ParsedFile { mut tree, hashes, marks } = parsed;
     // Nodes below an overlay have its label in their breadcrumb.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
@@ -359,7 +374,8 @@ fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result
         };
         let (data, span) = (NodeData::of(node), node.span.clone());
         let (hash, breadcrumb) = (hashes[idx], &breadcrumbs[idx]);
-        let new = NewNode { data, span, hash, breadcrumb, place, path: &path };
+        let wanted = marked::wanted_id(&marks, idx);
+        let new = NewNode { data, span, hash, breadcrumb, place, path: &path, wanted };
         match &matched[idx] {
             Some(old) => {
                 batch.add(&waiting)?;
@@ -375,12 +391,16 @@ fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result
         }
     }
     batch.add(&waiting)?;
+    for ((&key, marks), _) in keys.iter().zip(&marks).zip(&matched).filter(|(_, it)| it.is_none()) {
+        marked::follow_marks(batch, key, marks)?;
+    }
     if let Some(temperature) = seed {
         for (&key, _) in keys.iter().zip(&matched).filter(|(_, old)| old.is_none()) {
             batch.set_temperature(key, temperature)?;
         }
     }
-    Ok(agent_nodes.refresh_derived(batch)?)
+    agent_nodes.refresh_derived(batch)?;
+    Ok(keys)
 }
 
 /// Returns an order key for each node among its siblings; nodes that stay under their parent keep
@@ -433,7 +453,7 @@ fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {
     }
 }
 
-fn trusted(stat: FileStat, now: Millis) -> FileStat {
+pub(super) fn trusted(stat: FileStat, now: Millis) -> FileStat {
     let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
     let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
     if is_recent { FileStat { mtime: 0, ..stat } } else { stat }

@@ -214,20 +214,23 @@ impl LastCompile {
 }
 
 /// Removes blocks; their children move up.
-fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
-    let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new() };
+pub(super) fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
+    let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new(), marks: Vec::new() };
+    let mut marks = parsed.marks.into_iter();
     // For each old index, the new index of it or of its nearest remaining ancestor.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());
     for ((mut node, hash), &is_dropped) in
         parsed.tree.nodes.into_iter().zip(parsed.hashes).zip(is_dropped)
     {
         let parent = node.parent.and_then(|at| now_at[at]);
+        let marks = marks.next();
         if is_dropped {
             now_at.push(parent);
             continue;
         }
         node.parent = parent;
         kept.hashes.push(hash);
+        kept.marks.extend(marks);
         now_at.push(Some(kept.tree.push(node)));
     }
     kept

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::ingest::exported::ExportedRoot;
 use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
 use crate::settings::workspace::Workspace;
 use crate::store::FileRow;
@@ -14,6 +15,8 @@ pub(super) struct CompilePlan {
     pub(super) root: String,
     /// The compiled part of the root.
     pub(super) scope: CompileScope,
+    /// The part of an export that the root is.
+    pub(super) exported: Option<ExportedRoot>,
     /// The settings of the root.
     pub(super) workspace: Arc<Workspace>,
     /// Files to read: known ones first, then new ones, each by path.

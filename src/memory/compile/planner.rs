@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{CompilePlan, CompileScope};
 use super::rescan::RescanState;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
+use crate::ingest::exported::{ExportIndex, ExportedRoot};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
@@ -28,15 +29,19 @@ pub(super) fn make_plan(
     // A root's path is stored the same way whatever its settings are.
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
-    let redactor = &workspace.redactor;
+    let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
     let (rules, mut skipped) = Rules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
+    if let Some(path) = exported.as_ref().and_then(|it| it.path_of(&scope.path)) {
+        scope.path = path;
+    }
     // From here on, paths are redacted as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
-    let nested = nested(writer, &roots, &scope)?;
+    let mut nested = nested(writer, &roots, &scope)?;
+    nested.retain(|(_, path)| exported.as_ref().is_none_or(|it| it.path_of(path).is_some()));
     let recheck = match &watch {
         Some(watch) if watch.is_started() => {
             Recheck::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
@@ -67,12 +72,16 @@ pub(super) fn make_plan(
         let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.stat.mtime).max();
         watch.check_folder(&full, walk.found.len(), newest)?;
     }
+    if let Some(exported) = &exported {
+        name_as_before(&mut walk, &scope.root, exported);
+    }
     scrub_paths(&mut walk, &scope.root, redactor);
     skipped.extend(walk.skipped);
     plan.skipped = skipped;
     plan.passed_over = walk.passed_over;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
     plan.scope = scope;
+    plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
 }
@@ -169,6 +178,31 @@ fn owns(root: &Path, full: &Path) -> bool {
     path.is_empty() || !is_skipped
 }
 
+/// Returns the folders of an exported folder that are roots of their own, in order of number.
+pub(super) fn other_roots(path: &Path) -> Vec<String> {
+    let index = if path.is_dir() { ExportIndex::read(path) } else { None };
+    let folders = index.as_ref().map(|it| it.other_folders().map(str::to_owned).collect());
+    let folders: Vec<String> = folders.unwrap_or_default();
+    folders.into_iter().filter(|it| path.join(it).is_dir()).collect()
+}
+
+/// Gives the files of an exported folder the paths that they had; leaves out its index, and what
+/// is in another root.
+fn name_as_before(walk: &mut scan::ScanResult, root: &Path, exported: &ExportedRoot) {
+    for file in std::mem::take(&mut walk.found) {
+        match exported.path_of(&file.path) {
+            Some(path) if path == file.path => walk.found.push(file),
+            Some(path) => {
+                let elsewhere = Some(file.full(root).into());
+                walk.found.push(ScannedFile { path, elsewhere, ..file });
+            }
+            None => (),
+        }
+    }
+    walk.unseen = walk.unseen.iter().filter_map(|it| exported.path_of(it)).collect();
+    sort_and_dedup(walk, "its original is beside it, and counts; remove one of them");
+}
+
 /// Redacts the paths of a scan; the files keep their real ones to be read.
 fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     let clean = |path: &mut String| {
@@ -190,12 +224,17 @@ fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     if n_scrubbed == 0 {
         return;
     }
+    sort_and_dedup(walk, "another file has this path once secrets are replaced; rename it");
+}
+
+/// Sorts the files of a scan by path; of several with one path, the first one stays.
+fn sort_and_dedup(walk: &mut scan::ScanResult, what: &str) {
     walk.found.sort_by(|a, b| a.path.cmp(&b.path));
     for file in std::mem::take(&mut walk.found) {
         if walk.found.last().is_none_or(|it| it.path != file.path) {
             walk.found.push(file);
         } else {
-            let what = "another file has this path once secrets are replaced; rename it".to_owned();
+            let what = what.to_owned();
             walk.skipped.push(SkippedPath { path: file.path, line: None, what });
         }
     }

@@ -5,16 +5,37 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::marked::{self, MarkedNodes};
+use crate::ingest::exported::{self, NodeMarks, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::ingest::redact::Redactor;
 use crate::text::{self, tokens};
 
 /// Parses the bytes of a file, redacted.
-pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
+///
+/// Of an exported file, it returns the marks of the nodes, too.
+pub(super) fn parse_bytes_redacted(
+    (syntax, belong): (Syntax, Option<MarkedNodes>),
+    bytes: &[u8],
+    redactor: &Redactor,
+) -> (Parsed, Option<Vec<NodeMarks>>) {
     let (text, mut warnings) = parse::decode(bytes);
-    let (_, mut parsed) = parse_text_redacted(syntax, &text, redactor);
+    let mut marks = None;
+    let parse = |text: &str| match belong.filter(|_| exported::is_exported(text)) {
+        Some(belong) => {
+            let ParsedExport { mut parsed, marks: mut found } = exported::parse_export(text);
+            let Parsed { tree, warnings } = &mut parsed;
+            let redacting = (redactor, text);
+            warnings.extend(marked::check_marks(tree, &mut found, belong, redacting));
+            warnings.sort_by_key(|it| it.line);
+            marks = Some(found);
+            parsed
+        }
+        None => parse::parse(syntax, text),
+    };
+    let (_, mut parsed) = redacted(&text, redactor, parse);
     warnings.append(&mut parsed.warnings);
-    Parsed { warnings, ..parsed }
+    (Parsed { warnings, ..parsed }, marks)
 }
 
 /// Returns a redacted text and its tree.
@@ -23,11 +44,20 @@ pub(crate) fn parse_text_redacted<'a>(
     text: &'a str,
     redactor: &'a Redactor,
 ) -> (Cow<'a, str>, Parsed) {
+    redacted(text, redactor, |text| parse::parse(syntax, text))
+}
+
+/// Redacts a text, parses it, and redacts its tree.
+fn redacted<'a>(
+    text: &'a str,
+    redactor: &'a Redactor,
+    parse: impl FnOnce(&str) -> Parsed,
+) -> (Cow<'a, str>, Parsed) {
     let mut warnings = Vec::new();
     let scrubbed = redactor.scrub(text);
     let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
     let mut n_hits = scrubbed.hits.len();
-    let mut parsed = parse::parse(syntax, &scrubbed.text);
+    let mut parsed = parse(&scrubbed.text);
     let mut scrub = |text: &mut String| {
         let scrubbed = redactor.scrub(text);
         if scrubbed.hits.is_empty() {

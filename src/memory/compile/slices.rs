@@ -45,8 +45,7 @@ pub(super) fn write(
 ) -> Result<(), CompileError> {
     let n_files = changed.len();
     let Survey { parts, files, n_read } = survey::divide(writer, request, plan, changed)?;
-    let place = (plan.scope.root.as_path(), &*plan.workspace);
-    let outcome = source::read_all(files, request.n_threads, place, |files| {
+    let outcome = source::read_all(files, request.n_threads, plan, |files| {
         let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();
@@ -155,7 +154,8 @@ fn write_slice(
         if MANY_BYTES <= reader.bytes_left {
             batch.defer_indexing()?;
         }
-        let root = batch.root(&plan.root)?;
+        let number = plan.exported.as_ref().and_then(|it| it.number);
+        let root = batch.root_with(&plan.root, number)?;
         while let Some(slice) = reader.group.pop_front() {
             n_files += slice.files.len();
             bytes += slice.bytes;

@@ -1,14 +1,15 @@
 //! Reads and parses the files of a compile. A file that cannot be read or parsed has the reason.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use super::marked::MarkedNodes;
+use super::plan::CompilePlan;
 use super::{PARSER_FAILED, scrub};
+use crate::ingest::exported::NodeMarks;
 use crate::ingest::parse::Parsed;
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::identity::ContentHash;
-use crate::settings::workspace::Workspace;
 
 /// Least bytes that a file counts for: its tree takes memory, too.
 const FILE_BYTES_MIN: usize = 4 * 1024;
@@ -25,15 +26,17 @@ pub(super) fn weight(size: i64) -> usize {
 pub(super) struct SourceFile {
     pub(super) found: ScannedFile,
     pub(super) outcome: Result<(ContentHash, Parsed), String>,
+    /// The marks of its nodes, if it is an exported file.
+    pub(super) marks: Option<Vec<NodeMarks>>,
 }
 
 impl SourceFile {
     /// Returns the file in its present state, read again if it changed meanwhile. Another compile
     /// may have written the newer state already.
-    pub(super) fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {
-        match scan::stat_file(&self.found.full(root)) {
+    pub(super) fn latest(self, plan: &CompilePlan) -> SourceFile {
+        match scan::stat_file(&self.found.full(&plan.scope.root)) {
             Ok(Some(stat)) if stat != self.found.stat => {
-                read(ScannedFile { stat, ..self.found }, root, workspace)
+                read(ScannedFile { stat, ..self.found }, plan)
             }
             // A file deleted meanwhile is left to the next compile.
             _ => self,
@@ -46,38 +49,45 @@ impl SourceFile {
 pub(super) fn read_all<A>(
     files: Vec<ScannedFile>,
     n_threads: usize,
-    (root, workspace): (&Path, &Workspace),
+    plan: &CompilePlan,
     consume: impl FnOnce(&mut dyn Iterator<Item = SourceFile>) -> A,
 ) -> A {
     let n_threads_max =
-        workspace.config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
+        plan.workspace.config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
     let alone = Mutex::new(());
     let read = |it: ScannedFile| {
         let is_large = ALONE_BYTES < it.stat.size;
         let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-        let source = read(it, root, workspace);
+        let source = read(it, plan);
         drop(turn);
         source
     };
     scan::map_in_order(files, n_threads.min(n_threads_max), read, consume)
 }
 
-fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
+fn read(found: ScannedFile, plan: &CompilePlan) -> SourceFile {
+    let (root, workspace) = (&plan.scope.root, &plan.workspace);
     if !found.syntax.is_built_in() {
         let what = "this build reads no HTML; what the memory has of it stays".to_owned();
-        return SourceFile { found, outcome: Err(what) };
+        return SourceFile { found, outcome: Err(what), marks: None };
     }
     let bytes = match scan::read_file(root, &found, workspace.config.compile.max_file_size) {
         Ok(bytes) => bytes,
-        Err(what) => return SourceFile { found, outcome: Err(what) },
+        Err(what) => return SourceFile { found, outcome: Err(what), marks: None },
     };
+    let belong = plan.exported.as_ref().map(|it| match it.is_of_agents(&found.path) {
+        true => MarkedNodes::OfAgents,
+        false => MarkedNodes::OfFile,
+    });
     // A panic in a parser is our bug; it must affect this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
-        scrub::parse_bytes_redacted(found.syntax, &bytes, &workspace.redactor)
+        scrub::parse_bytes_redacted((found.syntax, belong), &bytes, &workspace.redactor)
     }));
-    let outcome = match parsed {
-        Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
-        Err(_) => Err(PARSER_FAILED.to_owned()),
-    };
-    SourceFile { found, outcome }
+    match parsed {
+        Ok((parsed, marks)) => {
+            let outcome = Ok((ContentHash::of_bytes(&bytes), parsed));
+            SourceFile { found, outcome, marks }
+        }
+        Err(_) => SourceFile { found, outcome: Err(PARSER_FAILED.to_owned()), marks: None },
+    }
 }

@@ -190,8 +190,7 @@ impl Comparison<'_> {
         mut take: impl FnMut(usize, &str, Texts) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         let files = self.changed[from..to].to_vec();
-        let place = (self.plan.scope.root.as_path(), &*self.plan.workspace);
-        source::read_all(files, self.request.n_threads, place, |files| {
+        source::read_all(files, self.request.n_threads, self.plan, |files| {
             for (nth, file) in (from..to).zip(files) {
                 self.request.check(self.plan, nth + 1, 2 * self.changed.len())?;
                 if let Some(texts) = texts_of(&file) {

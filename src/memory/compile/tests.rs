@@ -1,3 +1,4 @@
+mod exported;
 mod inserts;
 mod links;
 mod overlays;

@@ -1,13 +1,16 @@
 //! A file during a compile: its parsed content, and the nodes that it becomes.
 
+use crate::ingest::exported::NodeMarks;
 use crate::model::identity::ContentHash;
 use crate::model::tree::Tree;
 use crate::store::{FileId, NodeRecord};
 
-/// A file's new content: the tree, and each node's hash.
+/// A file's new content: the tree, each node's hash, and its marks in an exported file.
 pub(super) struct ParsedFile {
     pub(super) tree: Tree,
     pub(super) hashes: Vec<ContentHash>,
+    /// Empty in other files.
+    pub(super) marks: Vec<NodeMarks>,
 }
 
 /// The work on a file.

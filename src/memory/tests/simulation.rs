@@ -16,6 +16,7 @@ use crate::ingest::parse::{Syntax, parse};
 use crate::ingest::scan::Listing;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
+use crate::maintenance::transfer::export_markdown;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
@@ -647,6 +648,35 @@ impl Simulation {
         let bad: Vec<_> =
             report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
+    }
+
+    /// Checks that the notes of an export compile to the same state elsewhere, once.
+    pub(super) fn check_markdown(&mut self) {
+        // What was stored past redaction would become markers on the way.
+        self.redact();
+        let folder = self.dir.path().join("markdown");
+        export_markdown(&self.db(), &folder, &mut |_, _| ()).unwrap();
+        let copy = self.dir.path().join("copy.db");
+        let memory = Memory::open_at(&copy, IfMissing::Create, self.clock.clone()).unwrap();
+        let report = memory.compile(&folder, "notes").unwrap();
+        assert_eq!(report.warnings, []);
+        let state = |db: &Path| {
+            let conn = rusqlite::Connection::open(db).unwrap();
+            doctor::compute_state_fingerprint(&conn).unwrap()
+        };
+        assert_eq!(state(&copy), state(&self.db()));
+        assert_eq!(memory.compile(&folder, "again").unwrap().snapshot, None);
+        drop(memory);
+        let report = doctor::examine(&copy).unwrap();
+        assert!(report.checks.iter().all(|it| it.status == CheckStatus::Pass), "{report:#?}");
+        for path in [folder, copy] {
+            let removed = if path.is_dir() {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
+            };
+            removed.unwrap();
+        }
     }
 }
 

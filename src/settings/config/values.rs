@@ -57,6 +57,8 @@ pub(crate) struct CompileSettings {
     pub(crate) max_parallelism: Option<u32>,
     /// Maximum duration.
     pub(crate) wall_clock_timeout: Option<Duration>,
+    /// Whether what agents write lands in the folder.
+    pub(crate) write_back: bool,
 }
 
 /// The kinds of secrets to redact.

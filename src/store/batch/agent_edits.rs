@@ -44,6 +44,12 @@ impl Batch<'_> {
         self.children(SiblingsOf::Node(of))
     }
 
+    /// Returns the nodes below nothing, neither a node nor a file, in order.
+    #[cfg(test)]
+    pub(crate) fn children_of_nobody(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        self.children(SiblingsOf::Nobody)
+    }
+
     /// Returns the nodes that share the parent of `place`, in order.
     pub(crate) fn family_of(&self, place: NodePlace) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(place.into())

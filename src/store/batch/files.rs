@@ -11,10 +11,20 @@ use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError};
 
 impl Batch<'_> {
     /// Returns the root of a path, added if there is none.
+    #[cfg(test)]
     pub(crate) fn root(&self, path: &str) -> Result<RootId, StoreError> {
-        const ADD: &str = "INSERT INTO root (path) VALUES (?1) ON CONFLICT (path) DO NOTHING";
+        self.root_with(path, None)
+    }
+
+    /// Returns the root of a path, added under a number if that is free.
+    pub(crate) fn root_with(&self, path: &str, number: Option<i64>) -> Result<RootId, StoreError> {
+        const ADD: &str = "
+            INSERT INTO root (id, path)
+            SELECT (SELECT ?2 WHERE NOT EXISTS (SELECT 1 FROM root WHERE id = ?2)), ?1
+            WHERE true
+            ON CONFLICT (path) DO NOTHING";
         const FIND: &str = "SELECT id FROM root WHERE path = ?1";
-        self.tx.run(ADD, [path], "note a root")?;
+        self.tx.run(ADD, params![path, number], "note a root")?;
         #[cfg(feature = "shared")]
         if let Some(name) = self.root_name.as_ref().filter(|_| path == self.compile_root) {
             root_names::name_root(self.tx, path, name)?;
@@ -41,6 +51,20 @@ impl Batch<'_> {
               FROM file
              WHERE root = ?1 AND path = ?2";
         self.tx.find(FILE, params![root.0, path], FileRow::read, "read a file's row")
+    }
+
+    /// Returns a file's row and the path of its root.
+    pub(crate) fn file_and_root(
+        &self,
+        id: FileId,
+    ) -> Result<Option<(FileRow, String)>, StoreError> {
+        const FILE: &str = "
+            SELECT file.id, root, file.path, size, mtime, content_hash, error, gone, root.path
+              FROM file
+              JOIN root ON root.id = file.root
+             WHERE file.id = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((FileRow::read(row)?, row.get(8)?));
+        self.tx.find(FILE, [id.0], read, "read a file's row")
     }
 
     /// Returns whether a file's row equals one read earlier, outside of this write.

@@ -236,6 +236,12 @@ impl Batch<'_> {
         let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
         let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
+        if let Some(id) = new.wanted
+            && self.is_id_new(id)?
+            && self.write(statements, &NodeRow { id: &id.to_string(), ..row })?
+        {
+            return Ok(id);
+        }
         let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
@@ -286,6 +292,12 @@ impl Batch<'_> {
         let id = id.to_string();
         let is_there = self.tx.has(TAKEN, [&id], "find an id")?;
         Ok(is_there || self.is_forgotten(&id)?)
+    }
+
+    /// Returns whether no node has or ever had an id, as far as the history goes back.
+    pub(crate) fn is_id_new(&self, id: NodeId) -> Result<bool, StoreError> {
+        const KNOWN: &str = "SELECT 1 FROM diff WHERE node_id = ?1";
+        Ok(!self.is_id_taken(id)? && !self.tx.has(KNOWN, [id.to_string()], "find an id")?)
     }
 
     /// Returns whether an id belongs to a tombstone, whose node may come back.

@@ -26,6 +26,8 @@ pub(crate) struct NewNode<'a> {
     pub(crate) place: NodePlace,
     /// Path of its file, a part of the birth id.
     pub(crate) path: &'a str,
+    /// The id that it should get, if that is new.
+    pub(crate) wanted: Option<NodeId>,
 }
 
 impl Batch<'_> {

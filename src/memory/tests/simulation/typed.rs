@@ -9,8 +9,8 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportLines, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::NODE_KINDS;
-use crate::model::tree::Format;
+use crate::model::kinds::{Kind, NODE_KINDS};
+use crate::model::tree::{Format, NodeType};
 use crate::store::reader::FieldFilter;
 use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
 use crate::text;
@@ -36,7 +36,7 @@ impl Simulation {
         }
     }
 
-    fn fields(&mut self, uuid: &str) -> String {
+    fn fields(&mut self, kind: &Kind, uuid: Option<&str>) -> String {
         let mut fields = json!({"uuid": uuid, "created_at": self.clock.now().0});
         if self.dice.one_in(2) {
             fields["importance"] = ["high", "medium", "low"][self.dice.below(3)].into();
@@ -68,8 +68,11 @@ impl Simulation {
         if !links.is_empty() {
             fields["links"] = links.into();
         }
-        let Value::Object(object) = fields else { panic!("an object") };
-        Fields::new(object).unwrap().to_string()
+        let Value::Object(mut object) = fields else { panic!("an object") };
+        object.retain(|key, _| kind.keys.iter().any(|it| it.name == key));
+        let fields = Fields::new(object).unwrap();
+        kind.check(&fields).unwrap();
+        fields.to_string()
     }
 
     fn store_typed(&mut self) -> String {
@@ -82,7 +85,7 @@ impl Simulation {
             None => self.payload(),
         };
         let nth = self.log.len();
-        let fields = self.fields(&format!("00000000-0000-4000-8000-{nth:012x}"));
+        let fields = self.fields(kind, Some(&format!("00000000-0000-4000-8000-{nth:012x}")));
         let month = format!("2026-0{}", 1 + self.dice.below(2));
         let bucket: Vec<&str> = kind.bucket.iter().copied().chain([month.as_str()]).collect();
         let entry = format!("store {} {fields} {content:?} in {bucket:?}", kind.node_type);
@@ -143,7 +146,10 @@ impl Simulation {
         let old = self.model.state.nodes[id].clone();
         let fields = match self.dice.one_in(4) {
             true => old.fields.clone().unwrap(),
-            false => self.fields(&uuid_of(&old)),
+            false => {
+                let kind = NodeType::parse(&old.node_type).and_then(Kind::of).unwrap();
+                self.fields(kind, uuid_of(&old).as_deref())
+            }
         };
         let content = if self.dice.one_in(2) { self.payload() } else { old.content.clone() };
         let label = text::label_of_text(&content);
@@ -174,7 +180,7 @@ impl Simulation {
     pub(super) fn check_typed(&self, seen: &seen::Seen) {
         let typed = || self.model.state.nodes.iter().filter(|(_, it)| it.fields.is_some());
         for (id, node) in typed() {
-            let uuid = uuid_of(node);
+            let Some(uuid) = uuid_of(node) else { continue };
             let found = self.memory().read::<_, StoreError>(|it| it.typed_by_uuid(&uuid)).unwrap();
             let found = found.unwrap_or_else(|| panic!("{id} is not found by its UUID"));
             assert_eq!((&found.id, &found.content), (id, &node.content));
@@ -279,7 +285,8 @@ pub(super) fn is_archived(node: &Node) -> bool {
     node.fields.as_ref().is_some_and(|it| reasons.iter().any(|reason| it.contains(reason)))
 }
 
-fn uuid_of(node: &Node) -> String {
+/// Returns a node's UUID, which only memories have.
+fn uuid_of(node: &Node) -> Option<String> {
     let fields: Value = serde_json::from_str(node.fields.as_ref().unwrap()).unwrap();
-    fields["uuid"].as_str().unwrap().to_owned()
+    fields["uuid"].as_str().map(str::to_owned)
 }
