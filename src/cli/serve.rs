@@ -99,9 +99,7 @@ pub(super) fn run(
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
     let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
-    let mut background = background(&server, recording, rescan, space.as_ref());
-    background.extend(consolidating(&server, &holder)?);
-    background.extend(embedding(&server, &holder)?);
+    let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -268,11 +266,13 @@ fn open_page(links: &PageLinks, address: &str, context: &mut Context<'_>) {
 /// Returns all background threads.
 fn background(
     server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
     recording: Option<(Arc<SessionRecorder>, Duration)>,
     rescan: Option<Rescanner>,
     space: Option<&OpenSpace>,
-) -> Vec<BackgroundTask> {
+) -> Result<Vec<BackgroundTask>, CommandError> {
     let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
+    all.extend(by_providers(server, holder)?);
     all.extend(
         recording.map(|(recorder, interval)| recording_sessions(server, recorder, interval)),
     );
@@ -286,7 +286,7 @@ fn background(
         let work = Box::new(move |stop: &Stop| follow(&server.handler.memory, stop));
         BackgroundTask { name: "follow", work }
     }));
-    all
+    Ok(all)
 }
 
 /// Returns the rescanner that keeps the source folder compiled.
@@ -330,6 +330,15 @@ fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     BackgroundTask { name: "checkpoint", work: Box::new(work) }
+}
+
+/// Returns the threads that ask the providers that the user named.
+fn by_providers(
+    server: &Arc<Server<MemoryHandler>>,
+    holder: &str,
+) -> Result<Vec<BackgroundTask>, CommandError> {
+    let all = [consolidating(server, holder)?, embedding(server, holder)?];
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Consolidates episodes, where the user named a provider for it.

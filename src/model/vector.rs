@@ -1,8 +1,8 @@
 //! Vectors of texts as signed bytes, and how near one is to a question.
 //!
 //! Models differ in how near unrelated texts are. So nearness is counted from a background, which
-//! most of a memory's texts make: it is 0 for what is no nearer than they are, and 1 from half of the
-//! way between them and a text that is the question itself. No IO.
+//! most of a memory's texts make: it is 0 for what is no nearer than they are, and 1 from half of
+//! the way between them and a text that is the question itself. No IO.
 
 use xxhash_rust::xxh64::xxh64;
 

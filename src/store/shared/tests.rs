@@ -123,7 +123,6 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/connection.rs", Passage::Local),
     ("store/heat_writer.rs", Passage::Local),
     ("store/lease.rs", Passage::Local),
-    ("store/lock_holder.rs", Passage::Local),
     // Reads of one state.
     ("store/reader.rs", Passage::Local),
     ("store/replica_mark.rs", Passage::NewEpoch),
