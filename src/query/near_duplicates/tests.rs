@@ -30,8 +30,13 @@ impl TextIndex for CountingIndex {
 
     fn nodes_with(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, ()> {
         self.n_lookups.set(self.n_lookups.get() + 1);
-        let words: Vec<String> = expression.split(" AND ").map(|it| it.replace('"', "")).collect();
-        let has_all = |text: &String| words.iter().all(|it| words_of(text).contains(it));
+        // `"harbour" AND ("keeps" OR "kept")`: every second piece is between quotes.
+        let forms = |word: &str| -> Vec<String> {
+            word.split('"').skip(1).step_by(2).map(str::to_lowercase).collect()
+        };
+        let words: Vec<Vec<String>> = expression.split(" AND ").map(forms).collect();
+        let has = |text: &str, forms: &[String]| forms.iter().any(|it| words_of(text).contains(it));
+        let has_all = |text: &str| words.iter().all(|it| has(text, it));
         let found = (0..).zip(&self.texts).filter(|(_, text)| has_all(text));
         Ok(found.map(|(key, _)| NodeKey(key)).take(n_max).collect())
     }

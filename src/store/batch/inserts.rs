@@ -22,8 +22,9 @@ const KNOWN_IDS_MAX: usize = 16 * 1024;
 /// Inserts that are recorded together from which on they are sorted.
 const RECORDED_BY_ID_MIN: usize = 1_000;
 
-/// Inserts that wait to be recorded, at most.
-const UNRECORDED_MAX: usize = 100_000;
+/// Inserts that wait to be recorded, at most. The end of a slice, for which others wait, records
+/// them.
+const UNRECORDED_MAX: usize = 32_000;
 
 /// An inserted node that is not recorded yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
