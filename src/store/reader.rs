@@ -42,8 +42,6 @@ pub(crate) use browse::{
     BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkKind,
     SiblingPosition,
 };
-pub(crate) use browse_sums::FileSums;
-pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
@@ -61,6 +59,7 @@ pub(crate) use typed::{
 };
 pub(crate) use used::UsedNode;
 pub(crate) use vectors::BareText;
+pub(crate) use {browse_sums::FileSums, change_counters::ChangeCounters};
 
 use deadline::Deadline;
 
@@ -440,8 +439,7 @@ impl Reader {
         Ok(siblings)
     }
 
-    /// Returns the neighbours of `id` in the order of ids; an id with the same prefix is among
-    /// them.
+    /// Returns the ids around `id`, in their order; one with the same prefix is among them.
     pub(crate) fn ids_around(&self, id: &str) -> Result<Vec<String>, StoreError> {
         const AROUND: &str = "
             SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)

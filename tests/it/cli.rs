@@ -293,7 +293,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
             $ compile notes --db newer.db
             $ serve --db newer.db
             $ search a --db newer.db
-            ! remindb: `newer.db` has schema 99, newer than 15, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 16, the newest this build knows; update the program
             = 2
             $ inspect --db folder.db
             $ compile notes --db folder.db
@@ -385,7 +385,7 @@ fn usage_errors_are_explained() {
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help completion`
         = 2
         $ help me
-        ! remindb: no help for `me`; there is for compile, serve, view, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, recall, review, apply, undo, ingest, conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, setup, hook, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, view, inspect, search, tree, fetch, related, history, delta, diff, stats, write, summarize, forget, pin, unpin, relate, unrelate, rollback, remember, recall, review, apply, consolidate, undo, ingest, conflicts, topics, entities, memories, bench, doctor, archive, view-query, gc, redact, backup, restore, export, import, salvage, space, setup, hook, completion, help
         = 2
         $ --nonsense
         ! remindb: invalid option `--nonsense`; see `remindb help`

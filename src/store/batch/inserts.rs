@@ -170,8 +170,8 @@ impl Batch<'_> {
         if UNRECORDED_MAX <= self.unrecorded.len() { self.record_waiting_inserts() } else { Ok(()) }
     }
 
-    /// Counts the nodes inserted from `first` on, gives them the temperature of new ones, and records
-    /// few.
+    /// Counts the nodes inserted from `first` on, gives them the temperature of new ones, and
+    /// records few.
     fn complete_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
         const GIVE: &str = "
             INSERT INTO heat (node, temperature, at, full_at)
