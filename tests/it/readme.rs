@@ -136,7 +136,7 @@ fn the_first_commands_of_the_readme_answer_as_it_shows() {
     let run = |script: &str| {
         let mut bash = Command::new("bash");
         bash.args(["-c", script]).current_dir(folder.path()).env("PATH", &path);
-        let output = bash.env("HOME", folder.path()).output().unwrap();
+        let output = bash.env("HOME", folder.path().join("home")).output().unwrap();
         assert!(output.status.success(), "{script}: {output:?}");
         let said = [output.stderr, output.stdout].concat();
         String::from_utf8(said).unwrap()
