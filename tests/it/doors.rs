@@ -464,7 +464,7 @@ fn an_export_replaces_nothing_unless_it_is_told_to() {
         ("export --format agent-memory --db m.db", "`export` needs the folder"),
         (
             "export --format csv x --db m.db",
-            "no format `csv`; there are `agent-memory` and `remind`",
+            "no format `csv`; there are `markdown`, `agent-memory` and `remind`",
         ),
     ] {
         let ran = folder.run(args.split(' '));

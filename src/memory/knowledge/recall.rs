@@ -4,8 +4,8 @@
 //! nearness in meaning where that is more, and K the share that occurs in the text at all.
 //!
 //! A seed has `fused ≥` [`FLOOR`], and `fused·(.5+.5·confidence)·E·(.6+.4·temperature)` as its
-//! activation, E being its evidence. Activation spreads along typed edges, and what it reaches competes for a
-//! third of the places.
+//! activation, E being its evidence. Activation spreads along typed edges, and what it reaches
+//! competes for a third of the places.
 
 mod items;
 mod lexical;

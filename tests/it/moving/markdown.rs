@@ -104,7 +104,7 @@ fn an_export_goes_to_an_empty_folder_only() {
         ! remindb: `export` needs the folder for the files of `--format markdown`; see `remindb help export`
         = 2
         $ export --format word x --db m.db
-        ! remindb: no format `word`; there are `markdown` and `agent-memory`, and without `--format` everything goes to one file; see `remindb help export`
+        ! remindb: no format `word`; there are `markdown`, `agent-memory` and `remind`, and without `--format` everything goes to one file; see `remindb help export`
         = 2
         $ export --format markdown empty --db m.db
         exported: 24 nodes in 14 files, to empty
