@@ -12,7 +12,7 @@
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
 //!   match with what the texts beside it add ([`super::beside`]), more if its lead, such as the
 //!   speaker, has a word of the question. It gains from the strength of its section, and from the
-//!   words of the best texts; it loses where it only asks, as a heading does.
+//!   words of the best texts; it loses where it asks.
 //!
 //! The shorter and the more numerous the texts of a section, the more it is turns.
 //!
@@ -48,8 +48,8 @@ const TURN_TOKENS: f64 = 60.0;
 const TURN_SIBLINGS: f64 = 10.0;
 /// Part of its match that a turn gains whose lead has a word of the question.
 const LED: f64 = 0.8;
-/// Share of its match that a heading keeps, and a turn that ends in a question: the next one tells.
-const ASKING: f64 = 0.9;
+/// Share of its match that a turn keeps which ends in a question: it asks, and the next one tells.
+const ASKING: f64 = 0.95;
 /// Share of its section's strength that a turn has.
 const STRENGTH: f64 = 0.2;
 /// Share of the best match that a turn gains which uses the words of the best.
@@ -104,7 +104,7 @@ impl RankCandidate<'_> {
     fn near(&self) -> f64 {
         let beside = self.turn.beside.filter(|it| it.is_finite());
         let near = beside.unwrap_or(0.0).max(self.own());
-        let telling = if self.is_heading || self.turn.is_question { ASKING } else { 1.0 };
+        let telling = if self.turn.is_question { ASKING } else { 1.0 };
         let led = if self.turn.is_led { 1.0 + LED } else { 1.0 };
         telling * led * near
     }

@@ -149,7 +149,7 @@ fn hits_beyond_the_budget_are_counted() {
         Some(90),
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 relevance=0.41 temp=0.50 tok=10)
-            … 6 more hits, 258 tokens"#]],
+            … 6 more hits, 274 tokens"#]],
     );
     check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 280 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
