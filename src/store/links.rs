@@ -39,7 +39,7 @@ macro_rules! reference_columns {
          reference.weight, reference.form"
     };
 }
-use reference_columns;
+pub(crate) use reference_columns;
 
 /// The references and names that a write may have affected so far.
 #[derive(Debug)]
@@ -420,7 +420,7 @@ fn form_name(form: ReferenceForm) -> &'static str {
 }
 
 /// Reads a row of `reference_columns!()`.
-pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
+pub(crate) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
     let form: String = row.get(6)?;
     Ok(Reference {
         label: row.get(0)?,

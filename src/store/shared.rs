@@ -2,10 +2,10 @@
 //!
 //! A write waits for its turn in the log, applies what others appended, runs as any other write
 //! while its rows are recorded, appends them as an entry, and commits there before it commits here.
-//! Locks are always taken in this order: the writer's connection, the log, the file. Who only
-//! follows the log takes the file's lock alone.
+//! Locks are always taken in this order: the writer's connection, the log, the file. A follower of
+//! the log takes the file's lock alone.
 //!
-//! Whoever keeps the log is a [`Sequencer`], which the shell hands in.
+//! A [`Sequencer`] keeps the log; the shell hands it in.
 
 mod applier;
 mod entry;

@@ -199,7 +199,7 @@ fn keys_alone_reach_a_search_a_node_and_the_way_back() {
     tab.until(browser, &format!("{n_rows} === {n}"));
     let rows = "document.querySelectorAll('[data-id]').length";
     tab.show(browser, "tree/many.md");
-    // What a file has is open at once.
+    // The only heading of a file is open at once.
     tab.until(browser, &format!("{rows} === 101"));
     tab.eval(browser, "document.querySelector('[role=treeitem]').focus()");
     tab.press(browser, "ArrowLeft");

@@ -17,7 +17,7 @@ const MEMORY_FILES: [&str; 5] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md
 pub(super) fn reader_of_memory(path: &str) -> Option<ForeignReader> {
     let is_memory = MEMORY_FILES.contains(&file_name(path))
         || path.ends_with(".md") && (is_below(path, "memory") || is_below(path, "memories"));
-    // What comes with a client is no memory.
+    // Files that a client brings along are no memory.
     let is_its_own = ["skills", "plugins", "extensions", "node_modules"];
     (is_memory && !is_its_own.iter().any(|it| is_below(path, it))).then_some(read_note)
 }

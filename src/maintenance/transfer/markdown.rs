@@ -18,9 +18,9 @@ use crate::ingest::exported::folder::{INDEX_FILE, name_of};
 use crate::ingest::exported::{ExportIndex, FILE_HEADER, NodeMarks, push_node};
 use crate::ingest::scan;
 use crate::model::fields::Fields;
-use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::model::tree::{Node, NodeType};
 use crate::store::columns::Sql;
+use crate::store::links::{read_reference, reference_columns};
 use crate::store::{ErrorStep, NodeRecord, Prepared, StoreError, connection};
 use crate::text;
 
@@ -267,22 +267,14 @@ impl NodeReader<'_> {
     /// Returns what a marker has to say of a node.
     fn marks(&self, record: &NodeRecord) -> Result<NodeMarks, StoreError> {
         const PINNED: &str = "SELECT 1 FROM heat WHERE node = ?1 AND pinned";
-        const LINKS: &str = "
-            SELECT label, path, id_hint, heading, alias, weight
+        const LINKS: &str = concat!(
+            "SELECT ",
+            reference_columns!(),
+            "
               FROM reference
              WHERE source = ?1 AND origin = 'manual'
-             ORDER BY id";
-        let link = |row: &Row<'_>| {
-            Ok(Reference {
-                label: row.get(0)?,
-                source: row.get(1)?,
-                id_hint: row.get(2)?,
-                heading: row.get(3)?,
-                alias: row.get(4)?,
-                weight: row.get(5)?,
-                form: ReferenceForm::Manual,
-            })
-        };
+             ORDER BY id"
+        );
         let key = record.key.0;
         let fields = record.attributes.fields();
         Ok(NodeMarks {
@@ -292,7 +284,7 @@ impl NodeReader<'_> {
             position: record.place.file.is_none().then_some(record.place.position),
             fields: fields.and_then(|it| Fields::parse_loosely(it).ok()),
             is_pinned: self.state.has(PINNED, [key], "read pins")?,
-            links: self.state.rows(LINKS, [key], link, "read edges")?,
+            links: self.state.rows(LINKS, [key], read_reference, "read edges")?,
         })
     }
 }

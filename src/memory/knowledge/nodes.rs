@@ -132,7 +132,7 @@ pub(super) fn add_node(
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
     let NewKnowledge { node_type, content, token_count, mut fields } = new;
-    // What is imported brings its own times.
+    // Imported nodes bring their own times.
     for key in ["created_at", "updated_at"] {
         fields.entry(key).or_insert_with(|| now.0.into());
     }

@@ -652,7 +652,7 @@ impl Simulation {
 
     /// Checks that the notes of an export compile to the same state elsewhere, once.
     pub(super) fn check_markdown(&mut self) {
-        // What was stored past redaction would become markers on the way.
+        // Secrets that were stored past redaction would become markers on the way.
         self.redact();
         let folder = self.dir.path().join("markdown");
         export_markdown(&self.db(), &folder, &mut |_, _| ()).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn run_consolidations(
     let mut pace = ConsolidationPace::default();
     loop {
         match turn(memory, provider, leases, &mut pace, stop) {
-            // What still waits is looked at again at once.
+            // Episodes that still wait are looked at again at once.
             Ok(true) if !stop.is_set() => continue,
             Ok(_) => (),
             Err(error) => log::warn!("episodes are not consolidated: {error}"),

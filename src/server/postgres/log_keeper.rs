@@ -306,7 +306,7 @@ impl LogKeeper {
                 wire
             });
             *listening = wire.ok();
-            // What was appended until now was not notified.
+            // Entries that were appended until now were not notified.
             return if listening.is_some() { NewsOutcome::News } else { NewsOutcome::Unknown };
         };
         if !wire.is_notifying {

@@ -66,8 +66,7 @@ fn notes_are_found_by_their_keys() {
     assert!(steps.iter().any(is_found), "{steps:?}");
 }
 
-/// What a machine has for itself is listed by name: whoever adds a column to a shared table shares
-/// it, unless it is added here.
+/// Lists local columns by name: a new column of a shared table is shared unless it is added here.
 #[test]
 fn paths_and_looks_at_files_stay_on_their_machine() {
     let local = |(name, scope): &(&str, TableScope)| match scope {

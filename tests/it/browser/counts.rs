@@ -1,4 +1,4 @@
-//! What the page counts and says, and that it takes back its own work alone.
+//! Tests the counts and messages of the page, and that it undoes its own work alone.
 
 use serde_json::json;
 

@@ -25,12 +25,12 @@ impl Seen {
     }
 }
 
-/// What the service does with a request.
+/// The reply of the service to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// Answers with this status and body.
     Body(u16, String),
-    /// The same with a header.
+    /// Answers with this status, this header and this body.
     With(u16, (&'static str, &'static str), String),
     /// Sends half of the body and hangs up.
     Cut(String),

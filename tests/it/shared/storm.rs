@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// What the writers were told.
+/// The answers that the writers got.
 #[derive(Default)]
 struct Told {
     /// Texts by the snapshot that was acknowledged.

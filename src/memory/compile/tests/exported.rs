@@ -148,7 +148,7 @@ fn what_agents_wrote_is_edited_by_a_person_and_never_removed_by_a_missing_block(
     let labels: Vec<String> =
         notes.free_nodes().iter().map(|it| it.splitn(3, ' ').nth(2).unwrap().to_owned()).collect();
     assert_eq!(labels, ["Notes", "The port is 8080.", "The host is here.", "A new one."]);
-    // What both changed stays as the memory has it.
+    // A text that both changed stays as the memory has it.
     notes.write("memory/n.md", &file(&blocks).replace("is 80", "is 9090"));
     let report = notes.compile();
     assert_eq!((report.modified, report.warnings.len()), (0, 1), "{:?}", report.warnings);

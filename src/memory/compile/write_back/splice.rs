@@ -241,7 +241,7 @@ impl SourceText {
         let rest = &self.text[end..];
         let after = rest.trim_start();
         if after.is_empty() {
-            // What is last now ends as the file did.
+            // The block that is last now ends as the file did.
             let kept = self.text[..line].trim_end();
             let is_ended = self.text.ends_with('\n') && !kept.is_empty();
             return [kept, if is_ended { self.newline() } else { "" }].concat();

@@ -64,7 +64,7 @@ pub(crate) fn events_document(reader: &Reader, since: Option<&str>, n_max: usize
         "events": events,
         "next": next,
         "more": has_more,
-        // What happened between is not known any more, or never was.
+        // The events between are not known any more, or never were.
         "reset": head < snapshot || snapshot + 1 < oldest || snapshot < oldest && history.is_cut,
     }))
 }

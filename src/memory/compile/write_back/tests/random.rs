@@ -153,7 +153,7 @@ impl Sides {
         let newline = if self.dice.below(20) == 0 { "\r\n" } else { newline };
         self.desk.person(&file, &text.replace('\n', newline));
         let after = words_in(&text);
-        // What a person took out of a file before any compile is nobody else's.
+        // A word that a person took out of a file before any compile was never the memory's.
         let known = words_in(&self.remembered());
         self.words.retain(|it| !before.contains(it) || after.contains(it) || known.contains(it));
         self.words.extend(after);
