@@ -141,8 +141,8 @@ fn the_first_commands_of_the_readme_answer_as_it_shows() {
         let said = [output.stderr, output.stdout].concat();
         String::from_utf8(said).unwrap()
     };
-    run(&block("Two notes to begin with:", "sh"));
-    let shown = block("Two notes to begin with:", "text");
+    run(&block("Two notes to begin with, in any folder but your home:", "sh"));
+    let shown = block("Two notes to begin with, in any folder but your home:", "text");
     for part in shown.split("$ ").skip(1).filter(|it| !it.contains("setup")) {
         let (command, expected) = part.split_once('\n').unwrap();
         assert_eq!(run(command).trim_end(), expected.trim_end(), "{command}");

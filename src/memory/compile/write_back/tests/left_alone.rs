@@ -1,0 +1,144 @@
+//! Tests of files and blocks that write-back leaves as they are.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use expect_test::expect;
+
+use super::{Desk, NOTE};
+use crate::memory::{ForgetMode, WriteMode};
+use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+
+#[test]
+fn a_file_that_changed_is_left_alone() {
+    let desk = Desk::with(NOTE);
+    desk.person("a.md", &NOTE.replace("Bye", "Good bye"));
+    let id = desk.id("One writes.");
+    let reply = desk.memory.write("Two write.", Some(&id), WriteMode::Replace).unwrap().text;
+    let kept = "kept as overlay: a.md changed since it was compiled";
+    assert!(reply.ends_with(kept), "{reply}");
+    let reply = desk.memory.forget(&desk.id("- x\n- y"), ForgetMode::Strict).unwrap().text;
+    assert!(reply.ends_with(kept), "{reply}");
+    assert_eq!(desk.file("a.md"), NOTE.replace("Bye", "Good bye"));
+    assert_eq!(desk.compile(), "compiled: 0 added, 1 modified, 0 removed");
+    // The overlay and the tombstone stay; other nodes of the file land again.
+    desk.check_write(
+        "Good bye.",
+        WriteMode::Replace,
+        "So long.",
+        expect![[r#"
+        # Store
+
+        One writes.
+
+        - x
+        - y
+
+        ```rust
+        fn a() {}
+        ```
+
+        ## Later
+
+        So long.
+
+    "#]],
+    );
+    desk.check_write(
+        "Two write.",
+        WriteMode::Replace,
+        "Three write.",
+        expect![[r#"
+        # Store
+
+        Three write.
+
+        - x
+        - y
+
+        ```rust
+        fn a() {}
+        ```
+
+        ## Later
+
+        So long.
+
+    "#]],
+    );
+}
+
+#[test]
+fn line_ends_marks_and_modes_of_a_file_stay() {
+    let desk = Desk::new();
+    let text = format!("\u{feff}{}", NOTE.trim_end().replace('\n', "\r\n"));
+    desk.person("a.md", &text);
+    fs::set_permissions(desk.path("a.md"), fs::Permissions::from_mode(0o640)).unwrap();
+    desk.compile();
+    desk.memory.write("Two\nwrite.", Some(&desk.id("One writes.")), WriteMode::Replace).unwrap();
+    desk.memory.write("More.", Some(&desk.id("Later")), WriteMode::Append).unwrap();
+    let expected = text.replace("One writes.", "Two\r\nwrite.") + "\r\n\r\nMore.";
+    assert_eq!(desk.file("a.md"), expected);
+    assert_eq!(fs::metadata(desk.path("a.md")).unwrap().permissions().mode() & 0o777, 0o640);
+    desk.check_settled();
+}
+
+#[test]
+fn a_secret_of_a_person_is_never_written_over() {
+    let secret = ["ghp", "0123456789abcdefghijABCDEFGHIJ012345"].join("_");
+    let text = format!("# A\n\nBefore.\n\nThe token is {secret} here.\n\nAfter.\n");
+    let desk = Desk::with(&text);
+    let marked = "The token is «redacted:github_pat» here.";
+    desk.memory.write("Later.", Some(&desk.id("After.")), WriteMode::Replace).unwrap();
+    assert_eq!(desk.file("a.md"), text.replace("After.", "Later."));
+    desk.check_settled();
+    for words in ["No token.", "The token is «redacted:github_pat» there."] {
+        let at = desk.id(marked);
+        let reply = desk.memory.write(words, Some(&at), WriteMode::Replace).unwrap().text;
+        assert!(reply.contains("kept as overlay: a.md has a secret there"), "{reply}");
+        desk.memory.write(marked, Some(&at), WriteMode::Replace).unwrap();
+    }
+    let reply = desk.memory.forget(&desk.id(marked), ForgetMode::Strict).unwrap().text;
+    assert!(reply.contains("has a secret there"), "{reply}");
+    let reply = desk.memory.forget(&desk.id("A"), ForgetMode::Cascade).unwrap().text;
+    assert!(reply.contains("kept as overlay"), "{reply}");
+    assert!(desk.file("a.md").contains(&secret));
+    desk.check_settled();
+}
+
+#[test]
+fn nothing_is_written_in_other_formats_or_through_links() {
+    let desk = Desk::new();
+    desk.person("c.json", "{\"port\": 80}");
+    desk.person("elsewhere/b.md", "Linked.\n");
+    symlink(desk.path("elsewhere/b.md"), desk.path("b.md")).unwrap();
+    desk.person("page.html", "<p>A page.</p>");
+    desk.person("plain.txt", "A plain text.\n\nAnother.\n");
+    desk.compile();
+    let replace = |text: &str, words: &str| {
+        let at = desk.id(text);
+        desk.memory.write(words, Some(&at), WriteMode::Replace).unwrap().text
+    };
+    assert!(replace("port: 80", "port: 81").contains("c.json is neither Markdown nor plain text"));
+    assert!(replace("A page.", "No page.").contains("page.html is neither"));
+    assert_eq!(desk.file("c.json"), "{\"port\": 80}");
+    assert!(!replace("A plain text.", "A simple text.").contains("kept"));
+    assert_eq!(desk.file("plain.txt"), "A simple text.\n\nAnother.\n");
+    desk.check_settled();
+    symlink("/etc", desk.path("agents")).unwrap();
+    let reply = desk.memory.write("A new one.", None, WriteMode::Auto).unwrap().text;
+    assert!(reply.contains("kept as overlay: agents/a-new-one.md"), "{reply}");
+}
+
+#[test]
+fn a_folder_without_the_setting_is_not_written_to() {
+    let desk = Desk::with(NOTE);
+    let live = LiveWorkspace::start(&desk.path(""), WorkspaceOptions::default()).unwrap();
+    let Desk { dir, memory } = desk;
+    let desk = Desk { dir, memory: memory.with_workspace(live) };
+    desk.memory.write("Two.", Some(&desk.id("One writes.")), WriteMode::Replace).unwrap();
+    desk.memory.write("A new one.", None, WriteMode::Auto).unwrap();
+    assert_eq!(desk.file("a.md"), NOTE);
+    assert!(!desk.path("agents").exists());
+    desk.check_settled();
+}
