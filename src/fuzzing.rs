@@ -9,8 +9,11 @@ pub mod align;
 pub mod arguments;
 pub mod changeset;
 pub mod config;
+pub mod conversation;
 pub mod database;
 pub mod entries;
+pub mod export;
+pub mod foreign;
 pub mod frame;
 #[cfg(feature = "html")]
 pub mod html;
@@ -20,6 +23,8 @@ pub mod ignore;
 pub mod json;
 pub mod ledger;
 pub mod link;
+#[cfg(feature = "shared")]
+pub mod log_part;
 pub mod markdown;
 pub mod matcher;
 #[cfg(feature = "html")]
@@ -29,10 +34,15 @@ pub mod plain;
 pub(crate) mod promises;
 pub mod query;
 pub mod redact;
+#[cfg(feature = "http")]
+pub mod rest;
 mod scratch;
+pub mod splice;
 pub mod toml;
 pub mod toon;
 pub mod uri;
+#[cfg(feature = "shared")]
+pub mod wire;
 pub mod yaml;
 
 #[cfg(test)]
@@ -52,8 +62,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "arguments", check: arguments::arguments },
     Target { name: "changeset", check: changeset::changeset },
     Target { name: "config", check: config::config },
+    Target { name: "conversation", check: conversation::conversation },
     Target { name: "database", check: database::database },
     Target { name: "entries", check: entries::entries },
+    Target { name: "export", check: export::export },
+    Target { name: "foreign", check: foreign::foreign },
     Target { name: "frame", check: frame::frame },
     #[cfg(feature = "html")]
     Target { name: "html", check: html::html },
@@ -63,6 +76,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "json", check: json::json },
     Target { name: "ledger", check: ledger::ledger },
     Target { name: "link", check: link::link },
+    #[cfg(feature = "shared")]
+    Target { name: "log_part", check: log_part::log_part },
     Target { name: "markdown", check: markdown::markdown },
     Target { name: "matcher", check: matcher::matcher },
     #[cfg(feature = "html")]
@@ -71,8 +86,13 @@ pub const TARGETS: &[Target] = &[
     Target { name: "plain", check: plain::plain },
     Target { name: "query", check: query::query },
     Target { name: "redact", check: redact::redact },
+    #[cfg(feature = "http")]
+    Target { name: "rest", check: rest::rest },
+    Target { name: "splice", check: splice::splice },
     Target { name: "toml", check: toml::toml },
     Target { name: "toon", check: toon::toon },
     Target { name: "uri", check: uri::uri },
+    #[cfg(feature = "shared")]
+    Target { name: "wire", check: wire::wire },
     Target { name: "yaml", check: yaml::yaml },
 ];

@@ -33,6 +33,8 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{Output, Query};
 use changed_resources::ChangeWatch;
+#[cfg(any(test, fuzzing))]
+pub(crate) use plain::answer as answer_plain;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.

@@ -1,4 +1,4 @@
-//! Counts the instructions of the three hot paths, which are the same on every machine.
+//! Counts the instructions of the hot paths, which are the same on every machine.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::questions::Question;
 use crate::table::Figure;
 use crate::{Outcome, floor};
 
-/// Searches and fetches whose mean is taken.
+/// Searches, fetches and writes whose mean is taken.
 const CALLS: usize = 20;
 
 /// Counts of instructions, in millions.
@@ -25,7 +25,7 @@ struct Counted {
     of_sqlite: f64,
 }
 
-/// Counts the instructions of compiling `notes`, and of a search and a fetch in the result.
+/// Counts the instructions of compiling `notes`, and of a search, a fetch and a write in the result.
 pub(crate) fn figures(notes: &Path, dir: &Path, asked: &[Question]) -> Outcome<Vec<Figure>> {
     let sqlite = sqlite_symbols()?;
     let (out, db) = (dir.join("callgrind.out"), dir.join("callgrind.db"));
@@ -57,6 +57,9 @@ pub(crate) fn figures(notes: &Path, dir: &Path, asked: &[Question]) -> Outcome<V
     };
     let search = mean(served("MemorySearch", &searches)?);
     let fetch = mean(served("MemoryFetch", &fetches)?);
+    let write = |it: &Question| json!({ "payload": format!("Noted: {}.", it.text) });
+    let writes: Vec<Value> = asked.iter().take(CALLS).map(write).collect();
+    let write = mean(served("MemoryWrite", &writes)?);
     let figure = |what: &str, it: Counted| {
         Figure::new(&format!("{what} / SQLite's own"), "10⁶", it.all).beside(it.of_sqlite)
     };
@@ -65,6 +68,7 @@ pub(crate) fn figures(notes: &Path, dir: &Path, asked: &[Question]) -> Outcome<V
         figure("start to end of a server", idle),
         figure("search, mean", search),
         figure("fetch, mean", fetch),
+        figure("write, mean", write),
     ])
 }
 

@@ -1,11 +1,12 @@
 //! Import and export of typed memories as files of the agent memory format.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, typed};
+use crate::ingest::scan;
 use crate::maintenance::transfer::{AtomicFolder, IfExists, TransferError};
 use crate::memory::typed::{
     ARCHIVE, ExportedFile, FILES, INDEX, MemoryExport, MemoryFile, MemoryImport, read_lines,
@@ -40,7 +41,7 @@ pub(super) fn import(
     }
     let mut lines = Vec::new();
     for file in &files {
-        let opened = File::open(folder.join(&file.path));
+        let opened = scan::open_regular(&folder.join(&file.path));
         opened
             .and_then(|it| read_lines(&mut BufReader::new(it), &file.shown, file.of, &mut lines))
             .map_err(|error| cannot_read(&file.shown, &error))?;

@@ -1,11 +1,11 @@
 //! Settings of the person who runs the program: the environment, and a file of their own.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{CommandError, variable};
+use crate::ingest::scan;
 use crate::settings::config::{
     CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, MemorySettings, UserConfig,
 };
@@ -98,13 +98,9 @@ fn user_file() -> Option<PathBuf> {
     Some(folder?.join(USER_FILE))
 }
 
-fn read(path: &PathBuf) -> std::io::Result<String> {
-    // A pipe is not waited for.
-    if !path.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
-    }
+fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(CONFIG_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    scan::open_regular(path)?.take(CONFIG_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
 }
 

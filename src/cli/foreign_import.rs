@@ -1,6 +1,6 @@
 //! `remindb import --from NAME PATH`: adds what another program remembers, once.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
     ForeignFile, ForeignNotes, ForeignReader, ForeignSource, SessionFacts, add_session,
 };
+use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
 use crate::memory::Memory;
 use crate::memory::imported::{ImportMode, NotesImport};
@@ -22,6 +23,9 @@ const STEP_BYTES: usize = 32 * 1024 * 1024;
 
 /// Folders below one another, at most.
 const DEPTH_MAX: usize = 32;
+
+/// Bytes of a file that names a project, at most.
+const PROJECT_BYTES_MAX: u64 = 4_096;
 
 /// The database of a program that keeps one.
 const OPENCODE: (&str, &str) = ("opencode", "opencode.db");
@@ -143,7 +147,7 @@ fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut ForeignNo
     let project = project.as_deref();
     let file = ForeignFile { path: &found.below, shown: &shown, project, source };
     let Some(reader) = found.reader else { return read_opencode(&file, &found.path, notes) };
-    match File::open(&found.path) {
+    match scan::open_regular(&found.path) {
         Ok(opened) => reader(&file, &mut BufReader::new(opened), notes),
         Err(error) => notes.refuse(&shown, error),
     }
@@ -152,8 +156,7 @@ fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut ForeignNo
 /// Returns the project of a session of Gemini CLI, which a file above it names.
 fn project_of(session: &Path) -> Option<String> {
     let named = session.parent()?.parent()?.join(".project_root");
-    let is_short = fs::metadata(&named).is_ok_and(|it| it.len() <= 4_096);
-    let path = is_short.then(|| fs::read_to_string(named).ok()).flatten()?;
+    let path = scan::read_regular_text(&named, PROJECT_BYTES_MAX).ok()?;
     Some(path.trim().to_owned()).filter(|it| !it.is_empty())
 }
 

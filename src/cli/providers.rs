@@ -1,11 +1,11 @@
 //! The providers that the user's own settings name, with their keys from environment or files.
 
-use std::fs::File;
-use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::environment::user_config;
 use super::{CommandError, Context, variable};
+use crate::ingest::scan;
 use crate::providers::{Provider, ProviderJob, ProviderKey, ProviderParts, Providers};
 use crate::settings::config::{ProviderSettings, SourceSettings};
 
@@ -71,14 +71,5 @@ fn key(source: &SourceSettings) -> Result<Option<ProviderKey>, String> {
 }
 
 fn read(path: &str, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|it| it.to_string())?;
-    if !file.metadata().map_err(|it| it.to_string())?.is_file() {
-        return Err("it is no regular file".to_owned());
-    }
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|it| it.to_string())?;
-    match bytes.len() as u64 <= bytes_max {
-        true => Ok(bytes),
-        false => Err(format!("it is larger than {bytes_max} bytes")),
-    }
+    scan::read_regular(Path::new(path), bytes_max).map_err(|it| it.to_string())
 }

@@ -11,9 +11,12 @@ mod folder;
 mod graph;
 mod lines;
 mod session;
+#[cfg(test)]
+mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
+use std::mem;
 
 use graph::EntityGraph;
 pub(crate) use session::{SessionFacts, add_session};
@@ -47,6 +50,8 @@ pub(crate) struct ForeignNotes {
     /// Pieces that could not be read and are not named.
     pub(crate) n_unnamed: usize,
     keys: HashSet<String>,
+    /// The last number that a key got, where several notes have one.
+    numbers: HashMap<String, usize>,
     graph: EntityGraph,
 }
 
@@ -210,11 +215,17 @@ impl ForeignNotes {
         if note.texts.is_empty() && note.title.is_none() {
             return;
         }
-        let key = note.key.clone();
-        let mut nth = 2_usize;
-        while !self.keys.insert(note.key.clone()) {
-            note.key = format!("{key} ({nth})");
-            nth += 1;
+        if !self.keys.insert(note.key.clone()) {
+            let mut nth = self.numbers.get(&note.key).copied().unwrap_or(1);
+            let numbered = loop {
+                nth += 1;
+                let numbered = format!("{} ({nth})", note.key);
+                if self.keys.insert(numbered.clone()) {
+                    break numbered;
+                }
+            };
+            let key = mem::replace(&mut note.key, numbered);
+            self.numbers.insert(key, nth);
         }
         self.notes.push(note);
     }
@@ -229,7 +240,7 @@ impl ForeignNotes {
 
     /// Makes notes of the entities and relations.
     pub(crate) fn finish(&mut self) {
-        for note in std::mem::take(&mut self.graph).notes() {
+        for note in mem::take(&mut self.graph).notes() {
             self.add(note);
         }
     }

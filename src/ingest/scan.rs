@@ -7,6 +7,7 @@
 
 mod beneath;
 mod passed_over;
+mod regular;
 mod replace;
 mod rules;
 
@@ -22,7 +23,8 @@ use crossbeam_channel::{Receiver, Sender};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use passed_over::{Listing, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
-pub(crate) use replace::{create_file, read_to_change, replace_file};
+pub(crate) use regular::{open_regular, read_regular, read_regular_text};
+pub(crate) use replace::{create_file, read_to_change, remove_file, replace_file};
 pub(crate) use rules::{Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;

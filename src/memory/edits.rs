@@ -101,10 +101,11 @@ impl Memory {
             batch.set_message(format!("write:{}", written[0].id));
             Ok((near, written))
         };
-        let ((near, written), commit) = match anchor {
-            None => self.change(|batch| write(batch, None))?,
-            Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
+        let outcome = match anchor {
+            None => self.change(|batch| write(batch, None)),
+            Some(id) => self.change_at(id, |batch, node| write(batch, Some(node))),
         };
+        let ((near, written), commit) = outcome.map_err(|it| in_file.put_back(it))?;
         let (text, structured) = self.report_written(&near, &written)?;
         Ok(self.answer(in_file.told(text), structured, commit))
     }
@@ -129,7 +130,7 @@ impl Memory {
             LABEL_CHARS_MAX,
         );
         let mut in_file = self.in_file();
-        let ((id, before), commit) = self.change_at(node_id, |batch, old| {
+        let outcome = self.change_at(node_id, |batch, old| {
             check_node_text(&old, "summary", content)?;
             batch.set_message(format!("summarize:{}", old.id));
             // An unchanged text is no summary and keeps its label.
@@ -142,7 +143,8 @@ impl Memory {
             }
             batch.set_temperature(old.key, temperature)?;
             Ok((old.id, old.token_count))
-        })?;
+        });
+        let ((id, before), commit) = outcome.map_err(|it| in_file.put_back(it))?;
         let text = in_file.told(format!("summarized node {id} ({before} → {after} tokens)"));
         let structured = json!({
             "node_id": id.to_string(),
@@ -161,7 +163,7 @@ impl Memory {
     pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
         let name = mode.as_str();
         let mut in_file = self.in_file();
-        let (id, commit) = self.change_at(node_id, |batch, old| {
+        let outcome = self.change_at(node_id, |batch, old| {
             let id = old.id;
             batch.set_message(format!("forget:{name}:{id}"));
             let children = batch.children_of(old.key)?;
@@ -181,7 +183,8 @@ impl Memory {
                 }
             }
             Ok(id)
-        })?;
+        });
+        let (id, commit) = outcome.map_err(|it| in_file.put_back(it))?;
         let n_affected = commit.counts.modified + commit.counts.removed;
         let text = format!("forgot node {id} (mode={name}, {n_affected} affected)");
         let text = in_file.told(text);

@@ -25,6 +25,16 @@ pub enum Error {
     Unavailable(String),
 }
 
+impl Error {
+    /// Returns the text without the claim that nothing was changed.
+    pub(crate) fn after_a_change(&self) -> String {
+        match self {
+            Error::Store(error) => error.after_a_change(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

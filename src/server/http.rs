@@ -59,7 +59,9 @@ use session::{HttpSession, HttpSessions};
 pub(crate) use guard::{BearerToken, Guard};
 pub(crate) use links::OneTimeLinks;
 #[cfg(any(test, fuzzing))]
-pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
+pub(crate) use {
+    body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError, route::plain_request,
+};
 
 /// Default address.
 pub(crate) const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);

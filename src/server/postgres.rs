@@ -16,3 +16,5 @@ pub(crate) use log_keeper::LogKeeper;
 pub(crate) use passwords::{PasswordSources, SecretPassword};
 pub(crate) use space_status::{SharedStatus, SpaceFacts, StandingOfReplica, facts_of};
 pub(crate) use space_url::SpaceUrl;
+#[cfg(any(test, fuzzing))]
+pub(crate) use wire::scripted::talk_to_scripted;

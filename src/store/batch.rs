@@ -337,7 +337,7 @@ impl<'a> Batch<'a> {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let made = params![self.compile_root, self.now.0];
-                self.tx.execute(BEGIN, made).doing("begin a snapshot")?;
+                self.tx.run(BEGIN, made, "begin a snapshot")?;
                 Ok(*self.snapshot.insert(self.tx.last_insert_rowid()))
             }
         }
@@ -362,7 +362,7 @@ impl<'a> Batch<'a> {
              WHERE snapshot = ?1";
         self.record_waiting_inserts()?;
         self.rebuild_indexes()?;
-        self.dirty_refs.settle(self.tx)?;
+        self.dirty_refs.settle_last(self.tx)?;
         self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {
             return Ok(None);

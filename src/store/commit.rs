@@ -6,6 +6,8 @@
 
 use rusqlite::{ErrorCode, Transaction, ffi};
 
+#[cfg(feature = "shared")]
+use super::SharedError;
 use super::{ErrorStep, StoreError};
 
 /// Commits, and distinguishes a failure that changed nothing from one that may have.
@@ -20,6 +22,18 @@ pub(crate) fn at_commit(error: StoreError) -> StoreError {
             StoreError::InDoubt { doing, source }
         }
         error => error,
+    }
+}
+
+impl StoreError {
+    /// Returns whether a write that failed with this may be kept after all.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        match self {
+            StoreError::InDoubt { .. } => true,
+            #[cfg(feature = "shared")]
+            StoreError::Shared(SharedError::InDoubt { .. }) => true,
+            _ => false,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, schema, wal_files};
 
 /// Page cache of the writing connection in KiB: while many nodes are inserted, and otherwise.
-const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
+const CACHE_OF_MANY_KIB: i64 = 20 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
 /// Page cache of a connection that reads or warms, in KiB: enough for one question.

@@ -240,6 +240,12 @@ impl DirtyRefs {
         std::mem::replace(self, settled).resolve(conn)
     }
 
+    /// Resolves everything noted, at the end of the write.
+    pub(super) fn settle_last(&mut self, conn: &Connection) -> Result<(), StoreError> {
+        let nothing = DirtyRefs::since(self.newest);
+        std::mem::replace(self, nothing).resolve(conn)
+    }
+
     fn resolve(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "
             WITH RECURSIVE inside (key) AS (

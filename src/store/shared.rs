@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, Transaction};
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use entry::rewrite_part;
 pub(crate) use entry::{EntryHash, LogPart};
 pub(crate) use place::{LogPlace, Replica, become_replica, leave_space, replica_of, set_space_url};
 pub(crate) use sequencer::{Sequencer, SpaceHead, Turn};

@@ -81,7 +81,7 @@ const fn get(
 }
 
 /// Answers a request.
-pub(super) fn answer(view: &ReadOnlyMemory, request: &PlainRequest) -> PlainReply {
+pub(crate) fn answer(view: &ReadOnlyMemory, request: &PlainRequest) -> PlainReply {
     let matches = |it: &&PlainPath| {
         it.parts.len() == request.path.len()
             && it.parts.iter().zip(&request.path).all(|(part, given)| *part == "*" || part == given)

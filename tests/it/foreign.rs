@@ -302,3 +302,41 @@ fn what_cannot_be_imported_says_why() {
     check(&["import", "--from", "mem0", "none.json", "--db", "memory.db"], 2, "cannot read");
     check(&["import", "x.jsonl", "--dry-run", "--db", "memory.db"], 2, "`--dry-run` is for");
 }
+
+#[test]
+#[cfg(unix)]
+fn pipes_and_devices_are_named_and_not_waited_for() {
+    let folder = Folder::new();
+    let pipe = |path: &str| {
+        let made = std::process::Command::new("mkfifo").arg(folder.path(path)).status().unwrap();
+        assert!(made.success());
+    };
+    pipe("pipe.json");
+    let run = |name: &str, path: &str| {
+        folder.run(["import", "--from", name, path, "--db", "memory.db"]).transcript()
+    };
+    expect![[r#"
+        imported notes of mem0: 0 added, 0 updated, 0 unchanged, 1 piece could not be read, no snapshot, to memory.db
+        ! pipe.json: it is no regular file
+        = 0
+    "#]]
+    .assert_eq(&run("mem0", "pipe.json"));
+    // The file that names the project of a session, beside it.
+    let session = r#"{"sessionId": "s", "messages": [{"type": "user", "content": "Why?"}]}"#;
+    folder.write("g/tmp/a/chats/session-1.json", session);
+    pipe("g/tmp/a/.project_root");
+    folder.write("g/tmp/b/chats/session-2.json", session.replace("\"s\"", "\"t\""));
+    std::os::unix::fs::symlink("/dev/zero", folder.path("g/tmp/b/.project_root")).unwrap();
+    expect![[r#"
+        imported notes of gemini-cli: 2 added, 0 updated, 0 unchanged, snapshot 1, to memory.db
+        = 0
+    "#]]
+    .assert_eq(&run("gemini-cli", "g"));
+    // A record of Remind is a file of its own.
+    folder.write("r/episodes/a.json", r#"{"record": {"id": "a", "content": "One."}}"#);
+    pipe("r/episodes/b.json");
+    std::os::unix::fs::symlink("/dev/zero", folder.path("r/episodes/c.json")).unwrap();
+    let ran = folder.run(["import", "--from", "remind", "r", "--db", "remind.db"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    assert!(ran.transcript().contains("2 "), "{}", ran.transcript());
+}

@@ -378,7 +378,7 @@ fn mistakes_are_lines_of_the_log() {
         prompt: standard input is no JSON object
         prompt: `old.db` is no SQLite database, not a remindb memory; name another file with --db
         session-end codex: the session has no transcript
-        session-end: the transcript is no regular file
+        session-end: cannot read the transcript: it is no regular file
         session-end: cannot read the transcript: No such file or directory (os error 2)
         session-end: the session has no id and no transcript
     "#]]

@@ -1,6 +1,5 @@
 //! Capture: keeps a note of a session, made of the transcript that the client names.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +8,7 @@ use super::{HookJob, WAIT};
 use crate::cli::args::HookEvent;
 use crate::cli::variable;
 use crate::ingest::conversation::Conversation;
+use crate::ingest::scan;
 use crate::memory::session_note::SessionCapture;
 use crate::model::clock::Millis;
 
@@ -118,16 +118,8 @@ fn pause() {
 /// Reads the beginning and the end of a regular file, without the lines in between.
 fn read_ends(path: &Path) -> Result<String, String> {
     let failed = |error: io::Error| format!("cannot read the transcript: {error}");
-    let irregular = || "the transcript is no regular file".to_owned();
-    // Opening a pipe would wait for somebody who writes.
-    if !path.metadata().map_err(failed)?.is_file() {
-        return Err(irregular());
-    }
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = scan::open_regular(path).map_err(failed)?;
     let meta = file.metadata().map_err(failed)?;
-    if !meta.is_file() {
-        return Err(irregular());
-    }
     let mut bytes = Vec::new();
     let tail = meta.len().saturating_sub(TAIL_BYTES_MAX);
     if HEAD_BYTES_MAX < tail {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::log_file::make_private_folder;
+use crate::ingest::scan;
 use crate::model::identity::ContentHash;
 
 /// Ids that a session remembers; beyond that the oldest are dropped.
@@ -110,7 +111,7 @@ impl StateFolder {
     }
 
     fn read<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Option<T> {
-        let file = fs::File::open(self.folder.as_ref()?.join(name)).ok()?;
+        let file = scan::open_regular(&self.folder.as_ref()?.join(name)).ok()?;
         let mut text = String::new();
         file.take(STATE_BYTES_MAX).read_to_string(&mut text).ok()?;
         serde_json::from_str(&text).ok()

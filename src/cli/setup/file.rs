@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::cli::CommandError;
+use crate::ingest::scan;
 
 /// Bytes of a settings file.
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -61,7 +62,7 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, Comm
         return Err(refused("read", path, "it is not a file"));
     }
     let mut bytes = Vec::new();
-    let file = File::open(&real).map_err(|error| failed("read", path, &error))?;
+    let file = scan::open_regular(&real).map_err(|error| failed("read", path, &error))?;
     let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| failed("read", path, &error))?;
     if FILE_BYTES_MAX < bytes.len() as u64 {
@@ -166,7 +167,7 @@ pub(super) fn remove(path: &Path, old: &str) -> Result<(), CommandError> {
 }
 
 fn check_same(path: &Path, old: Option<&str>) -> Result<(), CommandError> {
-    let now = match fs::read(path) {
+    let now = match scan::read_regular(path, FILE_BYTES_MAX) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed("read", path, &error)),

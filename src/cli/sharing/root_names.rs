@@ -1,7 +1,12 @@
 //! Names roots the same on every machine: as `--root` says, by the repository, or by the folder.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::ingest::scan;
+
+/// Bytes of a file of a repository, at most.
+const GIT_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Longest name of a root, in characters.
 const NAME_CHARS_MAX: usize = 200;
@@ -43,7 +48,7 @@ impl RootNames {
 /// Returns the origin of the repository that a folder is in, with the folder's place in it.
 fn of_repository(path: &Path) -> Option<String> {
     let top = path.ancestors().find(|it| it.join(".git").exists())?;
-    let config = fs::read_to_string(git_folder(&top.join(".git"))?.join("config")).ok()?;
+    let config = read(&git_folder(&top.join(".git"))?.join("config")).ok()?;
     let origin = origin_in(&config)?;
     let below = path.strip_prefix(top).ok()?.to_string_lossy().replace('\\', "/");
     Some(if below.is_empty() { origin } else { format!("{origin}/{below}") })
@@ -54,12 +59,17 @@ fn git_folder(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
     }
-    let text = fs::read_to_string(git).ok()?;
+    let text = read(git).ok()?;
     let own = git.parent()?.join(text.strip_prefix("gitdir:")?.trim());
-    match fs::read_to_string(own.join("commondir")) {
+    match read(&own.join("commondir")) {
         Ok(common) => Some(own.join(common.trim())),
         Err(_) => Some(own),
     }
+}
+
+/// Reads a file of a repository, which may be a stranger's.
+fn read(path: &Path) -> io::Result<String> {
+    scan::read_regular_text(path, GIT_BYTES_MAX)
 }
 
 /// Returns the address of the remote `origin` as `host/path`, without a user or a password.

@@ -301,12 +301,23 @@ fn request_of<'a>(each: Each<'_, 'a>, text: String) {
 pub(super) fn without_additions(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for (open, close) in ADDED {
-        while let Some((before, rest)) = text.split_once(open) {
-            let after = rest.split_once(close).map_or("", |(_, after)| after);
-            text = Cow::Owned([before, after].concat());
+        if text.contains(open) {
+            text = Cow::Owned(without_between(&text, open, close));
         }
     }
     text
+}
+
+/// Removes what is between two tags, with the tags; without a last one, all that follows the first.
+fn without_between(text: &str, open: &str, close: &str) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once(open) {
+        left.push_str(before);
+        rest = inside.split_once(close).map_or("", |(_, after)| after);
+    }
+    left.push_str(rest);
+    left
 }
 
 /// Returns the command line that a tool was called with; `None` for other tools.

@@ -358,6 +358,16 @@ fn records() -> impl Strategy<Value = Value> {
     })
 }
 
+#[test]
+fn additions_leave_a_prompt_in_one_pass() {
+    let added = "<system-reminder>a</system-reminder>";
+    // Each is looked for behind the one before, so that many take no longer than their length.
+    let prompt = format!("Mend {}it{}.", added.repeat(40_000), added);
+    assert_eq!(typed_part(&prompt), "Mend it.");
+    assert_eq!(typed_part("Mend it.<system-reminder>and all that"), "Mend it.");
+    assert_eq!(typed_part("<hook_context>a</hook_context>Mend [remindb memory: x"), "Mend ");
+}
+
 proptest! {
     #[test]
     fn any_record_is_read_to_its_end(records in prop::collection::vec(records(), 0..6)) {

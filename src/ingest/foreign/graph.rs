@@ -1,7 +1,7 @@
 //! Entities and relations: one note an entity, with its observations as a list and its relations as
 //! links.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
 
 use serde_json::Value;
@@ -22,8 +22,21 @@ pub(super) struct EntityGraph {
 struct GraphEntity {
     kind: Option<String>,
     observations: Vec<String>,
+    /// The same, to find one.
+    observed: HashSet<String>,
     /// Each a line of Markdown after the dash; ids of others stand as they are.
     relations: Vec<GraphRelation>,
+}
+
+impl GraphEntity {
+    /// Adds what is not known yet.
+    fn observe(&mut self, observations: Vec<String>) {
+        for it in observations {
+            if self.observed.insert(it.clone()) {
+                self.observations.push(it);
+            }
+        }
+    }
 }
 
 /// A relation to another entity.
@@ -42,11 +55,7 @@ impl EntityGraph {
         if let Some(kind) = kind.filter(|it| !it.is_empty()) {
             entity.kind = Some(kind.to_owned());
         }
-        for it in observations {
-            if !entity.observations.contains(&it) {
-                entity.observations.push(it);
-            }
-        }
+        entity.observe(observations);
     }
 
     /// Says that other records call an entity by an id.
@@ -73,7 +82,7 @@ impl EntityGraph {
             let name = self.names.get(&id).cloned().unwrap_or(id);
             let known = self.known(&name);
             known.kind = known.kind.take().or(entity.kind);
-            known.observations.extend(entity.observations);
+            known.observe(entity.observations);
             known.relations.extend(entity.relations);
         }
         let EntityGraph { order, mut entities, names } = self;

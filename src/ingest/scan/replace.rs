@@ -52,6 +52,11 @@ pub(crate) fn create_file(root: &Path, path: &str, bytes: &[u8]) -> io::Result<O
     system::create(root, path, bytes)
 }
 
+/// Removes a file that still has the bytes `expected`; returns whether it had.
+pub(crate) fn remove_file(root: &Path, path: &str, expected: &[u8]) -> io::Result<bool> {
+    system::remove(root, path, expected)
+}
+
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {

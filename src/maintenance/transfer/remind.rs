@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::v03::{check_readable, copy_still, has_table};
 use super::{AtomicFile, IfExists, OnFile, TransferError};
+use crate::ingest::scan;
 use crate::store::ErrorStep;
 use crate::store::wal_files::with_suffix;
 
@@ -39,6 +41,9 @@ const VERSION_MAX: u64 = 4;
 
 /// Bytes of a file of JSON, at most.
 const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Bytes of a file with one record, at most.
+const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where the folder of records may be below the folder that is named.
 const PLACES: [&str; 3] = ["", "memory", ".remind/memory"];
@@ -71,7 +76,7 @@ impl RemindRecords {
         }
         let n_bytes = fs::metadata(source).on("read", source)?.len();
         let mut head = [0; SQLITE.len()];
-        let mut file = fs::File::open(source).on("read", source)?;
+        let mut file = scan::open_regular(source).on("read", source)?;
         if std::io::Read::read_exact(&mut file, &mut head).is_ok() && head == *SQLITE {
             return RemindRecords::of_database(source, db);
         }
@@ -79,7 +84,10 @@ impl RemindRecords {
             let what = format!("`{}` has {n_bytes} bytes", source.display());
             return Err(TransferError::Refused(format!("{what}; at most {FILE_BYTES_MAX} fit")));
         }
-        RemindRecords::of_export(&fs::read(source).on("read", source)?, source)
+        RemindRecords::of_export(
+            &scan::read_regular(source, FILE_BYTES_MAX).on("read", source)?,
+            source,
+        )
     }
 
     /// Returns the records of a list.
@@ -148,7 +156,19 @@ impl RemindRecords {
             paths.retain(|it| it.extension().is_some_and(|it| it == "json"));
             paths.sort();
             for path in paths {
-                let bytes = fs::read(&path).on("read", &path)?;
+                let bytes = match scan::read_regular(&path, RECORD_BYTES_MAX) {
+                    // A pipe, or too large for a record.
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::InvalidInput | ErrorKind::FileTooLarge
+                        ) =>
+                    {
+                        records.n_unreadable += 1;
+                        continue;
+                    }
+                    read => read.on("read", &path)?,
+                };
                 match serde_json::from_slice::<Value>(&bytes) {
                     Ok(mut file) => records.add(name, file["record"].take()),
                     Err(_) => records.n_unreadable += 1,

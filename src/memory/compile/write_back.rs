@@ -4,14 +4,17 @@
 //! candidate is parsed as a compile would, and must read as the change and nothing else. Then the
 //! file is replaced in one step, and its nodes are updated as a compile of it would, in the same
 //! transaction, so that the next one finds nothing. The file goes first: after a kill in between,
-//! it has the words, and a compile brings them.
+//! it has the words, and a compile brings them. A transaction that fails puts the file back.
 //!
 //! Whatever is in the way is a reason, and the change stays an overlay.
 
 mod splice;
+#[cfg(any(test, fuzzing))]
+mod spliced;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,6 +22,8 @@ use std::sync::Arc;
 
 pub(crate) use splice::FileEdit;
 use splice::{Candidate, SourceText};
+#[cfg(any(test, fuzzing))]
+pub(crate) use spliced::{EditKind, splice_text};
 
 use super::overlay;
 use super::work::{FileWork, ParsedFile};
@@ -49,6 +54,16 @@ pub(crate) struct WriteBack {
     root: PathBuf,
     workspace: Arc<Workspace>,
     now: Millis,
+    /// The file that was changed for a transaction that may still fail.
+    changed: RefCell<Option<ChangedFile>>,
+}
+
+/// A file that was replaced or created.
+struct ChangedFile {
+    path: String,
+    /// Its bytes before; `None`: it is new.
+    before: Option<Vec<u8>>,
+    after: Vec<u8>,
 }
 
 /// The outcome of a change.
@@ -90,7 +105,25 @@ impl WriteBack {
     /// Returns the folder at `root` as one that takes what agents write.
     pub(crate) fn new(root: &Path, workspace: Arc<Workspace>, now: Millis) -> WriteBack {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        WriteBack { root, workspace, now }
+        WriteBack { root, workspace, now, changed: RefCell::new(None) }
+    }
+
+    /// Puts a file back as it was before the change of a transaction that failed; returns its path
+    /// where that cannot be.
+    ///
+    /// A file that a person has saved since is left as it is.
+    pub(crate) fn put_back(&self) -> Option<String> {
+        let ChangedFile { path, before, after } = self.changed.take()?;
+        let put = match before {
+            Some(before) => {
+                scan::replace_file(&self.root, &path, (&after, &before)).map(|it| it.is_some())
+            }
+            None => scan::remove_file(&self.root, &path, &after),
+        };
+        if let Err(error) = &put {
+            log::warn!("`{path}` cannot be put back: {error}");
+        }
+        (!put.unwrap_or(false)).then_some(path)
     }
 
     fn redactor(&self) -> &Redactor {
@@ -134,7 +167,11 @@ impl WriteBack {
         }
         let replaced = scan::replace_file(&self.root, &path, (&file.bytes, &change.bytes));
         match replaced {
-            Ok(Some(stat)) => self.land(batch, file, change, (idx, edit, stat)),
+            Ok(Some(stat)) => {
+                let (before, after) = (Some(file.bytes.clone()), change.bytes.clone());
+                self.changed.replace(Some(ChangedFile { path, before, after }));
+                self.land(batch, file, change, (idx, edit, stat))
+            }
             Ok(None) => kept("changed since it was compiled".to_owned()),
             Err(error) => kept(format!("cannot be written: {error}")),
         }
@@ -286,6 +323,8 @@ impl WriteBack {
                 Ok(None) => continue,
                 Err(error) => return kept(&path, &format!("cannot be written: {error}")),
             };
+            let changed = ChangedFile { path: path.clone(), before: None, after: bytes };
+            self.changed.replace(Some(changed));
             let file = match batch.file_row(root, &path)? {
                 Some(row) => row.id,
                 None => batch.add_file(root, &path, stat)?,

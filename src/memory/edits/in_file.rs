@@ -84,6 +84,19 @@ impl InFile {
         }
     }
 
+    /// Puts the file back after a write that failed, so that nothing was changed, as its error
+    /// says. A write in doubt may be kept: its words stay in the file.
+    pub(super) fn put_back(&self, error: Error) -> Error {
+        let is_in_doubt = matches!(&error, Error::Store(it) if it.is_in_doubt());
+        match self.folder.as_ref().filter(|_| !is_in_doubt).and_then(WriteBack::put_back) {
+            None => error,
+            Some(path) => Error::Unavailable(format!(
+                "{}; {path} has the words already, and the next compile brings them",
+                error.after_a_change()
+            )),
+        }
+    }
+
     /// Returns a reply that ends with the reason why a change is not in the folder.
     pub(super) fn told(&self, mut reply: String) -> String {
         if let Some(why) = &self.kept {

@@ -119,7 +119,7 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
 }
 
 /// Reads a request of the plain interface by its head; `None` where an escape in it is wrong.
-pub(super) fn plain_request(head: &RequestHead) -> Option<PlainRequest> {
+pub(crate) fn plain_request(head: &RequestHead) -> Option<PlainRequest> {
     let target = head.target.split_once('?').map_or("", |(_, query)| query);
     let target = target.split('#').next().unwrap_or_default();
     let path = head.path().strip_prefix(PLAIN)?.split('/').map(|it| unescape(it, '/'));

@@ -350,10 +350,15 @@ impl LogKeeper {
                 Ok(mut rows) => {
                     let entries = rows.swap_remove(3);
                     let head = self.one(rows.swap_remove(2), sql::read_head).map_err(in_doubt)?;
-                    let is_entry = |row: &WireRow| row[0].as_deref() == Some(&place.hash.0[..]);
+                    let is_entry = |row: &WireRow| {
+                        row.first().is_some_and(|it| it.as_deref() == Some(&place.hash.0[..]))
+                    };
                     return Ok(head.place == *place || entries.iter().any(is_entry));
                 }
-                Err(error) => log::debug!("the look at a lost commit failed: {}", error.why()),
+                Err(error) => {
+                    log::debug!("the look at a lost commit failed: {}", error.why());
+                    let _ = crossbeam_channel::never::<()>().recv_timeout(PAUSE);
+                }
             }
         }
         Err(SharedError::InDoubt { server: server() })

@@ -2,9 +2,14 @@
 
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::space_url::SpaceUrl;
+use crate::ingest::scan;
+
+/// Bytes of a password file, at most.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A password, which no message shows.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -39,7 +44,14 @@ impl PasswordSources {
             return given.clone();
         }
         let Some(path) = &self.file else { return SecretPassword::default() };
-        let Ok(text) = fs::read_to_string(path) else { return SecretPassword::default() };
+        let text = match scan::read_regular_text(path, FILE_BYTES_MAX) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return SecretPassword::default(),
+            Err(error) => {
+                log::warn!("`{}` is not used: {error}", path.display());
+                return SecretPassword::default();
+            }
+        };
         if is_open_to_others(path) {
             log::warn!("`{}` is not used: other users can read it; chmod 600 it", path.display());
             return SecretPassword::default();

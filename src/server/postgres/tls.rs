@@ -1,19 +1,25 @@
 //! TLS over a socket: the server's certificate and name are verified, always.
 
 use std::io;
-use std::net::TcpStream;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
+use super::wire::TimedSocket;
+use crate::ingest::scan;
+
+/// Bytes of a file of certificates, at most.
+const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// An encrypted socket.
-pub(super) type TlsStream = StreamOwned<ClientConnection, TcpStream>;
+pub(super) type TlsStream = StreamOwned<ClientConnection, TimedSocket>;
 
 /// Encrypts a socket to a host; `roots` is a file of certificates in place of the usual ones.
 pub(super) fn encrypt(
-    stream: TcpStream,
+    stream: TimedSocket,
     host: &str,
     roots: Option<&str>,
 ) -> Result<TlsStream, String> {
@@ -22,7 +28,9 @@ pub(super) fn encrypt(
         None => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
         Some(path) => {
             let why = |error: &dyn std::fmt::Display| format!("cannot read `{path}`: {error}");
-            for certificate in CertificateDer::pem_file_iter(path).map_err(|it| why(&it))? {
+            let pem = scan::read_regular(Path::new(path), CERTIFICATES_BYTES_MAX);
+            let pem = pem.map_err(|it| why(&it))?;
+            for certificate in CertificateDer::pem_slice_iter(&pem) {
                 let certificate = certificate.map_err(|it| why(&it))?;
                 store.add(certificate).map_err(|it| why(&it))?;
             }

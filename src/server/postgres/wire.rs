@@ -1,5 +1,11 @@
 //! A connection to PostgreSQL: one socket, the extended protocol in pipelines, SCRAM, deadlines.
 
+#[cfg(any(test, fuzzing))]
+pub(super) mod scripted;
+#[cfg(test)]
+mod tests;
+mod timed_socket;
+
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -8,16 +14,20 @@ use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
 use postgres_protocol::authentication::sasl;
-use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Message};
+use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
 use super::passwords::SecretPassword;
 use super::space_url::{Encryption, SpaceUrl};
 use super::tls::{self, TlsStream};
 use crate::model::clock::{Clock, Stopwatch};
+pub(super) use timed_socket::TimedSocket;
 
 /// Milliseconds until a connection is made.
 const CONNECT_MS: i64 = 4_000;
+
+/// Bytes of an answer, at most: of one message, and of the rows of a call.
+const ANSWER_BYTES_MAX: usize = 1 << 30;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -86,15 +96,19 @@ pub(super) type Statement<'a> = (&'a str, Vec<Param<'a>>);
 /// The socket, in the clear or not.
 #[derive(Debug)]
 enum Socket {
-    Plain(TcpStream),
+    Plain(TimedSocket),
     Tls(Box<TlsStream>),
+    #[cfg(any(test, fuzzing))]
+    Scripted(scripted::ScriptedServer),
 }
 
 impl Socket {
-    fn tcp(&self) -> &TcpStream {
+    fn wait_at_most(&mut self, wait_ms: i64) {
         match self {
-            Socket::Plain(it) => it,
-            Socket::Tls(it) => &it.sock,
+            Socket::Plain(it) => it.wait_at_most(wait_ms),
+            Socket::Tls(it) => it.sock.wait_at_most(wait_ms),
+            #[cfg(any(test, fuzzing))]
+            Socket::Scripted(_) => (),
         }
     }
 
@@ -102,6 +116,8 @@ impl Socket {
         match self {
             Socket::Plain(it) => it.read(into),
             Socket::Tls(it) => it.read(into),
+            #[cfg(any(test, fuzzing))]
+            Socket::Scripted(it) => it.read(into),
         }
     }
 
@@ -109,6 +125,8 @@ impl Socket {
         match self {
             Socket::Plain(it) => it.write_all(bytes),
             Socket::Tls(it) => it.write_all(bytes).and_then(|()| it.flush()),
+            #[cfg(any(test, fuzzing))]
+            Socket::Scripted(_) => Ok(()),
         }
     }
 }
@@ -119,8 +137,6 @@ pub(super) struct Wire {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
-    watch: Stopwatch,
-    deadline_ms: i64,
     has_news: bool,
     /// Whether the server has notifications.
     pub(super) is_notifying: bool,
@@ -130,15 +146,9 @@ impl Wire {
     /// Connects and signs in.
     pub(super) fn connect(url: &SpaceUrl, password: &SecretPassword) -> Result<Wire, WireError> {
         let watch = Clock::System.stopwatch();
-        let mut wire = Wire {
-            socket: Socket::Plain(dial(url, &watch)?),
-            incoming: BytesMut::new(),
-            outgoing: BytesMut::new(),
-            watch,
-            deadline_ms: CONNECT_MS,
-            has_news: false,
-            is_notifying: true,
-        };
+        let stream = dial(url, &watch)?;
+        let left_ms = CONNECT_MS - watch.elapsed_ms();
+        let mut wire = Wire::of(Socket::Plain(TimedSocket::new(stream, left_ms)));
         if url.encryption == Encryption::Verified {
             wire = wire.encrypted(url)?;
         }
@@ -154,11 +164,15 @@ impl Wire {
         Ok(wire)
     }
 
+    fn of(socket: Socket) -> Wire {
+        let (incoming, outgoing) = (BytesMut::new(), BytesMut::new());
+        Wire { socket, incoming, outgoing, has_news: false, is_notifying: true }
+    }
+
     fn encrypted(mut self, url: &SpaceUrl) -> Result<Wire, WireError> {
         frontend::ssl_request(&mut self.outgoing);
         self.send()?;
         let mut answer = [0];
-        self.socket.tcp().set_read_timeout(Some(self.left()?))?;
         if self.socket.read(&mut answer)? != 1 || answer != *b"S" {
             let why = "it offers no TLS; `?sslmode=disable` does without, in a network you trust";
             return Err(WireError::Broken(why.to_owned()));
@@ -166,8 +180,6 @@ impl Wire {
         let Socket::Plain(plain) = self.socket else {
             return Err(WireError::Broken("encrypted twice".to_owned()));
         };
-        plain.set_write_timeout(Some(Duration::from_millis(CONNECT_MS.unsigned_abs())))?;
-        plain.set_read_timeout(Some(Duration::from_millis(CONNECT_MS.unsigned_abs())))?;
         let stream = tls::encrypt(plain, &url.host, url.root_certificates.as_deref())
             .map_err(WireError::Broken)?;
         Ok(Wire { socket: Socket::Tls(Box::new(stream)), ..self })
@@ -227,7 +239,7 @@ impl Wire {
         statements: &[Statement<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<WireRow>>, WireError> {
-        self.deadline_ms = self.watch.elapsed_ms() + wait_ms;
+        self.socket.wait_at_most(wait_ms);
         for (sql, params) in statements {
             frontend::parse("", sql, [], &mut self.outgoing)?;
             let formats = params.iter().map(|it| i16::from(!matches!(it, Param::Text(_))));
@@ -240,16 +252,29 @@ impl Wire {
             return Err(self.last_words().unwrap_or_else(|| error.into()));
         }
         let (mut all, mut rows, mut error) = (Vec::new(), Vec::new(), None);
+        let mut n_bytes = 0;
         loop {
             match self.receive()? {
-                Message::DataRow(body) => rows.push(row(&body)?),
+                Message::DataRow(body) => {
+                    n_bytes += body.buffer().len();
+                    if ANSWER_BYTES_MAX < n_bytes {
+                        return Err(too_large(n_bytes).into());
+                    }
+                    rows.push(row(&body)?);
+                }
                 Message::CommandComplete(_) | Message::EmptyQueryResponse => {
                     all.push(std::mem::take(&mut rows));
                 }
                 Message::ErrorResponse(body) => {
                     error.get_or_insert(server_error(body.fields()));
                 }
-                Message::ReadyForQuery(_) => return error.map_or(Ok(all), Err),
+                Message::ReadyForQuery(_) => {
+                    return match error {
+                        Some(error) => Err(error),
+                        None if all.len() == statements.len() => Ok(all),
+                        None => Err(out_of_place().into()),
+                    };
+                }
                 _ => (),
             }
         }
@@ -266,9 +291,9 @@ impl Wire {
 
     /// Waits for a notification, and returns whether there was one.
     pub(super) fn is_news_within(&mut self, wait_ms: i64) -> Result<bool, WireError> {
-        let until = self.watch.elapsed_ms() + wait_ms;
+        self.socket.wait_at_most(wait_ms);
         loop {
-            while let Some(message) = Message::parse(&mut self.incoming)? {
+            while let Some(message) = self.parsed()? {
                 match message {
                     Message::NotificationResponse(_) => self.has_news = true,
                     Message::ErrorResponse(body) => return Err(server_error(body.fields())),
@@ -278,7 +303,6 @@ impl Wire {
             if std::mem::take(&mut self.has_news) {
                 return Ok(true);
             }
-            self.deadline_ms = until;
             match self.fill() {
                 Ok(()) => (),
                 Err(error) if is_patient(&error) => return Ok(false),
@@ -287,23 +311,26 @@ impl Wire {
         }
     }
 
-    fn left(&self) -> io::Result<Duration> {
-        match self.deadline_ms - self.watch.elapsed_ms() {
-            left_ms if 0 < left_ms => Ok(Duration::from_millis(left_ms.unsigned_abs())),
-            _ => Err(ErrorKind::TimedOut.into()),
-        }
-    }
-
     fn send(&mut self) -> io::Result<()> {
-        self.socket.tcp().set_write_timeout(Some(self.left()?))?;
         self.socket.write_all(&self.outgoing)?;
         self.outgoing.clear();
         Ok(())
     }
 
+    /// Returns the next message once all of it is there. Memory is taken for bytes that came, not
+    /// for those that a message says it will have.
+    fn parsed(&mut self) -> io::Result<Option<Message>> {
+        let Some(header) = Header::parse(&self.incoming)? else { return Ok(None) };
+        let n_bytes = usize::try_from(header.len()).map_err(|_| out_of_place())? + 1;
+        if ANSWER_BYTES_MAX < n_bytes {
+            return Err(too_large(n_bytes));
+        }
+        if self.incoming.len() < n_bytes { Ok(None) } else { Message::parse(&mut self.incoming) }
+    }
+
     fn receive(&mut self) -> io::Result<Message> {
         loop {
-            match Message::parse(&mut self.incoming)? {
+            match self.parsed()? {
                 Some(Message::NotificationResponse(_)) => self.has_news = true,
                 Some(message) => return Ok(message),
                 None => self.fill()?,
@@ -313,7 +340,6 @@ impl Wire {
 
     fn fill(&mut self) -> io::Result<()> {
         let mut bytes = [0; READ_BYTES];
-        self.socket.tcp().set_read_timeout(Some(self.left()?))?;
         match self.socket.read(&mut bytes)? {
             0 => Err(ErrorKind::UnexpectedEof.into()),
             n_bytes => {
@@ -372,6 +398,11 @@ fn server_error(mut fields: ErrorFields<'_>) -> WireError {
         }
     }
     WireError::Server { code, message }
+}
+
+fn too_large(n_bytes: usize) -> io::Error {
+    let what = format!("an answer of {n_bytes} bytes, more than {ANSWER_BYTES_MAX}");
+    io::Error::new(ErrorKind::InvalidData, what)
 }
 
 fn out_of_place() -> io::Error {

@@ -12,7 +12,9 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kinds::is_uuid;
 use crate::model::order_keys;
 use crate::store::columns::Sql;
-use crate::store::{FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
+use crate::store::{
+    ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError,
+};
 
 /// The path in the birth ids of agents' nodes.
 const BIRTH_PATH: &str = "mcp:write";
@@ -111,14 +113,17 @@ impl Batch<'_> {
         data: &NodeData<'_>,
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
+        const EXISTS: &str = "SELECT 1 FROM node WHERE id = ?1";
+        let doing = "find a node";
         let mut found = Vec::new();
+        let mut exists = self.tx.prepared(EXISTS, doing)?;
+        // A forgotten one leaves a gap.
         for ordinal in (0..=u32::MAX).take(n_max) {
-            match self.find(agent_node_id(data, ordinal))? {
-                Some(stored) if stored.source_hash.is_none() && stored.content == data.content => {
-                    found.push(stored);
-                }
-                // A forgotten one leaves a gap.
-                Some(_) | None => (),
+            let id = agent_node_id(data, ordinal);
+            if exists.exists([id.to_string()]).doing(doing)? {
+                let is_it =
+                    |it: &NodeRecord| it.source_hash.is_none() && it.content == data.content;
+                found.extend(self.find(id)?.filter(is_it));
             }
         }
         Ok(found)

@@ -6,10 +6,15 @@
 //! every shared row is deleted first, as an image does. Numbers are little-endian; texts and bytes
 //! have their length before them.
 
+#[cfg(any(test, fuzzing))]
+mod rewritten;
+
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
 
 use crate::store::StoreError;
+#[cfg(any(test, fuzzing))]
+pub(crate) use rewritten::rewrite_part;
 
 const FORM: u8 = 1;
 const TABLE: u8 = b'T';

@@ -1,5 +1,7 @@
 //! Tests the names of roots.
 
+use std::fs;
+
 use super::*;
 
 fn repository(folder: &Path, url: &str) {

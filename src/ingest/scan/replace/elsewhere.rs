@@ -42,6 +42,15 @@ pub(super) fn create(root: &Path, path: &str, bytes: &[u8]) -> io::Result<Option
     }
 }
 
+pub(super) fn remove(root: &Path, path: &str, expected: &[u8]) -> io::Result<bool> {
+    let (full, _) = places(root, path)?;
+    let is_it = read_to_change(root, path).is_ok_and(|it| it == expected);
+    if is_it {
+        fs::remove_file(full)?;
+    }
+    Ok(is_it)
+}
+
 /// Returns the full paths of a file and of its draft, in a folder that is behind no link.
 fn places(root: &Path, path: &str) -> io::Result<(PathBuf, PathBuf)> {
     let root = root.canonicalize()?;
@@ -57,5 +66,9 @@ fn places(root: &Path, path: &str) -> io::Result<(PathBuf, PathBuf)> {
 
 fn write(draft: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(draft)?;
-    file.write_all(bytes).and_then(|()| file.sync_all())
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(draft);
+    }
+    written
 }

@@ -43,8 +43,13 @@ pub(super) fn replace(
         }
         let out = place.open(&draft)?.map(|it| bytes_of(&it)).transpose()?;
         if out.as_deref() == Some(expected) {
+            let synced = place.sync();
+            if synced.is_err() {
+                // An error says that the file is as it was.
+                place.rename(&draft, RenameFlags::EXCHANGE)?;
+            }
             place.remove(&draft);
-            return place.sync().map(|()| Some(stat));
+            return synced.map(|()| Some(stat));
         }
         if out.as_deref() == Some(bytes) {
             place.remove(&draft);
@@ -66,7 +71,13 @@ pub(super) fn create(root: &Path, path: &str, bytes: &[u8]) -> io::Result<Option
     let place = Place::of(root, path)?;
     let (draft, stat) = place.draft(bytes, None)?;
     match place.rename(&draft, RenameFlags::NOREPLACE) {
-        Ok(()) => place.sync().map(|()| Some(stat)),
+        Ok(()) => {
+            let synced = place.sync();
+            if synced.is_err() {
+                place.remove(&place.name);
+            }
+            synced.map(|()| Some(stat))
+        }
         Err(error) => {
             place.remove(&draft);
             if error == Errno::EXIST { Ok(None) } else { Err(error.into()) }
@@ -149,6 +160,17 @@ fn fill(file: &mut File, bytes: &[u8], like: Option<&Metadata>) -> io::Result<Fi
     file.write_all(bytes)?;
     file.sync_all()?;
     Ok(stat_of(&file.metadata()?))
+}
+
+pub(super) fn remove(root: &Path, path: &str, expected: &[u8]) -> io::Result<bool> {
+    let place = Place::of(root, path)?;
+    let found = place.open(&place.name)?.map(|it| bytes_of(&it)).transpose()?;
+    let is_it = found.as_deref() == Some(expected);
+    if is_it {
+        unlinkat(&place.folder, &place.name, AtFlags::empty())?;
+        place.sync()?;
+    }
+    Ok(is_it)
 }
 
 fn bytes_of(mut file: &File) -> io::Result<Vec<u8>> {

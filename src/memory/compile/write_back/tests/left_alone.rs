@@ -142,3 +142,35 @@ fn a_folder_without_the_setting_is_not_written_to() {
     assert!(!desk.path("agents").exists());
     desk.check_settled();
 }
+
+#[test]
+fn a_write_that_fails_leaves_the_file_as_it_was() {
+    let desk = Desk::with(NOTE);
+    let (heading, text) = (desk.id("Store"), desk.id("One writes."));
+    let before = desk.file("a.md");
+    let is_full = |n_pages: i64| {
+        let conn = desk.memory.writer.lock();
+        conn.pragma_update_and_check(None, "max_page_count", n_pages, |_| Ok(())).unwrap();
+    };
+    is_full(1);
+    // More than fits into the pages that there are.
+    let words = "Word. ".repeat(20_000);
+    let long = words.trim_end();
+    let write = |id: Option<&str>, mode| desk.memory.write(long, id, mode).unwrap_err();
+    for error in [
+        write(Some(&heading), WriteMode::Append),
+        write(Some(&text), WriteMode::Replace),
+        write(None, WriteMode::Auto),
+        desk.memory.summarize(&text, long, None).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("nothing was changed"), "{error}");
+    }
+    assert_eq!(desk.file("a.md"), before);
+    let agents: Vec<_> = fs::read_dir(desk.path("agents")).unwrap().collect();
+    assert!(agents.is_empty(), "{agents:?}");
+    is_full(1 << 30);
+    desk.check_settled();
+    assert!(desk.memory.write(long, Some(&heading), WriteMode::Append).is_ok());
+    assert!(desk.file("a.md").contains(long));
+    desk.check_settled();
+}

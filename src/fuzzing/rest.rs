@@ -1,0 +1,60 @@
+//! Requests of the plain interface with any path, query and body: each has a document, and none is
+//! a failure of the server.
+
+use std::cell::OnceCell;
+
+use serde_json::json;
+
+use super::scratch::ScratchFolder;
+use crate::mcp::PlainRequest;
+use crate::memory::Memory;
+use crate::memory::knowledge::RememberRequest;
+use crate::model::clock::{Clock, Millis};
+use crate::server::http::{RequestHead, plain_request};
+use crate::store::IfMissing;
+use crate::surface::answer_plain;
+
+thread_local! {
+    // The memory is closed before its folder goes.
+    static SERVED: OnceCell<(Memory, ScratchFolder)> = const { OnceCell::new() };
+}
+
+fn served() -> (Memory, ScratchFolder) {
+    let folder = ScratchFolder::new();
+    let clock = Clock::manual(Millis(1_795_428_000_000));
+    let memory = Memory::open_at(&folder.path("m.db"), IfMissing::Create, clock);
+    let memory = memory.expect("a new memory");
+    let items = json!({"items": [
+        {"content": "`Redis` was slow.", "topic": "Payments", "at": "2026-03-01"},
+        {"content": "We keep `Redis`.", "kind": "decision", "at": "2026-04-01"},
+    ]});
+    let request = RememberRequest::parse(items.as_object().expect("an object"));
+    memory.remember(request.expect("a sound request")).expect("it is kept");
+    (memory, folder)
+}
+
+/// Panics when the reply to a request violates an invariant. `data` is the request: a line of
+/// method and target, and below it the body.
+pub fn rest(data: &[u8]) {
+    let end = data.iter().position(|it| *it == b'\n').unwrap_or(data.len());
+    let (line, body) = (&data[..end], data.get(end + 1..).unwrap_or_default());
+    let Some(request) = request(line, body) else { return };
+    SERVED.with(|served_here| {
+        let (memory, _folder) = served_here.get_or_init(served);
+        let reply = answer_plain(&memory.read_only(), &request);
+        let why = &reply.document["error"];
+        match reply.status {
+            200 => assert!(why.is_null() && reply.document.is_object(), "{request:?}: {reply:?}"),
+            400 | 404 => assert!(why.as_str().is_some_and(|it| !it.is_empty()), "{reply:?}"),
+            405 => assert!(reply.allowed.is_some(), "{reply:?}"),
+            other => panic!("{other} for {request:?}: {}", reply.document),
+        }
+    });
+}
+
+fn request(line: &[u8], body: &[u8]) -> Option<PlainRequest> {
+    let (method, target) = line.split_at(line.iter().position(|it| *it == b' ')?);
+    let head = [method, b" /api/v1/", &target[1..], b" HTTP/1.1\r\nHost: localhost\r\n\r\n"];
+    let request = plain_request(&RequestHead::parse(&head.concat()).ok()?)?;
+    Some(PlainRequest { body: body.to_vec(), ..request })
+}
