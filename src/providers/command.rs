@@ -77,9 +77,7 @@ pub(super) fn ask(
     let outcome = outcome(&deadline, &mut program, &answer, &said);
     // Ends whatever still holds a pipe.
     drop(program);
-    for thread in [writing, reading, complaining] {
-        let _ = thread.join();
-    }
+    pipes::join_ended([writing, reading, complaining]);
     outcome
 }
 

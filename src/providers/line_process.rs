@@ -88,8 +88,6 @@ impl Drop for LineProcess {
     fn drop(&mut self) {
         self.texts = None;
         self.program = None;
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
+        pipes::join_ended(self.threads.drain(..));
     }
 }

@@ -3,8 +3,9 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use crate::text;
 
@@ -13,11 +14,33 @@ const TAIL_BYTES_MAX: usize = 2_048;
 /// Characters of a program's complaint that are repeated.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
+/// Time in which the threads of a program that was ended end, too, and between two looks.
+const END_WAIT: Duration = Duration::from_millis(500);
+const END_LOOK: Duration = Duration::from_millis(2);
+
 /// The other end of a pipe, and its thread.
 type PipeEnd<C> = io::Result<(C, JoinHandle<()>)>;
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("provider".to_owned()).spawn(work)
+}
+
+/// Joins the threads of a program that was ended, once they ended.
+///
+/// What it started in a session of its own was not ended, and may hold its pipes for ever. Their
+/// threads end with them, and nobody waits for that.
+pub(super) fn join_ended(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    let mut left = END_WAIT;
+    for thread in threads {
+        while !thread.is_finished() && !left.is_zero() {
+            let _ = never::<()>().recv_timeout(END_LOOK);
+            left = left.saturating_sub(END_LOOK);
+        }
+        match thread.is_finished() {
+            true => drop(thread.join()),
+            false => log::warn!("what a program started holds its pipes, and was not ended"),
+        }
+    }
 }
 
 /// Writes texts to a program until the sender is dropped.

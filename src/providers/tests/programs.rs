@@ -56,6 +56,40 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
     assert_eq!(stopped.complete(&prompt("What?"), &|_| true), Err(ProviderError::Stopped));
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_leaves_others_at_its_pipes_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let flag = dir.path().join("flag");
+    std::fs::write(&flag, "").unwrap();
+    // It leaves the group, keeps all three pipes, and goes on for as long as the file is there.
+    let stays = "while [ -e \"$0\" ]; do sleep 0.02; done";
+    let script = format!("setsid sh -c '{stays}' '{}' & echo '[1, 2]'; cat", flag.display());
+    let command = vec!["sh".to_owned(), "-c".to_owned(), script];
+    let (short, long) = (Duration::from_millis(100), Duration::from_secs(30));
+    let settings = SourceSettings { command, retries: 0, ..settings(ProviderKind::Command) };
+    let (sender, told) = crossbeam_channel::unbounded();
+    let ask = move || {
+        let provider = |job, timeout| {
+            let settings = SourceSettings { timeout, ..settings.clone() };
+            let (key, certificates) = (Ok(None), Ok(None));
+            Provider::new(ProviderParts { job, settings, key, certificates }).unwrap()
+        };
+        let completion = provider(ProviderJob::Completion, short);
+        let completed = completion.complete(&prompt("What?"), &at_once);
+        let vectors = provider(ProviderJob::Embeddings, long);
+        let embedded = vectors.embed(&[scrubbed("a")], &at_once);
+        drop(vectors);
+        sender.send((completed, embedded)).unwrap();
+    };
+    let asking = std::thread::Builder::new().spawn(ask).unwrap();
+    let outcome = told.recv_timeout(Duration::from_secs(60));
+    std::fs::remove_file(&flag).unwrap();
+    let late = ProviderError::Late(short);
+    assert_eq!(outcome, Ok((Err(late), Ok(vec![vec![1.0, 2.0]]))));
+    asking.join().unwrap();
+}
+
 fn parts_of_hanging() -> ProviderParts {
     let command = ["sh", "-c", "sleep 600 | sleep 600"].map(str::to_owned).to_vec();
     let timeout = Duration::from_millis(100);
