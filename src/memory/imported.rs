@@ -144,7 +144,7 @@ impl PreparedNote {
             let first = trees.first().and_then(|it| it.nodes.first());
             first.filter(|_| !is_one).map(|it| it.label.clone())
         });
-        let key = redactor.scrub(&note.key).text.into_owned();
+        let key = scrubber.scrub(&note.key);
         let mark = format!("{key}#{hash}");
         PreparedNote { key, mark, title, trees, n_secrets }
     }

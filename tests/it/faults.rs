@@ -223,6 +223,7 @@ fn a_few_faults_of_each_kind_lose_nothing_and_no_error_is_untrue() {
         all.add(command::sweep(case, 2));
     }
     all.add(server::sweep(1));
+    all.add(server::sweep_landing(1));
     all.assert_clean();
 }
 
@@ -255,6 +256,7 @@ mod long {
         let mut all = Tally::default();
         for (name, sweep) in [
             ("a failing call", server::sweep as fn(u64) -> Tally),
+            ("writes that land in files", server::sweep_landing),
             ("a step of the clock", server::step),
             ("a name that changes", names::sweep),
             ("a full file system", room::fill),

@@ -304,6 +304,19 @@ fn what_cannot_be_imported_says_why() {
 }
 
 #[test]
+fn a_secret_that_a_text_shows_is_not_in_the_key_of_its_note() {
+    let folder = Folder::new();
+    folder.write("m/facts.jsonl", r#"{"memory": "password: hunter2x", "id": "of hunter2x"}"#);
+    folder.ok(["import", "--from", "mem0", "m", "--db", "memory.db"]);
+    let key: String = folder
+        .database("memory.db")
+        .query_row("SELECT key_path FROM node WHERE key_path LIKE 'of %'", [], |row| row.get(0))
+        .unwrap();
+    assert!(!key.contains("hunter2x"), "{key}");
+    assert!(key.starts_with("of «redacted:"), "{key}");
+}
+
+#[test]
 #[cfg(unix)]
 fn pipes_and_devices_are_named_and_not_waited_for() {
     let folder = Folder::new();

@@ -1,15 +1,12 @@
 //! Short facts: the memories of mem0, one note each.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::lines::each_record;
+use super::lines::{each_record, whole_value};
 use super::session::minute;
 use super::{ForeignFile, ForeignNote, ForeignNotes};
-
-/// Bytes of a file that is one value.
-const VALUE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Keys under which a list of memories may lie.
 const LISTS: [&str; 3] = ["results", "memories", "items"];
@@ -23,10 +20,7 @@ const OWNERS: [(&str, &str); 4] =
 
 /// Reads what `get_all` returns, or an export of the platform.
 pub(super) fn read_mem0(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut ForeignNotes) {
-    let value: Value = match serde_json::from_reader(input.take(VALUE_BYTES_MAX)) {
-        Ok(value) => value,
-        Err(error) => return notes.refuse(file.shown, super::why(&error)),
-    };
+    let Some(value) = whole_value(file, input, notes) else { return };
     let lists = LISTS.iter().filter_map(|it| value.get(it)).chain([&value]);
     let Some(list) = lists.filter_map(Value::as_array).next() else {
         return notes.refuse(file.shown, "no list of memories under `results`");

@@ -1,10 +1,13 @@
-//! Lines of JSON: reads one record a line, and refuses the lines that are none.
+//! JSON: reads one record a line, or one value a file, and refuses what is none.
 
 use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
 use super::{ForeignFile, ForeignNotes, RECORD_LINE_BYTES_MAX};
+
+/// Bytes of a file that is one value; a value takes some times as much memory.
+const VALUE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Passes on each record, with its place as messages name it.
 pub(super) fn each_record(
@@ -42,6 +45,25 @@ pub(super) fn each_record(
             Err(error) => notes.refuse(&place, super::why(&error)),
         }
     }
+}
+
+/// Reads a file that is one value; `None` and a reason where it is none, or is too large.
+pub(super) fn whole_value(
+    file: &ForeignFile<'_>,
+    input: &mut dyn BufRead,
+    notes: &mut ForeignNotes,
+) -> Option<Value> {
+    let read = value_within(input, VALUE_BYTES_MAX);
+    read.map_err(|why| notes.refuse(file.shown, why)).ok()
+}
+
+/// Reads one value of at most `bytes_max`.
+pub(super) fn value_within(input: &mut dyn BufRead, bytes_max: u64) -> Result<Value, String> {
+    let mut limited = input.take(bytes_max);
+    serde_json::from_reader(&mut limited).map_err(|error| match limited.limit() {
+        0 => format!("it has more than {bytes_max} bytes"),
+        _ => super::why(&error),
+    })
 }
 
 /// Reads to the end of the line; returns false at the end of the file.

@@ -3,18 +3,15 @@
 //! The [`shapes`](crate::ingest::conversation) of the clients' records say what is a person's and
 //! what an agent's; prompts of the system, calls of tools and their output are left out.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::lines::each_record;
+use super::lines::{each_record, whole_value};
 use super::{ForeignFile, ForeignNote, ForeignNotes, spoken, stem};
 use crate::ingest::conversation::{SpokenText, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
-
-/// Bytes of a transcript that is one value.
-const VALUE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Facts about a session beside its words.
 #[derive(Clone, Debug, Default)]
@@ -47,10 +44,7 @@ pub(super) fn read_value(
     input: &mut dyn BufRead,
     notes: &mut ForeignNotes,
 ) {
-    let value: Value = match serde_json::from_reader(input.take(VALUE_BYTES_MAX)) {
-        Ok(value) => value,
-        Err(error) => return notes.refuse(file.shown, super::why(&error)),
-    };
+    let Some(value) = whole_value(file, input, notes) else { return };
     let mut facts = SessionFacts::default();
     facts.learn(&value);
     let messages = value.get("messages").and_then(Value::as_array);

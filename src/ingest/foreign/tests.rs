@@ -16,6 +16,17 @@ fn read(name: &str, path: &str, text: &str) -> ForeignNotes {
 }
 
 #[test]
+fn a_file_that_is_too_large_is_not_called_broken() {
+    let read = |text: &str| lines::value_within(&mut Cursor::new(text.as_bytes()), 8);
+    assert_eq!(read("[1, 2]"), Ok(serde_json::json!([1, 2])));
+    assert_eq!(read("[1, 2, 3]"), Err("it has more than 8 bytes".to_owned()));
+    assert_eq!(
+        read("[1, 2"),
+        Err("no JSON: EOF while parsing a list at line 1 column 5".to_owned())
+    );
+}
+
+#[test]
 fn many_notes_with_one_key_are_numbered() {
     const N_NOTES: usize = 30_000;
     let line = |id: &str| format!("{{\"memory\": \"One.\", \"id\": \"{id}\"}}\n");

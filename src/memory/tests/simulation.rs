@@ -108,6 +108,8 @@ impl Simulation {
     /// Runs one random operation, then all checks.
     pub(super) fn step(&mut self, nth: usize) {
         self.log.push("…".to_owned());
+        #[cfg(feature = "shared")]
+        self.begin_step_of_two();
         let node = self.node();
         if self.dice.one_in(5) {
             let entry = self.typed();
@@ -446,6 +448,8 @@ impl Simulation {
             let by = if attention == AccessKind::Read { 0.15 } else { 0.03 };
             heat.set(heat.now(attended) + by, attended);
         }
+        #[cfg(feature = "shared")]
+        self.note_read_of_two();
         format!("fetch {id}")
     }
 

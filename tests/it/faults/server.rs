@@ -4,19 +4,23 @@
 //! calls unchanged is not there. What it leaves in doubt may be.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::command::Place;
 use super::state::State;
 use super::{Fault, KINDS, Lasting, Shim, Tally};
-use crate::support::{Client, Folder, Ran};
+use crate::support::{Client, Folder, Ran, Reply};
 
 const ARGS: [&str; 6] = ["--source", "notes", "--tools", "all,memory", "--db", "m.db"];
 
 /// Only the first scan and those that a client asks for.
 const SELDOM: [&str; 2] = ["--rescan-interval", "1h"];
 const OFTEN: [&str; 2] = ["--rescan-interval", "20ms"];
+
+/// What agents write lands in the files of the folder.
+const LANDING: [&str; 3] = ["--rescan-interval", "1h", "--write-back"];
 
 /// A call, and the text that a state has after it.
 struct Call {
@@ -80,13 +84,15 @@ impl Stage {
         self.place().command(&args)
     }
 
-    /// Starts a server in a fresh copy, with the shim.
+    /// Starts a server in a fresh copy, with the shim. Calls about notes do not fail, unless what
+    /// agents write lands there.
     fn serve(&self, args: &[&str], set: impl FnOnce(&mut std::process::Command)) -> Client {
         self.place().renew();
+        let except = self.place().path(if args == LANDING { "none/" } else { "notes/" });
         let args = [&["serve"], args, &ARGS].concat();
         let mut command = self.command(&args);
-        let (work, notes) = (self.place().path(""), self.place().path("notes/"));
-        self.shim.attach(&mut command, &work, &notes, None);
+        let work = self.place().path("");
+        self.shim.attach(&mut command, &work, &except, None);
         set(&mut command);
         Client::of(&mut command)
     }
@@ -144,6 +150,27 @@ impl Stage {
                 complaints.push(format!("{tool}: {}", reply.text));
             }
         }
+        let notes = texts_in(&self.place().path("notes"));
+        for (call, reply) in CALLS.iter().zip(&replies) {
+            let is_unchanged = |it: &Reply| it.is_error && it.text.contains("nothing was changed");
+            // The one file that is there anyway.
+            let is_written = call.tool != "MemoryCompile" && notes.contains(call.effect);
+            if reply.as_ref().is_some_and(is_unchanged) && is_written {
+                complaints.push(format!("{} says nothing was changed, and a file was", call.tool));
+            }
+        }
+        complaints.extend(self.fails(&["compile", "notes", "--db", "m.db"]));
+        let rows = State::of(&self.place().path("m.db")).meaning;
+        for (call, _) in
+            CALLS.iter().zip(&replies).filter(|it| it.1.as_ref().is_some_and(|it| !it.is_error))
+        {
+            let is_it = |it: &&String| it.starts_with("node|") && it.contains(call.effect);
+            match rows.iter().filter(is_it).count() {
+                _ if call.effect.starts_with("pinned") => (),
+                1 => (),
+                n => complaints.push(format!("{n} nodes have `{}` after a compile", call.effect)),
+            }
+        }
         complaints.extend(self.fails(&["write", "At last.", "--db", "m.db"]));
         let n_refused = replies.iter().flatten().filter(|it| it.is_error).count();
         let outcome = match (replies.len(), n_refused) {
@@ -155,19 +182,41 @@ impl Stage {
     }
 }
 
+/// Returns all texts below a folder.
+fn texts_in(folder: &Path) -> String {
+    let mut texts = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => texts += &texts_in(&path),
+            false => texts += &fs::read_to_string(&path).unwrap(),
+        }
+    }
+    texts
+}
+
 /// Fails calls of a server, which is closed or killed at the end.
 pub(crate) fn sweep(n_each: u64) -> Tally {
+    swept(&SELDOM, n_each)
+}
+
+/// Fails calls of a server that puts what agents write into files.
+pub(crate) fn sweep_landing(n_each: u64) -> Tally {
+    swept(&LANDING, n_each)
+}
+
+fn swept(args: &[&str], n_each: u64) -> Tally {
     let mut tally = Tally::default();
     let Some(stage) = Stage::new() else { return tally };
-    let (_, complaints) = stage.play(stage.serve(&SELDOM, |_| ()), false);
+    let (_, complaints) = stage.play(stage.serve(args, |_| ()), false);
     assert!(complaints.is_empty(), "without a fault: {complaints:?}");
     let calls = stage.shim.calls();
     for (nth, fault) in Fault::sweep(&calls, n_each).into_iter().enumerate() {
         let is_killed = nth % 2 == 0;
         let (outcome, complaints) =
-            stage.play(stage.serve(&SELDOM, |command| fault.set(command)), is_killed);
+            stage.play(stage.serve(args, |command| fault.set(command)), is_killed);
         tally.note(stage.shim.was_met(fault), outcome, complaints, |it| {
-            format!("serve, killed={is_killed}: {fault:?}: {it}")
+            format!("serve {args:?}, killed={is_killed}: {fault:?}: {it}")
         });
     }
     tally

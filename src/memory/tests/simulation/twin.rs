@@ -1,6 +1,7 @@
 //! A simulation over two replicas: each operation runs on either, and both are checked.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Simulation;
@@ -19,6 +20,12 @@ pub(super) struct Twin {
     /// The heat of the other replica, which is its own, as its clock is.
     heat: BTreeMap<String, Heat>,
     attended: i64,
+    /// The heat of the present replica before the operation.
+    before: BTreeMap<String, Heat>,
+    /// Whether the operation only read: what it warmed is warm on that machine alone.
+    is_read: Cell<bool>,
+    /// Whether the operation published all pins.
+    is_published: Cell<bool>,
 }
 
 impl Simulation {
@@ -30,22 +37,55 @@ impl Simulation {
         simulation.memory = Some(space.open("a"));
         let memory = space.open("b");
         let names = ["a", "b"];
-        simulation.twin =
-            Some(Box::new(Twin { space, names, memory, heat: BTreeMap::new(), attended: 0 }));
+        let (heat, before) = (BTreeMap::new(), BTreeMap::new());
+        let (is_read, is_published) = (Cell::new(false), Cell::new(false));
+        let twin = Twin { space, names, memory, heat, attended: 0, before, is_read, is_published };
+        simulation.twin = Some(Box::new(twin));
         simulation
+    }
+
+    /// Notes the heat before an operation.
+    pub(super) fn begin_step_of_two(&mut self) {
+        let Some(twin) = &mut self.twin else { return };
+        twin.before = self.model.heat.clone();
+        twin.is_read.set(false);
+        twin.is_published.set(false);
+    }
+
+    /// Notes that an operation only reads.
+    pub(super) fn note_read_of_two(&self) {
+        if let Some(twin) = &self.twin {
+            twin.is_read.set(true);
+        }
     }
 
     /// Lets the other replica follow, checks it, and leaves one of both as the present one.
     #[track_caller]
     pub(super) fn end_step_of_two(&mut self) {
-        self.change_sides();
+        let changed = self.changed_pins();
+        self.change_sides(&changed);
         self.check();
         if self.dice.one_in(2) {
-            self.change_sides();
+            self.change_sides(&BTreeSet::new());
         }
     }
 
-    fn change_sides(&mut self) {
+    /// Returns the nodes whose pin, or whose temperature as pinned, the operation changed for all.
+    fn changed_pins(&self) -> BTreeSet<String> {
+        let Some(twin) = self.twin.as_ref().filter(|it| !it.is_read.get()) else {
+            return BTreeSet::new();
+        };
+        let is_changed = |(id, is): &(&String, &Heat)| match twin.before.get(*id) {
+            Some(was) if was.pinned == is.pinned => {
+                is.pinned && (twin.is_published.get() || was.temperature != is.temperature)
+            }
+            Some(_) => true,
+            None => is.pinned,
+        };
+        self.model.heat.iter().filter(is_changed).map(|(id, _)| id.clone()).collect()
+    }
+
+    fn change_sides(&mut self, changed: &BTreeSet<String>) {
         let Some(twin) = &mut self.twin else { return };
         twin.memory.sharing().unwrap().follow().unwrap();
         std::mem::swap(&mut twin.memory, self.memory.as_mut().unwrap());
@@ -54,7 +94,7 @@ impl Simulation {
         twin.names.reverse();
         self.model.follow();
         let attended = self.model.attended;
-        for (id, heat) in &mut self.model.heat {
+        for (id, heat) in self.model.heat.iter_mut().filter(|(id, _)| changed.contains(*id)) {
             let there = twin.heat[id];
             if there.pinned {
                 *heat = Heat {
@@ -82,8 +122,9 @@ impl Simulation {
 
     /// Publishes what changed the present replica past the log.
     pub(super) fn publish(&self) {
-        if self.twin.is_some() {
+        if let Some(twin) = &self.twin {
             self.memory().publish_image().unwrap();
+            twin.is_published.set(true);
         }
     }
 

@@ -57,7 +57,7 @@ fn memory_is_taken_for_what_came_and_not_for_what_is_announced() {
         (0x7fff_ffff, "an answer of 2147483648 bytes, more than 1073741824"),
         (0x8000_0000, "invalid message length: header length < 4"),
     ] {
-        let claim = [&[b'D'], &length.to_be_bytes()[..]].concat();
+        let claim = [b"D", &length.to_be_bytes()[..]].concat();
         let mut wire = scripted([signed_in().as_slice(), &claim]);
         let url = SpaceUrl::parse("postgres://ana@localhost/memory/team").unwrap();
         wire.sign_in(&url, &SecretPassword::of(String::new())).unwrap();
