@@ -51,7 +51,7 @@ pub(super) fn knowledge_settings(
 }
 
 /// Reads a file of settings of Remind. What is wrong in it is told, and ignored.
-fn remind_file(path: &PathBuf) -> KnowledgeSettings {
+fn remind_file(path: &Path) -> KnowledgeSettings {
     let (settings, wrong) = match read(path) {
         Ok(text) => KnowledgeSettings::of_remind(&text),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
