@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(read(&file, 4), "text");
         assert_eq!(read(&link, 4), "text");
         assert_eq!(read(&file, 3), "it is larger than 3 bytes");
-        for other in [&pipe, &dir.path().to_owned(), Path::new("/dev/zero")] {
+        for other in [pipe.as_path(), dir.path(), Path::new("/dev/zero")] {
             assert_eq!(read(other, 4), "it is no regular file", "{}", other.display());
         }
         fs::write(&file, b"\xff").unwrap();
