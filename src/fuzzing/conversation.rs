@@ -1,7 +1,7 @@
 //! Transcripts and prompts of any content: a digest of bounded size without control characters, and
 //! no part of a prompt that was not there.
 
-use crate::ingest::conversation::{Conversation, Digest, SecretScrubber, typed_part};
+use crate::ingest::conversation::{Conversation, DigestHeading, TranscriptRedactor, typed_part};
 use crate::ingest::redact::Redactor;
 use crate::text::tokens;
 
@@ -13,8 +13,8 @@ pub fn conversation(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     check_typed(&text);
     let redactor = Redactor::builtin();
-    let mut scrubber = SecretScrubber::new(vec![&redactor]);
-    let digest = Digest { head: "head", folder: "/home/ana" };
+    let mut scrubber = TranscriptRedactor::new(vec![&redactor]);
+    let digest = DigestHeading { head: "head", folder: "/home/ana" };
     let conversation = Conversation::read(&text);
     let Some((said, first)) = digest.of(&conversation, &mut scrubber) else { return };
     assert!(tokens::fits(&said, TOKENS_MAX), "{said}");

@@ -1,8 +1,8 @@
 //! Exported files of any content: every block is read, and what is printed of it is read back as it
 //! was. The same holds for the index of an exported folder.
 
-use crate::ingest::exported::{
-    ExportIndex, FILE_HEADER, NodeMarks, ParsedExport, parse_export, push_node,
+use crate::ingest::export_format::{
+    ExportIndex, ExportedMetadata, FILE_HEADER, ParsedExport, parse_export, push_node,
 };
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::Node;
@@ -31,7 +31,7 @@ pub fn export(data: &[u8]) {
     }
     let again = parse_export(&printed);
     assert_eq!(again.parsed.warnings, [], "{printed}");
-    let said = |nodes: Vec<Node>, marks: Vec<NodeMarks>| -> Vec<(Node, NodeMarks)> {
+    let said = |nodes: Vec<Node>, marks: Vec<ExportedMetadata>| -> Vec<(Node, ExportedMetadata)> {
         let plain = |it: Node| Node { span: 0..0, ..it };
         nodes.into_iter().map(plain).zip(marks).collect()
     };

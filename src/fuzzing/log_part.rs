@@ -1,6 +1,6 @@
 //! Parts of a shared log with any bytes: their steps end, and written again they are the same.
 
-use crate::store::shared::rewrite_part;
+use crate::store::replication::rewrite_part;
 
 /// Panics when `data` as a part of an entry violates an invariant.
 pub fn log_part(data: &[u8]) {

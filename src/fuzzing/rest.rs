@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use serde_json::json;
 
 use super::scratch::ScratchFolder;
-use crate::mcp::PlainRequest;
+use crate::mcp::RestRequest;
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;
 use crate::model::clock::{Clock, Millis};
@@ -52,9 +52,9 @@ pub fn rest(data: &[u8]) {
     });
 }
 
-fn request(line: &[u8], body: &[u8]) -> Option<PlainRequest> {
+fn request(line: &[u8], body: &[u8]) -> Option<RestRequest> {
     let (method, target) = line.split_at(line.iter().position(|it| *it == b' ')?);
     let head = [method, b" /api/v1/", &target[1..], b" HTTP/1.1\r\nHost: localhost\r\n\r\n"];
     let request = plain_request(&RequestHead::parse(&head.concat()).ok()?)?;
-    Some(PlainRequest { body: body.to_vec(), ..request })
+    Some(RestRequest { body: body.to_vec(), ..request })
 }

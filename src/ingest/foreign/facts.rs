@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::lines::{each_record, whole_value};
+use super::json_lines::{each_record, whole_value};
 use super::session::minute;
 use super::{ForeignFile, ForeignNote, ForeignNotes};
 

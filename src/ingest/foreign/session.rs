@@ -1,21 +1,21 @@
 //! Sessions of coding agents: one note a transcript, of what was asked and answered.
 //!
-//! The [`shapes`](crate::ingest::conversation) of the clients' records say what is a person's and
+//! The [records](crate::ingest::conversation) of the clients say what is a person's and
 //! what an agent's; prompts of the system, calls of tools and their output are left out.
 
 use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::lines::{each_record, whole_value};
+use super::json_lines::{each_record, whole_value};
 use super::{ForeignFile, ForeignNote, ForeignNotes, spoken, stem};
-use crate::ingest::conversation::{SpokenText, each_spoken};
+use crate::ingest::conversation::{ConversationMessage, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
 
 /// Facts about a session beside its words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SessionFacts {
+pub(crate) struct SessionMetadata {
     pub(crate) id: Option<String>,
     pub(crate) project: Option<String>,
     /// Day and minute, as authored in UTC.
@@ -29,7 +29,7 @@ pub(super) fn read_lines(
     input: &mut dyn BufRead,
     notes: &mut ForeignNotes,
 ) {
-    let mut facts = SessionFacts::default();
+    let mut facts = SessionMetadata::default();
     let mut spoken = Vec::new();
     each_record(file, input, notes, &mut |record, _, _| {
         facts.learn(&record);
@@ -45,7 +45,7 @@ pub(super) fn read_value(
     notes: &mut ForeignNotes,
 ) {
     let Some(value) = whole_value(file, input, notes) else { return };
-    let mut facts = SessionFacts::default();
+    let mut facts = SessionMetadata::default();
     facts.learn(&value);
     let messages = value.get("messages").and_then(Value::as_array);
     for record in messages.into_iter().flatten() {
@@ -59,13 +59,13 @@ pub(super) fn read_value(
 /// Adds the note of a session; one in which nothing was asked has none.
 pub(crate) fn add_session(
     file: &ForeignFile<'_>,
-    facts: SessionFacts,
-    said: Vec<SpokenText>,
+    facts: SessionMetadata,
+    said: Vec<ConversationMessage>,
     notes: &mut ForeignNotes,
 ) {
     let Some(first) = said.iter().find_map(|it| match it {
-        SpokenText::Request(text) => Some(text::label_of_text(text)),
-        SpokenText::Answer(_) => None,
+        ConversationMessage::Request(text) => Some(text::label_of_text(text)),
+        ConversationMessage::Answer(_) => None,
     }) else {
         return;
     };
@@ -85,8 +85,8 @@ pub(crate) fn add_session(
     let mut texts = vec![head.join(" ")];
     for it in said {
         texts.push(match it {
-            SpokenText::Request(text) => spoken("User", &text),
-            SpokenText::Answer(text) => spoken("Assistant", &text),
+            ConversationMessage::Request(text) => spoken("User", &text),
+            ConversationMessage::Answer(text) => spoken("Assistant", &text),
         });
     }
     let key = facts.id.clone().unwrap_or_else(|| stem(file.path).to_owned());
@@ -94,7 +94,7 @@ pub(crate) fn add_session(
     notes.add(ForeignNote { key, title: Some(title), texts, started: facts.started });
 }
 
-impl SessionFacts {
+impl SessionMetadata {
     /// Takes what a record says of the session and is not known yet.
     fn learn(&mut self, record: &Value) {
         const PARTS: [&str; 4] = ["payload", "info", "data", "path"];

@@ -133,7 +133,7 @@ impl Socket {
 
 /// A connection.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct PostgresConnection {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
@@ -142,13 +142,16 @@ pub(super) struct Wire {
     pub(super) is_notifying: bool,
 }
 
-impl Wire {
+impl PostgresConnection {
     /// Connects and signs in.
-    pub(super) fn connect(url: &SpaceUrl, password: &SecretPassword) -> Result<Wire, WireError> {
+    pub(super) fn connect(
+        url: &SpaceUrl,
+        password: &SecretPassword,
+    ) -> Result<PostgresConnection, WireError> {
         let watch = Clock::System.stopwatch();
         let stream = dial(url, &watch)?;
         let left_ms = CONNECT_MS - watch.elapsed_ms();
-        let mut wire = Wire::of(Socket::Plain(TimedSocket::new(stream, left_ms)));
+        let mut wire = PostgresConnection::of(Socket::Plain(TimedSocket::new(stream, left_ms)));
         if url.encryption == Encryption::Verified {
             wire = wire.encrypted(url)?;
         }
@@ -164,12 +167,12 @@ impl Wire {
         Ok(wire)
     }
 
-    fn of(socket: Socket) -> Wire {
+    fn of(socket: Socket) -> PostgresConnection {
         let (incoming, outgoing) = (BytesMut::new(), BytesMut::new());
-        Wire { socket, incoming, outgoing, has_news: false, is_notifying: true }
+        PostgresConnection { socket, incoming, outgoing, has_news: false, is_notifying: true }
     }
 
-    fn encrypted(mut self, url: &SpaceUrl) -> Result<Wire, WireError> {
+    fn encrypted(mut self, url: &SpaceUrl) -> Result<PostgresConnection, WireError> {
         frontend::ssl_request(&mut self.outgoing);
         self.send()?;
         let mut answer = [0];
@@ -182,7 +185,7 @@ impl Wire {
         };
         let stream = tls::encrypt(plain, &url.host, url.root_certificates.as_deref())
             .map_err(WireError::Broken)?;
-        Ok(Wire { socket: Socket::Tls(Box::new(stream)), ..self })
+        Ok(PostgresConnection { socket: Socket::Tls(Box::new(stream)), ..self })
     }
 
     fn sign_in(&mut self, url: &SpaceUrl, password: &SecretPassword) -> Result<(), WireError> {

@@ -1,9 +1,9 @@
 //! Changes a text by its bytes alone, for tests and fuzz targets.
 
-use super::splice::{Candidate, FileEdit, SourceText};
+use super::splice::{FileEdit, SourceText, SpliceOutcome};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::memory::compile::scrub::parse_text_redacted;
+use crate::memory::compile::redaction::parse_text_redacted;
 
 /// A change of a text at one of its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,11 @@ pub(crate) fn splice_text(file: &[u8], nth: usize, kind: EditKind, words: &str) 
     };
     let idx = nth % n_nodes;
     match source.change(idx, edit, parse).ok()? {
-        Candidate::Same(range) => {
+        SpliceOutcome::Same(range) => {
             assert!(idx < range.start && range.end <= n_nodes, "{range:?}");
             None
         }
-        Candidate::New { bytes, tree, origins } => {
+        SpliceOutcome::New { bytes, tree, origins } => {
             assert_eq!(tree.nodes.len(), origins.len());
             let again = SourceText::read(&bytes, Syntax::Markdown, &redactor)?;
             assert_eq!(again.tree, tree, "it is read otherwise");

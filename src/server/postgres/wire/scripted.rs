@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::{Param, Socket, Statement, Wire, WireError};
+use super::{Param, PostgresConnection, Socket, Statement, WireError};
 use crate::server::postgres::passwords::SecretPassword;
 use crate::server::postgres::space_url::SpaceUrl;
 
@@ -26,9 +26,9 @@ impl ScriptedServer {
 }
 
 /// Returns a connection to a server that says these pieces.
-pub(super) fn scripted<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Wire {
+pub(super) fn scripted<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> PostgresConnection {
     let pieces = pieces.into_iter().filter(|it| !it.is_empty()).map(<[u8]>::to_vec).collect();
-    Wire::of(Socket::Scripted(ScriptedServer(pieces)))
+    PostgresConnection::of(Socket::Scripted(ScriptedServer(pieces)))
 }
 
 /// Signs in to a server that says these pieces, runs statements and waits for news; returns the
