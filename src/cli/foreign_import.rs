@@ -89,14 +89,19 @@ fn report(
     mode: ImportMode,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let &NotesImport { n_added, n_updated, n_unchanged, n_secrets, snapshot } = sum;
+    let &NotesImport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } = sum;
     let n_refused = notes.refused.len() + notes.n_unnamed;
     let bad = match n_refused {
         0 => String::new(),
         1 => ", 1 piece could not be read".to_owned(),
         n => format!(", {n} pieces could not be read"),
     };
-    let counts = format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{bad}");
+    let gone = match n_forgotten {
+        0 => String::new(),
+        n => format!(", {n} forgotten before"),
+    };
+    let counts =
+        format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{gone}{bad}");
     let (name, db) = (source.name, db.display());
     match mode {
         ImportMode::DryRun => context.say(format_args!(
@@ -132,6 +137,7 @@ fn keep(
     sum.n_added += done.n_added;
     sum.n_updated += done.n_updated;
     sum.n_unchanged += done.n_unchanged;
+    sum.n_forgotten += done.n_forgotten;
     sum.n_secrets += done.n_secrets;
     sum.snapshot = done.snapshot.or(sum.snapshot);
     Ok(())
