@@ -76,7 +76,10 @@ pub(super) fn run(
     if args.is_json {
         context.say(format_args!("{}\n", report.to_json()))?;
     } else {
-        context.say(format_args!("{report}\n"))?;
+        match context.is_out_terminal {
+            true => context.say(format_args!("{report:#}\n"))?,
+            false => context.say(format_args!("{report}\n"))?,
+        }
         tell_passed_over(&report.passed_over, context)?;
         if let Some(n_nodes) = report.reseeded {
             let noun = if n_nodes == 1 { "temperature" } else { "temperatures" };

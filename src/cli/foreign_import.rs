@@ -183,12 +183,19 @@ fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut ForeignNotes) {
 /// Returns the folder of a program below the home.
 fn of_home(source: &ForeignSource) -> Result<PathBuf, CommandError> {
     let home = std::env::var_os("HOME").filter(|it| !it.is_empty() && !source.home.is_empty());
+    let folder = home.map(|it| Path::new(&it).join(source.home));
     let name = source.name;
-    let needed = || {
-        let what = format!("`--from {name}` needs the file or folder to import: {}", source.files);
-        CommandError::Because(what)
-    };
-    home.map(|it| Path::new(&it).join(source.home)).filter(|it| it.exists()).ok_or_else(needed)
+    match folder {
+        Some(folder) if folder.exists() => Ok(folder),
+        folder => {
+            let missing = folder.map(|it| format!("there is no `{}`; ", it.display()));
+            Err(CommandError::Because(format!(
+                "{}`--from {name}` needs the file or folder to import: {}",
+                missing.unwrap_or_default(),
+                source.files
+            )))
+        }
+    }
 }
 
 /// Returns the files to read, by name.

@@ -346,7 +346,7 @@ fn usage_errors_are_explained() {
         ! remindb: `compile` does not take `b`; see `remindb help compile`
         = 2
         $ compil a
-        ! remindb: no command `compil`; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; did you mean `compile`? See `remindb help`
         = 2
         $ compile a --databse x
         ! remindb: `compile` has no flag `--databse`; see `remindb help compile`
@@ -553,6 +553,11 @@ fn completions_are_scripts_that_their_shell_reads() {
         ("remember --type dec", "decision\n"),
         ("import --from server", "server-memory\n"),
         ("inspect --db mi", "mine.db\n"),
+        ("export --format m", "markdown\n"),
+        ("space j", "join\n"),
+        ("conflicts --status o", "open\n"),
+        ("search --type epi", "episode\n"),
+        ("search --type dec", "\n"),
     ];
     let asked = asked.map(|(words, completed)| (["-c".to_owned(), ask(words)], completed));
     let read = (["-n".to_owned(), "remindb.bash".to_owned()], "");

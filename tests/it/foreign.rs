@@ -290,6 +290,11 @@ fn what_cannot_be_imported_says_why() {
         "did you mean `claude-code`?",
     );
     check(
+        &["import", "--from", "claudecode", "--db", "memory.db"],
+        2,
+        "did you mean `claude-code`?",
+    );
+    check(
         &["import", "--from", "codex", "empty", "--db", "memory.db"],
         2,
         "no memories of codex in `empty`; what is read: sessions/**/rollout-*.jsonl",

@@ -379,7 +379,9 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
         }
     }
     let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
-    if mode == ImportMode::DryRun && foreign.is_none() {
+    // A name without a dot or a slash is a mistyped program rather than a database.
+    let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
+    if mode == ImportMode::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {
         let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
         return Err(UsageError(why));
     }
@@ -396,17 +398,18 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
             let what = format!("the file or folder to import, behind `--from {REMIND}`");
             ImportSource::Remind(one("import", values, &what)?.into())
         }
-        (Some(name), _) if !values.is_empty() => {
+        (Some(name), _) if !values.is_empty() || is_name(&name) => {
             let (name, names) = (name.to_string_lossy(), foreign_names());
             let known = names.join(", ");
             let why = format!(
-                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
+                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND} \
+                 and from a database by its path"
             );
             return Err(UsageError(why + &suggestion(&name, &names)));
         }
         (Some(old), _) => ImportSource::Old(old.into()),
         (None, _) => {
-            let what = "the export to import, or `--from OLD.db`";
+            let what = "the export to import, or `--from` the name of a program";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
