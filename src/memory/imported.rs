@@ -81,9 +81,10 @@ impl Memory {
         let message = format!("import:{source}");
         let ended = self.writer.write(&message, "", self.clock.now(), |batch| {
             let bucket = [IMPORTED_ROOT, source];
-            let there = batch.nodes_in_bucket(&bucket)?.into_iter().filter_map(|it| {
-                Some((note_key(it.attributes.key_path()?)?.to_owned(), it))
-            });
+            let there = batch
+                .nodes_in_bucket(&bucket)?
+                .into_iter()
+                .filter_map(|it| Some((note_key(it.attributes.key_path()?)?.to_owned(), it)));
             let there: HashMap<String, NodeRecord> = there.collect();
             let mut import = NotesImport::default();
             for note in &notes {

@@ -281,11 +281,7 @@ fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>,
 }
 
 /// Forgets nodes that did not exist at `target`, children before their parents.
-fn forget(
-    batch: &mut Batch<'_>,
-    nodes: Vec<NodeRecord>,
-    target: i64,
-) -> Result<(), StoreError> {
+fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>, target: i64) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     let mut nodes: Vec<(usize, NodeRecord)> =

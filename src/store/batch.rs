@@ -22,12 +22,12 @@ mod versions;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(crate) use forgotten_notes::{IMPORTED_ROOT, note_key, note_mark};
 use fts::Indexing;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
 use inserts::UnrecordedInsert;
-pub(crate) use forgotten_notes::{IMPORTED_ROOT, note_key, note_mark};
 pub(crate) use knowledge::RequestReceipt;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
