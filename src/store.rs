@@ -48,10 +48,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{
-    Batch, Counts, IMPORTED_ROOT, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome, note_key,
-    note_mark,
-};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
 pub(crate) use checkpoint::WriteAheadLog;
 pub(crate) use columns::{Attribute, Attributes, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};

@@ -14,10 +14,10 @@ use crate::ingest::foreign::ForeignNote;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
+use crate::model::imported_note::{IMPORTED_ROOT, note_key, note_mark};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::store::{
-    Attribute, Attributes, Batch, IMPORTED_ROOT, KEY_PATH, LEVEL, NodeData, NodeKey, NodeRecord,
-    StoreError, note_key, note_mark,
+    Attribute, Attributes, Batch, KEY_PATH, LEVEL, NodeData, NodeKey, NodeRecord, StoreError,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 

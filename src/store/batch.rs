@@ -22,7 +22,6 @@ mod versions;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub(crate) use forgotten_notes::{IMPORTED_ROOT, note_key, note_mark};
 use fts::Indexing;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;

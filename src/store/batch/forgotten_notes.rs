@@ -1,27 +1,15 @@
-//! Imported notes in a write: one that was forgotten is known by a hash, so that it stays forgotten.
+//! Forgotten notes in a write: an imported note that was forgotten is known by a hash.
 
 use super::Batch;
-use crate::model::identity::{ContentHash, NodeId};
+use crate::model::identity::NodeId;
+use crate::model::imported_note::{IMPORTED_ROOT, note_hash, note_key};
 use crate::store::{NodeRecord, Prepared, StoreError};
-
-/// The root of imported notes; below it are the programs, and below those their notes.
-pub(crate) const IMPORTED_ROOT: &str = "@imported";
-
-/// Returns the mark of a note: its key, with a hash of what it says.
-pub(crate) fn note_mark(key: &str, said: ContentHash) -> String {
-    format!("{key}#{said}")
-}
-
-/// Returns the key in a mark.
-pub(crate) fn note_key(mark: &str) -> Option<&str> {
-    mark.rsplit_once('#').map(|(key, _)| key)
-}
 
 impl Batch<'_> {
     /// Returns whether the note of this key was forgotten.
     pub(crate) fn is_note_forgotten(&self, program: &str, key: &str) -> Result<bool, StoreError> {
         const FIND: &str = "SELECT 1 FROM forgotten_note WHERE hash = ?1";
-        self.tx.has(FIND, [note_hash(program, key)], "look for a forgotten note")
+        self.tx.has(FIND, [note_hash(program, key).to_string()], "look for a forgotten note")
     }
 
     /// Keeps a node that is about to be forgotten from the next import, if it is an imported note.
@@ -59,10 +47,6 @@ impl Batch<'_> {
         let of = (parent.0, IMPORTED_ROOT);
         let program: Option<String> = self.tx.find(PROGRAM, of, |row| row.get(0), doing)?;
         let Some(program) = program else { return Ok(()) };
-        self.tx.run(sql, [note_hash(&program, key)], doing).map(drop)
+        self.tx.run(sql, [note_hash(&program, key).to_string()], doing).map(drop)
     }
-}
-
-fn note_hash(program: &str, key: &str) -> String {
-    ContentHash::of(&format!("{program}\0{key}")).to_string()
 }
