@@ -356,6 +356,7 @@ fn pipes_and_devices_are_named_and_not_waited_for() {
     let ran = folder.run(["import", "--from", "remind", "r", "--db", "remind.db"]);
     assert_eq!(ran.code, Some(0), "{}", ran.transcript());
     assert!(ran.transcript().contains("2 "), "{}", ran.transcript());
+}
 
 /// Imports a sample of two notes, and returns what the import says between the name and the end.
 fn imported(folder: &Folder) -> String {
