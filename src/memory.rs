@@ -7,6 +7,7 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
+mod fresh;
 pub(crate) mod imported;
 pub(crate) mod knowledge;
 pub(crate) mod meaning;
@@ -74,6 +75,7 @@ pub struct Memory {
     knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
     providers: Providers,
+    reads: fresh::ReadsOf,
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QuestionVectors>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -175,6 +177,7 @@ impl Memory {
             memory_settings,
             knowledge_settings: Default::default(),
             providers: Providers::default(),
+            reads: fresh::ReadsOf::default(),
             question_vectors: Mutex::default(),
             readers,
             heat_writer,

@@ -112,6 +112,10 @@ impl Handler for MemoryHandler {
     type Prompt = prompts::PromptFn;
 
     fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+        // What writes comes to the end of the log by itself.
+        if !matches!(run, ToolRunner::Write(_) | ToolRunner::Compile(_)) {
+            self.memory.freshen()?;
+        }
         match run {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())

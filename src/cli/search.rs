@@ -6,7 +6,7 @@ use super::advice::with_commands;
 use super::args::{self, ColorWhen};
 use super::color::ColorMode;
 use super::memory_place::known_database;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandError, CommandOutcome, Context, sharing};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
@@ -51,7 +51,11 @@ pub(super) fn run(
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
-    let reader = Reader::open(&known_database(args.db, context)?)?;
+    let db = known_database(args.db, context)?;
+    if args.is_fresh {
+        sharing::follow_to_read(&db, context)?;
+    }
+    let reader = Reader::open(&db)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)
         .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {

@@ -3,6 +3,8 @@
 #[cfg(not(feature = "shared"))]
 mod none;
 #[cfg(feature = "shared")]
+mod observed;
+#[cfg(feature = "shared")]
 mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
@@ -13,14 +15,19 @@ use super::Context;
 use crate::memory::Memory;
 use crate::server::Stop;
 #[cfg(not(feature = "shared"))]
-pub(super) use none::OpenSpace;
+pub(super) use none::{OpenSpace, follow_to_read, observed_space};
 #[cfg(feature = "shared")]
-pub(super) use replica::{OpenSpace, keeper_of, replica_at};
+pub(super) use observed::observed_space;
+#[cfg(feature = "shared")]
+pub(super) use replica::{OpenSpace, follow_to_read, keeper_of, replica_at};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
 
 /// The work of the thread that follows a log.
 pub(super) type FollowWork = Box<dyn FnOnce(&Memory, &Stop) + Send>;
+
+/// The work of the thread that looks at a log.
+pub(super) type LookWork = Box<dyn FnOnce(&Stop) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {

@@ -2,11 +2,13 @@
 
 use std::sync::MutexGuard;
 
+use super::lost_commit::SoughtCommit;
 use super::{CALL_MS, LogKeeper, is_closing};
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire::{Param, Statement, Wire, WireError, WireRow};
+use crate::server::postgres::wire::{Param, Statement, Wire, WireRow};
+use crate::server::postgres::wire_error::WireError;
 use crate::store::SharedError;
-use crate::store::shared::{LogPart, LogPlace, SpaceHead, Turn};
+use crate::store::shared::{EntryHash, LogPart, LogPlace, SpaceHead, Turn};
 
 /// An open transaction. Without a commit it is rolled back.
 pub(super) struct PostgresTurn<'k> {
@@ -17,6 +19,8 @@ pub(super) struct PostgresTurn<'k> {
     parts: Vec<LogPart>,
     /// The part that waits for the next one, or for the commit.
     waiting: Option<LogPart>,
+    /// The hash of the image that was appended.
+    image: Option<EntryHash>,
     is_over: bool,
 }
 
@@ -27,7 +31,7 @@ impl<'k> PostgresTurn<'k> {
         head: SpaceHead,
         parts: Vec<LogPart>,
     ) -> PostgresTurn<'k> {
-        PostgresTurn { keeper, wire, head, parts, waiting: None, is_over: false }
+        PostgresTurn { keeper, wire, head, parts, waiting: None, image: None, is_over: false }
     }
 
     fn run(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<WireRow>>, WireError> {
@@ -75,6 +79,13 @@ impl Turn for PostgresTurn<'_> {
         keeper.read_parts(rows.pop().unwrap_or_default())
     }
 
+    fn has_lease(&mut self, name: &str) -> Result<bool, SharedError> {
+        let keeper = self.keeper;
+        let values = vec![keeper.space(), Param::Text(name), Param::Text(&keeper.writer)];
+        let rows = self.run(&[(sql::HAS_LEASE, values)]).map_err(|it| keeper.error(&it))?;
+        Ok(rows.first().is_some_and(|it| !it.is_empty()))
+    }
+
     fn append(&mut self, part: LogPart) -> Result<(), SharedError> {
         let keeper = self.keeper;
         if let Some(before) = self.waiting.replace(part) {
@@ -101,6 +112,7 @@ impl Turn for PostgresTurn<'_> {
         if part.part == 0 {
             statements.insert(0, (sql::DROP_IMAGE, at.to_vec()));
         }
+        self.image = part.hash.or(self.image);
         self.run(&statements).map(drop).map_err(|it| keeper.error(&it))
     }
 
@@ -135,7 +147,8 @@ impl Turn for PostgresTurn<'_> {
         // Whatever the error, the server may have gone further than its answer.
         *self.wire = None;
         log::info!("the answer to a commit was lost: {}", error.why());
-        match keeper.was_committed(end)? {
+        let sought = SoughtCommit { place: end.place, image: self.image };
+        match keeper.was_committed(&sought)? {
             true => Ok(()),
             false => Err(keeper.error(&error)),
         }
