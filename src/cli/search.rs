@@ -17,12 +17,7 @@ pub(super) fn run(
     args: args::SearchArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let detail = match args.detail.as_deref() {
-        None => Detail::default(),
-        Some(name) => Detail::parse(name).ok_or_else(|| {
-            CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
-        })?,
-    };
+    let detail = detail(args.detail.as_deref())?;
     let node_type = match args.node_type.as_deref() {
         None => None,
         Some(name) => Some(NodeType::parse(name).ok_or_else(|| {
@@ -83,6 +78,13 @@ pub(super) fn run(
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done
+    })
+}
+
+fn detail(typed: Option<&str>) -> Result<Detail, CommandError> {
+    let Some(name) = typed else { return Ok(Detail::default()) };
+    Detail::parse(name).ok_or_else(|| {
+        CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
     })
 }
 

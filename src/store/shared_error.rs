@@ -109,12 +109,7 @@ impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SharedError::Unreachable { server, why } => f.write_str(&unreachable(server, why)),
-            SharedError::NotFresh { server, why } => write!(
-                f,
-                "PostgreSQL at {server} is not reachable, so nobody knows whether this replica is \
-                 fresh; reads without `--fresh` go on{}",
-                in_brackets(why)
-            ),
+            SharedError::NotFresh { server, why } => f.write_str(&not_fresh(server, why)),
             SharedError::Untrusted { server, why } => write!(
                 f,
                 "PostgreSQL at {server} is not trusted: {why}; it got no password, and nothing was \
@@ -140,13 +135,7 @@ impl fmt::Display for SharedError {
             SharedError::NoReplica => f.write_str(
                 "this memory is no replica; `remindb space join URL --db FILE` makes one",
             ),
-            SharedError::ReadOnly { path, url } => write!(
-                f,
-                "`{}` is a replica of {url}, and read-only without it: write with `--shared \
-                 {url}`, or make it a memory of its own with `remindb space leave --db {}`",
-                path.display(),
-                path.display()
-            ),
+            SharedError::ReadOnly { path, url } => f.write_str(&read_only(&path.display(), url)),
             SharedError::OtherSpace { url } => write!(
                 f,
                 "this memory is a replica of {url}; `remindb space leave` makes it one of its own"
@@ -191,6 +180,21 @@ fn unreachable(server: &str, why: &str) -> String {
     format!(
         "cannot write: PostgreSQL at {server} is not reachable; nothing was written; reads go \
          on{why}"
+    )
+}
+
+fn not_fresh(server: &str, why: &str) -> String {
+    let why = in_brackets(why);
+    format!(
+        "PostgreSQL at {server} is not reachable, so nobody knows whether this replica is fresh; \
+         reads without `--fresh` go on{why}"
+    )
+}
+
+fn read_only(path: &impl fmt::Display, url: &str) -> String {
+    format!(
+        "`{path}` is a replica of {url}, and read-only without it: write with `--shared {url}`, or \
+         make it a memory of its own with `remindb space leave --db {path}`"
     )
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum KeeperCall {
     BeginTurn,
 }
 
-/// What happens before a call.
+/// An act of another process before a call.
 type Interlude = Box<dyn FnOnce() + Send>;
 
 /// Keeps the log in memory.
@@ -45,7 +45,7 @@ pub(crate) struct InProcess {
     pub(crate) fault: Mutex<Option<CommitFault>>,
     /// Parts that one question returns; 0: two.
     pub(crate) batch: usize,
-    /// What happens in the next call of a kind, before its answer.
+    /// An act of another process before the next call of a kind.
     pub(crate) interlude: Mutex<Option<(KeeperCall, Interlude)>>,
     /// Whether nobody answers.
     pub(crate) is_away: AtomicBool,
