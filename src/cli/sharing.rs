@@ -1,33 +1,33 @@
 //! The flag `--shared` of commands: a memory that many machines have.
 
-#[cfg(not(feature = "shared"))]
-mod none;
 #[cfg(feature = "shared")]
 mod observed;
 #[cfg(feature = "shared")]
 mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
+#[cfg(not(feature = "shared"))]
+mod without_shared;
 
 use std::path::Path;
 
 use super::Context;
 use crate::memory::Memory;
-use crate::server::Stop;
-#[cfg(not(feature = "shared"))]
-pub(super) use none::{OpenSpace, follow_to_read, observed_space};
+use crate::server::StopSignal;
 #[cfg(feature = "shared")]
 pub(super) use observed::observed_space;
 #[cfg(feature = "shared")]
 pub(super) use replica::{OpenSpace, follow_to_read, keeper_of, replica_at};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
+#[cfg(not(feature = "shared"))]
+pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 
 /// The work of the thread that follows a log.
-pub(super) type FollowWork = Box<dyn FnOnce(&Memory, &Stop) + Send>;
+pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 
 /// The work of the thread that looks at a log.
-pub(super) type LookWork = Box<dyn FnOnce(&Stop) + Send>;
+pub(super) type LookWork = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {

@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod fake_server;
 pub(crate) mod follower;
-mod log_keeper;
 mod passwords;
+mod space_log;
 mod space_status;
 mod space_url;
 mod statements;
@@ -16,7 +16,7 @@ mod tls;
 mod wire;
 mod wire_error;
 
-pub(crate) use log_keeper::LogKeeper;
 pub(crate) use passwords::{PasswordSources, SecretPassword};
-pub(crate) use space_status::{SharedStatus, SpaceFacts, StandingOfReplica, facts_of};
+pub(crate) use space_log::PostgresLog;
+pub(crate) use space_status::{ReplicaSyncStatus, SharedSpaceStatus, SpaceFacts, facts_of};
 pub(crate) use space_url::SpaceUrl;

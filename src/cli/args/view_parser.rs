@@ -6,10 +6,10 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::command::{Command, ViewArgs};
-use super::command_parsers::{Parsed, otherwise};
+use super::command_parsers::{ParsedCommand, otherwise};
 use super::values::{SharedParts, shared_url};
 
-pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ViewArgs { db, ..ViewArgs::default() };
     let mut shared = SharedParts::default();
     while let Some(arg) = parser.next()? {

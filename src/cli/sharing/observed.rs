@@ -8,9 +8,9 @@ use super::LookWork;
 use super::replica::{check_same_space, keeper_of, replica_at};
 use crate::cli::CommandError;
 use crate::cli::args::SharedFlag;
-use crate::server::Stop;
-use crate::server::postgres::{SharedStatus, SpaceFacts, facts_of};
-use crate::server::server_state::SpaceFact;
+use crate::server::StopSignal;
+use crate::server::postgres::{SharedSpaceStatus, SpaceFacts, facts_of};
+use crate::server::server_state::SpaceStatusFn;
 use crate::store::SharedError;
 
 /// Time between two looks at the log.
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_secs(5);
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedFlag>,
     db: &Path,
-) -> Result<(SpaceFact, Option<LookWork>), CommandError> {
+) -> Result<(SpaceStatusFn, Option<LookWork>), CommandError> {
     let replica = replica_at(db)?;
     let Some(flag) = flag else {
         let db = db.to_owned();
@@ -35,10 +35,10 @@ pub(in crate::cli) fn observed_space(
     let replica = replica.ok_or(SharedError::NoReplica)?;
     let keeper = keeper_of(flag.url.as_ref().unwrap_or(&replica.url))?;
     check_same_space(&replica, &keeper)?;
-    let status = SharedStatus::default();
+    let status = SharedSpaceStatus::default();
     let shown = status.clone();
     let db = db.to_owned();
-    let look = move |stop: &Stop| {
+    let look = move |stop: &StopSignal| {
         loop {
             if let Ok(Some(replica)) = replica_at(&db) {
                 status.set(facts_of(&replica, &keeper));

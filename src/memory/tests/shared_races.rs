@@ -8,11 +8,15 @@ use rusqlite::Connection;
 use super::shared::{Space, notes, refused, say};
 use crate::memory::{Error, Memory};
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::shared::in_process::{InProcess, KeeperCall};
+use crate::store::replication::in_process_sequencer::{InProcessSequencer, KeeperCall};
 use crate::store::{SharedError, StoreError};
 
 /// Lets something happen in the next call of a kind.
-fn meanwhile(keeper: &InProcess, call: KeeperCall, happens: impl FnOnce() + Send + 'static) {
+fn meanwhile(
+    keeper: &InProcessSequencer,
+    call: KeeperCall,
+    happens: impl FnOnce() + Send + 'static,
+) {
     *keeper.interlude.lock().unwrap() = Some((call, Box::new(happens)));
 }
 

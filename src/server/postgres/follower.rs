@@ -1,9 +1,9 @@
 //! The thread that keeps a replica in step with its log, and renews what this process leases.
 
-use super::log_keeper::{LogKeeper, NewsOutcome};
-use super::space_status::{SharedStatus, space_facts};
+use super::space_log::{LogWaitOutcome, PostgresLog};
+use super::space_status::{SharedSpaceStatus, space_facts};
 use crate::memory::Memory;
-use crate::server::Stop;
+use crate::server::StopSignal;
 use std::time::Duration;
 
 /// Milliseconds between two looks at a log whose server sends no notifications.
@@ -22,9 +22,9 @@ const BACKOFF_MS_MAX: u64 = 8_000;
 /// Follows the log until stopped.
 pub(crate) fn run_follower(
     memory: &Memory,
-    keeper: &LogKeeper,
-    status: &SharedStatus,
-    stop: &Stop,
+    keeper: &PostgresLog,
+    status: &SharedSpaceStatus,
+    stop: &StopSignal,
 ) {
     let Some(sharing) = memory.sharing() else { return };
     let mut backoff_ms = BACKOFF_MS_MIN;
@@ -54,23 +54,23 @@ pub(crate) fn run_follower(
             backoff_ms = (2 * backoff_ms).min(BACKOFF_MS_MAX);
         } else {
             backoff_ms = BACKOFF_MS_MIN;
-            is_told = wait_for_news(keeper, stop) != NewsOutcome::Nothing;
+            is_told = wait_for_news(keeper, stop) != LogWaitOutcome::Nothing;
         }
     }
     keeper.release_leases();
 }
 
 /// Waits until there may be new entries, or a while.
-fn wait_for_news(keeper: &LogKeeper, stop: &Stop) -> NewsOutcome {
+fn wait_for_news(keeper: &PostgresLog, stop: &StopSignal) -> LogWaitOutcome {
     for _ in 0..LOOK_MS / WAIT_MS {
         match keeper.is_news_within(WAIT_MS) {
-            NewsOutcome::Unknown => {
+            LogWaitOutcome::Unknown => {
                 stop.is_set_within(Duration::from_millis(POLL_MS));
-                return NewsOutcome::Unknown;
+                return LogWaitOutcome::Unknown;
             }
-            NewsOutcome::Nothing if !stop.is_set() => (),
+            LogWaitOutcome::Nothing if !stop.is_set() => (),
             outcome => return outcome,
         }
     }
-    NewsOutcome::Nothing
+    LogWaitOutcome::Nothing
 }

@@ -75,7 +75,7 @@ impl Socket {
 
 /// A connection.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct PostgresConnection {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
@@ -86,13 +86,13 @@ pub(super) struct Wire {
     pub(super) is_notifying: bool,
 }
 
-impl Wire {
+impl PostgresConnection {
     /// Connects and signs in, within `wait_ms`.
     pub(super) fn connect(
         url: &SpaceUrl,
         password: &SecretPassword,
         wait_ms: i64,
-    ) -> Result<Wire, WireError> {
+    ) -> Result<PostgresConnection, WireError> {
         let mut socket = TimedSocket::dial(url, wait_ms)?;
         let socket = match url.encryption {
             Encryption::None => Socket::Plain(socket),
@@ -102,7 +102,7 @@ impl Wire {
                 Socket::Tls(Box::new(tls::encrypt(socket, &url.host, roots)?))
             }
         };
-        let mut wire = Wire {
+        let mut wire = PostgresConnection {
             socket,
             incoming: BytesMut::new(),
             outgoing: BytesMut::new(),

@@ -6,7 +6,7 @@ use postgres_protocol::authentication::sasl::{self, ChannelBinding, ScramSha256}
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::{Socket, Wire, out_of_place, server_error};
+use super::{PostgresConnection, Socket, out_of_place, server_error};
 use crate::server::postgres::passwords::SecretPassword;
 use crate::server::postgres::space_url::SpaceUrl;
 use crate::server::postgres::tls;
@@ -20,7 +20,7 @@ enum Proof {
     Given,
 }
 
-impl Wire {
+impl PostgresConnection {
     pub(super) fn sign_in(
         &mut self,
         url: &SpaceUrl,

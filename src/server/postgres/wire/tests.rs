@@ -17,8 +17,8 @@ fn password() -> SecretPassword {
     SecretPassword::of("a secret".to_owned())
 }
 
-fn connect(url: &SpaceUrl) -> Result<Wire, WireError> {
-    Wire::connect(url, &password(), WAIT_MS)
+fn connect(url: &SpaceUrl) -> Result<PostgresConnection, WireError> {
+    PostgresConnection::connect(url, &password(), WAIT_MS)
 }
 
 fn encrypted(url: SpaceUrl) -> SpaceUrl {
@@ -130,7 +130,7 @@ fn a_password_that_is_missing_is_named() {
         let _ = stream.write_all(ASK_SCRAM);
         read_some(stream);
     });
-    let error = Wire::connect(&url, &SecretPassword::default(), WAIT_MS).unwrap_err();
+    let error = PostgresConnection::connect(&url, &SecretPassword::default(), WAIT_MS).unwrap_err();
     assert!(matches!(error, WireError::NoPassword), "{error:?}");
 }
 
