@@ -14,11 +14,11 @@ mod log_applier;
 mod log_entry;
 mod log_position;
 mod sequencer;
+mod standing;
 mod table_scopes;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,6 +29,7 @@ pub(crate) use log_position::{
     LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
+pub(crate) use standing::check_standing;
 
 use super::checkpoint::WriteAheadLog;
 use super::commit::commit;
@@ -42,6 +43,7 @@ use super::{
 use change_recorder::ChangeRecorder;
 use log_applier::LogApplier;
 use log_entry::EntryHasher;
+use standing::refuse_unpublished;
 
 /// Turns that a write takes until it is in step: others may publish an image in between.
 const TURNS_MAX: usize = 4;
@@ -466,38 +468,7 @@ pub(crate) fn join_space(
     Ok(image)
 }
 
-/// Refuses a replica that is not at a place of the log, as far as its end and the next entry tell.
-pub(crate) fn check_standing(
-    replica: &Replica,
-    head: &SpaceHead,
-    next: Option<&LogPart>,
-) -> Result<(), SharedError> {
-    refuse_unpublished(replica)?;
-    let (place, head) = (&replica.place, &head.place);
-    let since = match place.epoch.cmp(&head.epoch) {
-        Ordering::Less => return Ok(()),
-        Ordering::Greater => head.seq,
-        Ordering::Equal if head.seq < place.seq => head.seq + 1,
-        Ordering::Equal if head.seq == place.seq && head.hash != place.hash => place.seq,
-        Ordering::Equal => match next {
-            Some(next) if next.seq == place.seq + 1 && !next.is_after(place.hash) => place.seq,
-            Some(next) if next.seq != place.seq + 1 => {
-                return Err(SharedError::Gap { after: place.seq });
-            }
-            _ => return Ok(()),
-        },
-    };
-    Err(SharedError::Diverged { since })
-}
-
 /// Returns the replica that the file is.
 fn present(conn: &Connection) -> Result<Replica, StoreError> {
     Ok(replica_of(conn)?.ok_or(SharedError::NoReplica)?)
-}
-
-fn refuse_unpublished(replica: &Replica) -> Result<(), SharedError> {
-    match &replica.unpublished {
-        Some(what) => Err(SharedError::Unpublished { what: what.clone() }),
-        None => Ok(()),
-    }
 }
