@@ -203,9 +203,10 @@ pub(crate) struct InvalidCommandLine {
 impl fmt::Display for InvalidCommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let InvalidCommandLine { mistake, command } = self;
+        let see = if mistake.0.ends_with('?') { " See" } else { "; see" };
         match command {
-            Some(command) => write!(f, "{mistake}; see `remindb help {command}`"),
-            None => write!(f, "{mistake}; see `remindb help`"),
+            Some(command) => write!(f, "{mistake}{see} `remindb help {command}`"),
+            None => write!(f, "{mistake}{see} `remindb help`"),
         }
     }
 }

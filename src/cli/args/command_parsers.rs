@@ -368,7 +368,9 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
         }
     }
     let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
-    if mode == WriteOrDryRun::DryRun && foreign.is_none() {
+    // Without a dot or a slash it is a mistyped program rather than a database.
+    let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
+    if mode == WriteOrDryRun::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {
         let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
         return Err(UsageError(why));
     }
@@ -385,17 +387,15 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
             let what = format!("the file or folder to import, behind `--from {REMIND}`");
             ImportSource::Remind(one("import", values, &what)?.into())
         }
-        (Some(name), _) if !values.is_empty() => {
+        (Some(name), _) if !values.is_empty() || is_name(&name) => {
             let (name, names) = (name.to_string_lossy(), foreign_names());
-            let known = names.join(", ");
-            let why = format!(
-                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
-            );
+            let known = format!("{}, {AGENT_MEMORY}, {REMIND}", names.join(", "));
+            let why = format!("nothing is imported from `{name}`, but from {known} and databases");
             return Err(UsageError(why + &suggestion(&name, &names)));
         }
         (Some(old), _) => ImportSource::Old(old.into()),
         (None, _) => {
-            let what = "the export to import, or `--from OLD.db`";
+            let what = "the export to import, or `--from` and a program";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
@@ -431,8 +431,8 @@ pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> ParsedComma
             other => return otherwise("completion", other),
         }
     }
-    let shell = one("completion", values, "a shell: bash, zsh or fish")?;
-    Ok(Command::Completion(parse_shell(&shell)?))
+    let shell = parse_shell(&one("completion", values, "a shell: bash, zsh or fish")?)?;
+    Ok(Command::Completion(shell))
 }
 
 pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {
