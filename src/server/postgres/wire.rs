@@ -2,84 +2,36 @@
 
 #[cfg(any(test, fuzzing))]
 pub(super) mod scripted;
-#[cfg(test)]
-mod tests;
-mod timed_socket;
+mod sign_in;
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
-use postgres_protocol::authentication::sasl;
 use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
 use super::passwords::SecretPassword;
 use super::space_url::{Encryption, SpaceUrl};
+use super::timed_socket::TimedSocket;
 use super::tls::{self, TlsStream};
-use crate::model::clock::{Clock, Stopwatch};
-pub(super) use timed_socket::TimedSocket;
+use super::wire_error::WireError;
 
 /// Milliseconds until a connection is made.
-const CONNECT_MS: i64 = 4_000;
-
-/// Bytes of an answer, at most: of one message, and of the rows of a call.
-const ANSWER_BYTES_MAX: usize = 1 << 30;
+pub(super) const CONNECT_MS: i64 = 4_000;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
+/// Bytes of a message at most: one text as large as the store takes, and the rest of its part.
+const MESSAGE_BYTES_MAX: usize = 640 * 1024 * 1024;
+
+/// Bytes of all rows of a call at most: the server is asked for few of them.
+const ANSWER_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
+
 /// An answer's row: each value as its bytes.
 pub(super) type WireRow = Vec<Option<Vec<u8>>>;
-
-/// A failed call.
-#[derive(Debug)]
-pub(super) enum WireError {
-    /// The socket: nobody knows what the server did.
-    Broken(String),
-    /// The server's own words.
-    Server { code: String, message: String },
-}
-
-impl WireError {
-    pub(super) fn is_code(&self, wanted: &str) -> bool {
-        matches!(self, WireError::Server { code, .. } if code == wanted)
-    }
-
-    /// Returns the reason for a message.
-    pub(super) fn why(&self) -> String {
-        match self {
-            WireError::Broken(why) if why.is_empty() => "the connection was lost".to_owned(),
-            WireError::Broken(why) => why.clone(),
-            WireError::Server { message, .. } => message.clone(),
-        }
-    }
-}
-
-impl From<io::Error> for WireError {
-    fn from(error: io::Error) -> WireError {
-        use ErrorKind::{
-            BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
-            TimedOut, UnexpectedEof, WouldBlock,
-        };
-        // That it is not reachable says it all.
-        let is_plain = matches!(
-            error.kind(),
-            BrokenPipe
-                | ConnectionAborted
-                | ConnectionRefused
-                | ConnectionReset
-                | Interrupted
-                | TimedOut
-                | UnexpectedEof
-                | WouldBlock
-        );
-        WireError::Broken(if is_plain { String::new() } else { error.to_string() })
-    }
-}
 
 /// A parameter of a statement.
 #[derive(Clone, Copy, Debug)]
@@ -103,13 +55,24 @@ enum Socket {
 }
 
 impl Socket {
-    fn wait_at_most(&mut self, wait_ms: i64) {
+    /// Returns the socket with its deadline; a script needs none.
+    fn timed(&mut self) -> Option<&mut TimedSocket> {
         match self {
-            Socket::Plain(it) => it.wait_at_most(wait_ms),
-            Socket::Tls(it) => it.sock.wait_at_most(wait_ms),
+            Socket::Plain(it) => Some(it),
+            Socket::Tls(it) => Some(&mut it.sock),
             #[cfg(any(test, fuzzing))]
-            Socket::Scripted(_) => (),
+            Socket::Scripted(_) => None,
         }
+    }
+
+    fn wait_for(&mut self, wait_ms: i64) {
+        if let Some(timed) = self.timed() {
+            timed.wait_for(wait_ms);
+        }
+    }
+
+    fn now_ms(&mut self) -> i64 {
+        self.timed().map_or(0, |it| it.now_ms())
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -137,102 +100,53 @@ pub(super) struct PostgresConnection {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
+    /// The time of the last call, on the clock of the socket.
+    used_ms: i64,
     has_news: bool,
     /// Whether the server has notifications.
     pub(super) is_notifying: bool,
 }
 
 impl PostgresConnection {
-    /// Connects and signs in.
+    /// Connects and signs in, within `wait_ms`.
     pub(super) fn connect(
         url: &SpaceUrl,
         password: &SecretPassword,
+        wait_ms: i64,
     ) -> Result<PostgresConnection, WireError> {
-        let watch = Clock::System.stopwatch();
-        let stream = dial(url, &watch)?;
-        let left_ms = CONNECT_MS - watch.elapsed_ms();
-        let mut wire = PostgresConnection::of(Socket::Plain(TimedSocket::new(stream, left_ms)));
-        if url.encryption == Encryption::Verified {
-            wire = wire.encrypted(url)?;
-        }
-        let settings = [
-            ("user", url.user.as_str()),
-            ("database", url.database.as_str()),
-            ("client_encoding", "UTF8"),
-            ("application_name", "remindb"),
-        ];
-        frontend::startup_message(settings, &mut wire.outgoing)?;
-        wire.send()?;
+        let mut socket = TimedSocket::dial(url, wait_ms)?;
+        let socket = match url.encryption {
+            Encryption::None => Socket::Plain(socket),
+            Encryption::Verified => {
+                ask_for_tls(&mut socket)?;
+                let roots = url.root_certificates.as_deref();
+                Socket::Tls(Box::new(tls::encrypt(socket, &url.host, roots)?))
+            }
+        };
+        let mut wire = PostgresConnection::of(socket);
         wire.sign_in(url, password)?;
+        wire.note_use();
         Ok(wire)
     }
 
     fn of(socket: Socket) -> PostgresConnection {
-        let (incoming, outgoing) = (BytesMut::new(), BytesMut::new());
-        PostgresConnection { socket, incoming, outgoing, has_news: false, is_notifying: true }
+        PostgresConnection {
+            socket,
+            incoming: BytesMut::new(),
+            outgoing: BytesMut::new(),
+            used_ms: 0,
+            has_news: false,
+            is_notifying: true,
+        }
     }
 
-    fn encrypted(mut self, url: &SpaceUrl) -> Result<PostgresConnection, WireError> {
-        frontend::ssl_request(&mut self.outgoing);
-        self.send()?;
-        let mut answer = [0];
-        if self.socket.read(&mut answer)? != 1 || answer != *b"S" {
-            let why = "it offers no TLS; `?sslmode=disable` does without, in a network you trust";
-            return Err(WireError::Broken(why.to_owned()));
-        }
-        let Socket::Plain(plain) = self.socket else {
-            return Err(WireError::Broken("encrypted twice".to_owned()));
-        };
-        let stream = tls::encrypt(plain, &url.host, url.root_certificates.as_deref())
-            .map_err(WireError::Broken)?;
-        Ok(PostgresConnection { socket: Socket::Tls(Box::new(stream)), ..self })
+    /// Returns the milliseconds since the last call.
+    pub(super) fn idle_ms(&mut self) -> i64 {
+        self.socket.now_ms() - self.used_ms
     }
 
-    fn sign_in(&mut self, url: &SpaceUrl, password: &SecretPassword) -> Result<(), WireError> {
-        let mut scram = None;
-        loop {
-            match self.receive()? {
-                Message::AuthenticationOk
-                | Message::BackendKeyData(_)
-                | Message::NoticeResponse(_) => (),
-                Message::ParameterStatus(it) => {
-                    // CockroachDB has no notifications, and fails at their names.
-                    self.is_notifying &= it.name().unwrap_or_default() != "crdb_version";
-                }
-                Message::AuthenticationCleartextPassword
-                    if url.encryption == Encryption::Verified =>
-                {
-                    frontend::password_message(password.0.as_bytes(), &mut self.outgoing)?;
-                    self.send()?;
-                }
-                Message::AuthenticationSasl(_) => {
-                    let binding = sasl::ChannelBinding::unsupported();
-                    let it = sasl::ScramSha256::new(password.0.as_bytes(), binding);
-                    let name = sasl::SCRAM_SHA_256;
-                    frontend::sasl_initial_response(name, it.message(), &mut self.outgoing)?;
-                    scram = Some(it);
-                    self.send()?;
-                }
-                Message::AuthenticationSaslContinue(body) => {
-                    let it = scram.as_mut().ok_or_else(out_of_place)?;
-                    it.update(body.data())?;
-                    frontend::sasl_response(it.message(), &mut self.outgoing)?;
-                    self.send()?;
-                }
-                Message::AuthenticationSaslFinal(body) => {
-                    scram.as_mut().ok_or_else(out_of_place)?.finish(body.data())?;
-                }
-                Message::AuthenticationMd5Password(_)
-                | Message::AuthenticationCleartextPassword => {
-                    let why = "it asks for the password in a form that others can read; use \
-                               scram-sha-256 there";
-                    return Err(WireError::Broken(why.to_owned()));
-                }
-                Message::ErrorResponse(body) => return Err(server_error(body.fields())),
-                Message::ReadyForQuery(_) => return Ok(()),
-                _ => return Err(out_of_place().into()),
-            }
-        }
+    fn note_use(&mut self) {
+        self.used_ms = self.socket.now_ms();
     }
 
     /// Runs statements in one round trip, and returns the rows of each. The first error ends the
@@ -242,7 +156,8 @@ impl PostgresConnection {
         statements: &[Statement<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<WireRow>>, WireError> {
-        self.socket.wait_at_most(wait_ms);
+        self.note_use();
+        self.socket.wait_for(wait_ms);
         for (sql, params) in statements {
             frontend::parse("", sql, [], &mut self.outgoing)?;
             let formats = params.iter().map(|it| i16::from(!matches!(it, Param::Text(_))));
@@ -261,7 +176,7 @@ impl PostgresConnection {
                 Message::DataRow(body) => {
                     n_bytes += body.buffer().len();
                     if ANSWER_BYTES_MAX < n_bytes {
-                        return Err(too_large(n_bytes).into());
+                        return Err(too_large().into());
                     }
                     rows.push(row(&body)?);
                 }
@@ -294,7 +209,7 @@ impl PostgresConnection {
 
     /// Waits for a notification, and returns whether there was one.
     pub(super) fn is_news_within(&mut self, wait_ms: i64) -> Result<bool, WireError> {
-        self.socket.wait_at_most(wait_ms);
+        self.socket.wait_for(wait_ms);
         loop {
             while let Some(message) = self.parsed()? {
                 match message {
@@ -320,17 +235,6 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Returns the next message once all of it is there. Memory is taken for bytes that came, not
-    /// for those that a message says it will have.
-    fn parsed(&mut self) -> io::Result<Option<Message>> {
-        let Some(header) = Header::parse(&self.incoming)? else { return Ok(None) };
-        let n_bytes = usize::try_from(header.len()).map_err(|_| out_of_place())? + 1;
-        if ANSWER_BYTES_MAX < n_bytes {
-            return Err(too_large(n_bytes));
-        }
-        if self.incoming.len() < n_bytes { Ok(None) } else { Message::parse(&mut self.incoming) }
-    }
-
     fn receive(&mut self) -> io::Result<Message> {
         loop {
             match self.parsed()? {
@@ -341,6 +245,19 @@ impl PostgresConnection {
         }
     }
 
+    /// Returns the next message once all of it is there. Room is made for bytes that came, not for
+    /// those that a message announces, and none that is too large is waited for.
+    fn parsed(&mut self) -> io::Result<Option<Message>> {
+        let Some(header) = Header::parse(&self.incoming)? else { return Ok(None) };
+        // The byte of its kind is not counted.
+        let n_bytes = usize::try_from(header.len()).unwrap_or(usize::MAX);
+        if MESSAGE_BYTES_MAX < n_bytes {
+            return Err(too_large());
+        }
+        if self.incoming.len() <= n_bytes { Ok(None) } else { Message::parse(&mut self.incoming) }
+    }
+
+    /// Reads some bytes.
     fn fill(&mut self) -> io::Result<()> {
         let mut bytes = [0; READ_BYTES];
         match self.socket.read(&mut bytes)? {
@@ -353,23 +270,22 @@ impl PostgresConnection {
     }
 }
 
-/// Opens a socket to the first address that answers.
-fn dial(url: &SpaceUrl, watch: &Stopwatch) -> Result<TcpStream, WireError> {
-    let mut last = io::Error::from(ErrorKind::NotFound);
-    for address in (url.host.as_str(), url.port).to_socket_addrs()? {
-        let left_ms = CONNECT_MS - watch.elapsed_ms();
-        if left_ms <= 0 {
-            break;
+/// Asks the server to go on in TLS, and returns when it has agreed.
+fn ask_for_tls(socket: &mut TimedSocket) -> Result<(), WireError> {
+    let mut question = BytesMut::new();
+    frontend::ssl_request(&mut question);
+    socket.write_all(&question)?;
+    // One byte: what came after it would not be from within TLS.
+    let mut answer = [0];
+    socket.read_exact(&mut answer)?;
+    match answer {
+        [b'S'] => Ok(()),
+        [b'N'] => {
+            let why = "it offers no TLS; `?sslmode=disable` does without, in a network you trust";
+            Err(WireError::Untrusted(why.to_owned()))
         }
-        match TcpStream::connect_timeout(&address, Duration::from_millis(left_ms.unsigned_abs())) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                return Ok(stream);
-            }
-            Err(error) => last = error,
-        }
+        _ => Err(WireError::Untrusted("what answers there is no PostgreSQL".to_owned())),
     }
-    Err(last.into())
 }
 
 fn put_param(
@@ -403,15 +319,17 @@ fn server_error(mut fields: ErrorFields<'_>) -> WireError {
     WireError::Server { code, message }
 }
 
-fn too_large(n_bytes: usize) -> io::Error {
-    let what = format!("an answer of {n_bytes} bytes, more than {ANSWER_BYTES_MAX}");
-    io::Error::new(ErrorKind::InvalidData, what)
-}
-
 fn out_of_place() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "a message out of place")
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "an answer larger than anything that was asked for")
 }
 
 fn is_patient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,7 +42,7 @@ pub(crate) fn talk_to_scripted<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -
     let mut wire = scripted(pieces);
     let mut outcomes = Vec::new();
     let mut is_open = |outcome: Result<String, WireError>| {
-        let is_open = !matches!(outcome, Err(WireError::Broken(_)));
+        let is_open = matches!(outcome, Ok(_) | Err(WireError::Server { .. }));
         let shown = outcome.unwrap_or_else(|error| {
             assert!(!error.why().is_empty() || !matches!(error, WireError::Broken(_)));
             error.why()
