@@ -31,6 +31,7 @@ mod method;
 pub(crate) mod notifications;
 mod outbox;
 mod pagination;
+mod plain;
 mod registry;
 mod server_requests;
 mod severity;
@@ -62,6 +63,7 @@ pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{DeliveryCallback, Notice, OutgoingLine, Waker};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
+pub(crate) use plain::{PlainBody, PlainReply, PlainRequest};
 pub(crate) use registry::{Effect, NamedResource, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{
     Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
@@ -97,25 +99,6 @@ pub(crate) struct ServerInfo {
     pub(crate) version: &'static str,
     /// The instructions for agents; they cost tokens in every session.
     pub(crate) instructions: &'static str,
-}
-
-/// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PlainRequest {
-    pub(crate) method: String,
-    /// The parts of the path below the root of the interface.
-    pub(crate) path: Vec<String>,
-    pub(crate) query: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-/// An answer of the plain interface: a status of HTTP and one document of JSON.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlainReply {
-    pub(crate) status: u16,
-    pub(crate) document: serde_json::Value,
-    /// The methods that there are, where the one that was asked for is none of them.
-    pub(crate) allowed: Option<&'static str>,
 }
 
 /// Runs the tools, resources and prompts of a registration, on any thread.

@@ -33,6 +33,7 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{Output, Query};
 use changed_resources::ChangeWatch;
+use plain::PlainDoor;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.
@@ -163,7 +164,9 @@ impl Handler for MemoryHandler {
     }
 
     fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
-        Some(plain::answer(&self.view, request))
+        let settings = self.memory.knowledge_settings();
+        let door = PlainDoor { view: &self.view, memory: Some(&self.memory), settings };
+        Some(plain::answer(&door, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::changed_resources::ChangeWatch;
+use super::plain::{self, PlainDoor};
 use super::{RecordSessions, Watched, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
@@ -76,7 +77,9 @@ impl Handler for ObserverHandler {
     }
 
     fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
-        Some(super::plain::answer(&self.view, request))
+        let settings = self.workspace.config.knowledge.clone();
+        let door = PlainDoor { view: &self.view, memory: None, settings };
+        Some(plain::answer(&door, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

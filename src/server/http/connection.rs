@@ -15,7 +15,7 @@ use super::reply::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{Endpoint, links, post, sse};
-use crate::mcp::{Handler, PlainReply};
+use crate::mcp::{Handler, PlainBody, PlainReply};
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -219,8 +219,11 @@ fn plain_answer<S: Handler>(
     let is_run = endpoint.pool.run(move || drop(sender.send(server.handler.plain(&request))));
     match (is_run, receiver.recv()) {
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
-        (true, Ok(Some(PlainReply { status, document, allowed }))) => {
-            let response = HttpResponse::json(status, document.to_string());
+        (true, Ok(Some(PlainReply { status, body, allowed }))) => {
+            let response = match body {
+                PlainBody::Document(document) => HttpResponse::json(status, document.to_string()),
+                PlainBody::Events(events) => HttpResponse::events(status, &events),
+            };
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),
                 None => response,

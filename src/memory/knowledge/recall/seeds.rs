@@ -61,7 +61,7 @@ impl Recall<'_> {
         let by_type = self.by_type(&matches)?;
         let allowed = self.mentioning()?;
         let (mut seeds, fact_scores) = self.concept_seeds(&question, &matches, &by_type)?;
-        let rows = self.reader.knowledge(&by_type.episodes)?;
+        let rows = self.reader.knowledge_unlinked(&by_type.episodes)?;
         let mut episodes = Vec::new();
         for row in rows {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
@@ -75,7 +75,7 @@ impl Recall<'_> {
         }
         let entities: Vec<(KnowledgeRow, f64)> = self
             .reader
-            .knowledge(&by_type.entities)?
+            .knowledge_unlinked(&by_type.entities)?
             .into_iter()
             .filter(|it| !it.is_gone())
             .filter_map(|row| {
@@ -135,7 +135,7 @@ impl Recall<'_> {
         matches: &Matches,
         by_type: &ByType,
     ) -> Parsed<(Vec<Item>, HashMap<NodeKey, f64>)> {
-        let facts = self.reader.knowledge(&by_type.facts)?;
+        let facts = self.reader.knowledge_unlinked(&by_type.facts)?;
         let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
         let mut fact_scores = HashMap::new();
         for fact in facts.iter().filter(|it| super::items::status(self, it).is_some()) {
@@ -152,7 +152,7 @@ impl Recall<'_> {
         let keys: Vec<NodeKey> = keys.into_iter().collect();
         let evidence = self.evidence(&keys)?;
         let mut seeds = Vec::new();
-        for row in self.reader.knowledge(&keys)? {
+        for row in self.reader.knowledge_unlinked(&keys)? {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
             let none = (0.0, 0, String::new());
             let (fact_sim, fact_set, fact) = by_cluster.get(&row.key).unwrap_or(&none);
