@@ -65,8 +65,8 @@ impl Fields {
         Fields::sorted(object)
     }
 
-    /// Parses a text as [`Fields::parse_loosely`] does, but leaves one member out unread, unless it is
-    /// the only one.
+    /// Parses a text as [`Fields::parse_loosely`] does, but leaves one member out unread, unless it
+    /// is the only one.
     ///
     /// # Errors
     ///

@@ -10,11 +10,13 @@ use serde_json::{Map, Value};
 
 use super::ConfigError;
 use super::fields::ObjectReader;
-use super::providers::THRESHOLD;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
 /// Range of the characters that are collected before they are divided.
 const BUFFER: (u32, u32) = (500, 50_000);
+
+/// Range of pending episodes that begin a consolidation.
+pub(super) const THRESHOLD: (u32, u32) = (1, 10_000);
 
 /// Kinds of episodes that are named, at most.
 const KINDS_MAX: usize = 50;
@@ -86,8 +88,7 @@ impl KnowledgeSettings {
     pub(crate) fn of_environment(
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<KnowledgeSettings, String> {
-        let [types, buffer, weight, threshold, automatic] =
-            VARIABLES.map(|it| (it, variable(it)));
+        let [types, buffer, weight, threshold, automatic] = VARIABLES.map(|it| (it, variable(it)));
         let kinds = |(name, text): (&str, Option<String>)| match text {
             None => Ok(None),
             Some(text) => {
@@ -152,8 +153,8 @@ impl KnowledgeSettings {
             ("ingest_buffer_size", BUFFER, &mut settings.ingest_buffer_size),
             ("consolidation_threshold", THRESHOLD, &mut settings.consolidation_threshold),
         ] {
-            let read = |it: Result<f64, &str>| it.map_err(str::to_owned).and_then(|it| whole(it, range));
-            match number(name).map(read) {
+            let read = number(name).map(|it| it.map_err(str::to_owned));
+            match read.map(|it| it.and_then(|it| whole(it, range))) {
                 None => (),
                 Some(Ok(number)) => *setting = Some(number),
                 Some(Err(why)) => told(name, why),

@@ -34,8 +34,8 @@ impl UserConfig {
         if !user.config.providers.follows_remind {
             return Ok(user);
         }
-        let named = remind().providers();
-        let named = named.map_err(|why| ConfigError(format!("`providers.remind` in {name}: {why}")))?;
+        let refuse = |why| ConfigError(format!("`providers.remind` in {name}: {why}"));
+        let named = remind().providers().map_err(refuse)?;
         let mut map = user.map.clone();
         if let Some(Value::Object(providers)) = map.get_mut("providers") {
             for (job, provider) in named {

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::fields::{ObjectReader, SignConstraint};
+use super::knowledge::THRESHOLD;
 use super::{ConfigError, KnowledgeSettings};
 
 /// Range of attempts after the first.
@@ -14,8 +15,6 @@ const RETRIES: (u32, u32) = (0, 10);
 const ANSWER_TOKENS: (u32, u32) = (256, 200_000);
 /// Range of the numbers of a vector.
 const DIMENSIONS: (u32, u32) = (2, 4_096);
-/// Range of pending episodes that begin a consolidation.
-pub(super) const THRESHOLD: (u32, u32) = (1, 10_000);
 /// Longest wait for one answer.
 const TIMEOUT_MAX: Duration = Duration::from_secs(600);
 

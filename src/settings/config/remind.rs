@@ -13,10 +13,11 @@ pub(crate) struct RemindKey {
     pub(crate) key: &'static str,
     /// The variable of the environment, which counts before the file.
     pub(crate) variable: Option<&'static str>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the manual is compared with it"))]
     pub(crate) ours: RemindMeaning,
 }
 
-/// What a setting of Remind stands for here.
+/// The meaning of a setting of Remind here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemindMeaning {
     /// This setting.

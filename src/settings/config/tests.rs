@@ -391,7 +391,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 58);
+    assert_eq!(keys.len(), 59);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -441,7 +441,8 @@ fn the_manual_has_the_defaults() {
             let kinds: Vec<String> = knowledge.kinds().into_iter().map(str::to_owned).collect();
             let knowledge = (kinds, knowledge.buffer_chars(), knowledge.keyword_weight());
             let consolidation = (it.consolidation.is_automatic(), it.consolidation.threshold());
-            let own = ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
+            let own =
+                ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
             let rest = Config { memory: MemorySettings::default(), consolidation: own, ..it };
             let rest = Config { knowledge: KnowledgeSettings::default(), ..rest };
             (memory, knowledge, consolidation, rest)

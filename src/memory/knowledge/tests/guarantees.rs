@@ -16,9 +16,7 @@ fn facts_of(case: &Case, cluster: &str) -> Vec<(String, bool)> {
 #[test]
 fn a_superseded_fact_holds_no_more_in_its_cluster_at_once() {
     let case = Case::new();
-    let fact = |text: &str, attribute: &str| {
-        json!({"content": text, "kind": "fact", "subject": "pool", "attribute": attribute})
-    };
+    let fact = |text: &str, attribute: &str| json!({"content": text, "kind": "fact", "subject": "pool", "attribute": attribute});
     let kept = case.remember(json!({"items": [
         fact("The pool has 10 places.", "size"), fact("The pool is in the north.", "side"),
     ]}));

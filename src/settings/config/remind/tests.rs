@@ -18,9 +18,9 @@ fn row(it: &RemindKey) -> String {
 
 #[test]
 fn the_manual_lists_every_setting_of_remind() {
-    let manual = include_str!("../../../../docs/config.md");
+    let manual = include_str!("../../../../docs/knowledge.md");
     let rows: String = REMIND_KEYS.iter().map(row).collect();
-    assert!(manual.contains(&rows), "docs/config.md must have:\n{rows}");
+    assert!(manual.contains(&rows), "docs/knowledge.md must have:\n{rows}");
 }
 
 #[test]
@@ -81,9 +81,7 @@ fn the_environment_counts_before_our_file_and_that_before_the_file_of_remind() {
 
 /// Returns the providers of a user's file, with variables and a file of Remind.
 fn providers(own: &str, variables: &[(&str, &str)], file: Value) -> Result<String, String> {
-    let variable = |name: &str| {
-        variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned())
-    };
+    let variable = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
     let Value::Object(file) = file else { panic!("an object") };
     let sources = || RemindSources { variable: &variable, file };
     let user = UserConfig::parse_with("config.json", own, sources).map_err(|it| it.to_string())?;
@@ -110,9 +108,11 @@ fn providers_of_remind_are_taken_over_only_where_that_is_asked_for() {
         Ok("ollama llama3.2 - None; openai text-embedding-3-small - None".to_owned())
     );
     assert_eq!(providers(asked, &[], json!({})), Ok(String::new()), "no default is taken over");
-    let own = r#"{"providers": {"remind": true, "completion": {"kind": "anthropic", "model": "m"}}}"#;
+    let own =
+        r#"{"providers": {"remind": true, "completion": {"kind": "anthropic", "model": "m"}}}"#;
     assert_eq!(providers(own, &named[..1], json!({})), Ok("anthropic m - None".to_owned()));
-    let variables = [("AZURE_OPENAI_API_BASE_URL", "https://x"), ("AZURE_OPENAI_EMBEDDING_SIZE", "256")];
+    let variables =
+        [("AZURE_OPENAI_API_BASE_URL", "https://x"), ("AZURE_OPENAI_EMBEDDING_SIZE", "256")];
     let file = json!({
         "llm_provider": "azure_openai",
         "embedding_provider": "azure_openai",
