@@ -7,12 +7,12 @@
 pub(crate) mod resources;
 
 pub(crate) mod changed_resources;
+mod cold_notifications;
 mod confirmation;
 mod consolidation;
-mod nudges;
 pub(crate) mod observer;
-mod plain;
 pub(crate) mod prompts;
+mod rest_api;
 mod tools;
 
 use std::fmt;
@@ -25,15 +25,16 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
+    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
+    Handler, HandlerError, Notice, PromptMessage, Reply, RestReply, RestRequest, ServerInfo, Tool,
+    ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
-use crate::query::{Output, Query};
+use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
-use plain::PlainDoor;
+use rest_api::PlainDoor;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.
@@ -88,7 +89,7 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
-type AskingFn = fn(&Memory, &Map<String, Value>, &Call) -> Result<Value, HandlerError>;
+type AskingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
 
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
@@ -98,9 +99,9 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// Calls one method of the memory after the user's consent to a removal.
-    Confirmed(confirmation::Confirm, WriteFn),
+    Confirmed(confirmation::ConfirmQuestionFn, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
+    Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<Reply, HandlerError>),
     /// Calls one method of the typed memories, whose errors have codes.
     Document(DocumentFn),
     /// Calls one method of the typed memories, after questions to the client.
@@ -112,7 +113,12 @@ impl Handler for MemoryHandler {
     type Read = resources::ResourceFn;
     type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    fn call(
+        &self,
+        run: &ToolRunner,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<Reply, HandlerError> {
         match run {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
@@ -136,7 +142,7 @@ impl Handler for MemoryHandler {
         &self,
         read: &resources::ResourceFn,
         vars: &UriVars,
-        call: &Call,
+        call: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         read_row(&self.view, *read, vars, call, out)
@@ -146,12 +152,12 @@ impl Handler for MemoryHandler {
         &self,
         get: &prompts::PromptFn,
         args: &Args,
-        _: &Call,
+        _: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<NamedResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         resources::custom_views(&self.view)
     }
 
@@ -160,32 +166,34 @@ impl Handler for MemoryHandler {
     }
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
-        nudges::notice(&self.memory, beside)
+        cold_notifications::notice(&self.memory, beside)
     }
 
-    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
+    fn plain(&self, request: &RestRequest) -> Option<RestReply> {
         let settings = self.memory.knowledge_settings();
         let door = PlainDoor { view: &self.view, memory: Some(&self.memory), settings };
-        Some(plain::answer(&door, request))
+        Some(rest_api::answer(&door, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
         self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 
-    fn note(&self, event: Event<'_>) {
+    fn note(&self, event: ClientEvent<'_>) {
         match event {
-            Event::Called(called) => self.sessions.on_call_end(&called, self.memory.clock().now()),
-            Event::Left(connection) => {
+            ClientEvent::Called(called) => {
+                self.sessions.on_call_end(&called, self.memory.clock().now())
+            }
+            ClientEvent::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.memory.clock().now())
             }
-            Event::Listened => self.watch.begin_or_warn(&self.view),
+            ClientEvent::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }
 
 /// A handler whose memory is watched for its subscribers.
-pub(crate) trait Watched: Handler {
+pub(crate) trait WatchedHandler: Handler {
     /// Returns the memory.
     fn view(&self) -> &ReadOnlyMemory;
 
@@ -196,7 +204,7 @@ pub(crate) trait Watched: Handler {
     fn debounce_of(&self, resource: &str) -> Duration;
 }
 
-impl Watched for MemoryHandler {
+impl WatchedHandler for MemoryHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }
@@ -215,7 +223,7 @@ fn read_row(
     view: &ReadOnlyMemory,
     read: resources::ResourceFn,
     vars: &UriVars,
-    call: &Call,
+    call: &CallContext,
     out: &mut dyn fmt::Write,
 ) -> Result<(), HandlerError> {
     let is_cancelled = call.watch_for_cancellation();
@@ -225,7 +233,7 @@ fn read_row(
 impl MemoryHandler {
     fn document(&self, answer: Value) -> Reply {
         let text = answer.to_string();
-        let structured = (self.memory.output() == Output::Structured).then_some(answer);
+        let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);
         // Programs read it by its keys: there is no room for a notice.
         Reply { text, structured, budget: Some(0), ..Reply::default() }
     }

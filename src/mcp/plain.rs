@@ -6,7 +6,7 @@ use super::rpc::{VALUES_MAX, has_too_many_values};
 
 /// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PlainRequest {
+pub(crate) struct RestRequest {
     pub(crate) method: String,
     /// The parts of the path below the root of the interface.
     pub(crate) path: Vec<String>,
@@ -16,7 +16,7 @@ pub(crate) struct PlainRequest {
 
 /// An answer of the plain interface.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlainReply {
+pub(crate) struct RestReply {
     /// The status of HTTP.
     pub(crate) status: u16,
     pub(crate) body: PlainBody,
@@ -32,7 +32,7 @@ pub(crate) enum PlainBody {
     Events(Vec<Value>),
 }
 
-impl PlainRequest {
+impl RestRequest {
     /// Parses the body as one object; an empty body is an empty object.
     ///
     /// # Errors

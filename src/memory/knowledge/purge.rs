@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
+use super::arguments::KnowledgeResult;
 use super::documents::deleted_document;
-use super::given::Parsed;
 use super::nodes::find_node;
 use crate::memory::Memory;
 use crate::memory::edits::forget_all;
@@ -14,13 +14,13 @@ use crate::model::tree::NodeType;
 
 impl Memory {
     /// Removes a node of a type, deleted or not, with the facts below it.
-    pub(crate) fn purge(&self, id: &str, node_type: NodeType) -> Parsed<Value> {
+    pub(crate) fn purge(&self, id: &str, node_type: NodeType) -> KnowledgeResult<Value> {
         self.purge_each(&[(id.to_owned(), node_type)])?;
         Ok(json!({"success": true}))
     }
 
     /// Removes every deleted episode and concept.
-    pub(crate) fn purge_all(&self) -> Parsed<Value> {
+    pub(crate) fn purge_all(&self) -> KnowledgeResult<Value> {
         let listed: Value = self.read(|reader| deleted_document(reader, None, usize::MAX))?;
         let listed = listed["deleted"].as_array().into_iter().flatten();
         let named = listed.filter_map(|it| {
@@ -39,7 +39,7 @@ impl Memory {
         }))
     }
 
-    fn purge_each(&self, all: &[(String, NodeType)]) -> Parsed<()> {
+    fn purge_each(&self, all: &[(String, NodeType)]) -> KnowledgeResult<()> {
         let message = match all {
             [(id, node_type)] => format!("purge:{node_type} {id}"),
             _ => format!("purge: {} nodes", all.len()),

@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 
 use super::records::{context_of, entity};
 use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
-use crate::memory::knowledge::exported::record_time;
-use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_topic;
+use crate::memory::knowledge::remind_export::record_time;
 use crate::model::entities::slug_of;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{KnowledgeRow, Reader};
 
 /// Returns every topic with what it has.
-pub(crate) fn topic_records(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn topic_records(reader: &Reader) -> KnowledgeResult<Value> {
     let topics = all_of(reader, NodeType::Topic)?;
     Ok(json!({"topics": records(reader, &topics)?, "total": topics.len()}))
 }
 
 /// Returns one topic, by its id, slug or name.
-pub(crate) fn topic_record(reader: &Reader, text: &str) -> Parsed<Value> {
+pub(crate) fn topic_record(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
     let topic = find_topic(reader, text)?.filter(|it| !it.is_gone());
     let topic = topic.ok_or_else(|| unknown("topic", text))?;
     Ok(records(reader, &[topic])?.pop().unwrap_or(Value::Null))
 }
 
-fn records(reader: &Reader, topics: &[KnowledgeRow]) -> Parsed<Vec<Value>> {
+fn records(reader: &Reader, topics: &[KnowledgeRow]) -> KnowledgeResult<Vec<Value>> {
     let (episodes, concepts) =
         (all_of(reader, NodeType::Episode)?, all_of(reader, NodeType::Concept)?);
     let record = |topic: &KnowledgeRow| {
@@ -50,7 +50,7 @@ fn records(reader: &Reader, topics: &[KnowledgeRow]) -> Parsed<Vec<Value>> {
 }
 
 /// Returns entities and the relations between them.
-pub(crate) fn entity_graph_record(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn entity_graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Entity)?;
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
     let mut links = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn entity_graph_record(reader: &Reader) -> Parsed<Value> {
 }
 
 /// Returns the numbers of nodes and edges, by their types.
-pub(crate) fn stats_record(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn stats_record(reader: &Reader) -> KnowledgeResult<Value> {
     let mut record = stats_document(reader)?;
     let mut ends: BTreeMap<NodeKey, NodeType> = BTreeMap::new();
     for (node_type, name) in [

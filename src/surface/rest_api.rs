@@ -1,0 +1,336 @@
+//! Knowledge over plain HTTP: one table of paths below `/api/v1`, for programs that speak no MCP.
+//!
+//! Reading warms nothing. Changes are those of the tools, and a server that only shows refuses
+//! them. The database is the one that the server was started with: `db` may name it, and never a
+//! path.
+
+mod chat;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod writing;
+
+use serde_json::{Map, Value, json};
+
+use crate::mcp::{PlainBody, RestReply, RestRequest};
+use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordFilter};
+use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::memory::{Memory, ReadOnlyMemory};
+use crate::model::clock::Millis;
+use crate::settings::config::KnowledgeSettings;
+use crate::text;
+
+/// Characters of a value that an error repeats.
+const ECHO_CHARS_MAX: usize = 40;
+
+/// Holds what requests are answered from.
+pub(super) struct PlainDoor<'a> {
+    pub(super) view: &'a ReadOnlyMemory,
+    /// The memory, where this server may change it.
+    pub(super) memory: Option<&'a Memory>,
+    pub(super) settings: KnowledgeSettings,
+}
+
+/// Runs a request. The variant decides what it can access.
+enum PlainRunner {
+    Read(fn(&PlainDoor<'_>, &RestArgs<'_>) -> Result<Value, Refusal>),
+    Change(fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>),
+    /// Answers with events.
+    Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, Refusal>),
+}
+
+/// A path and a method of the interface: a row of [`PATHS`].
+struct RestRoute {
+    method: &'static str,
+    /// Its parts; `*` stands for a variable.
+    parts: &'static [&'static str],
+    /// Names of the query that it knows.
+    names: &'static [&'static str],
+    run: PlainRunner,
+    /// The status where it is done.
+    done: u16,
+    /// The status where what was sent is wrong.
+    wrong: u16,
+}
+
+/// The values of a request.
+struct RestArgs<'a> {
+    /// The variable of the path.
+    id: &'a str,
+    filter: RecordFilter,
+    /// A place in the history.
+    since: Option<&'a str>,
+    /// A state of conflicts.
+    status: Option<&'a str>,
+    request: &'a RestRequest,
+}
+
+/// A request that is not answered: a status of HTTP, and what else the body has beside `error`.
+#[derive(Debug)]
+struct Refusal {
+    /// `None` for the status of its row.
+    status: Option<u16>,
+    error: String,
+    more: Map<String, Value>,
+}
+
+const PAGE: &[&str] = &["offset", "limit", "search"];
+const OF_CONCEPTS: &[&str] = &["offset", "limit", "search", "topic", "type"];
+const OF_ENTITIES: &[&str] = &["offset", "limit", "search", "type"];
+const OF_EPISODES: &[&str] =
+    &["offset", "limit", "search", "topic", "type", "consolidated", "start_date", "end_date"];
+
+/// Every path with every method; of two that fit, the first counts.
+#[rustfmt::skip]
+const PATHS: &[RestRoute] = &[
+    get(&["stats"], &[], reading::stats),
+    get(&["databases"], &[], databases),
+    get(&["config"], &[], reading::config),
+    get(&["graph"], &[], reading::graph),
+    get(&["entity-graph"], &[], reading::entity_graph),
+    get(&["concepts"], OF_CONCEPTS, reading::concepts),
+    get(&["concepts", "deleted"], PAGE, reading::deleted_concepts),
+    get(&["concepts", "*"], &[], reading::concept),
+    change("PUT", &["concepts", "*"], writing::update_concept),
+    change("PATCH", &["concepts", "*"], writing::update_concept),
+    change("DELETE", &["concepts", "*"], writing::delete_concept),
+    change("POST", &["concepts", "*", "restore"], writing::restore_concept),
+    change("DELETE", &["concepts", "*", "purge"], writing::purge_concept),
+    get(&["episodes"], OF_EPISODES, reading::episodes),
+    get(&["episodes", "deleted"], PAGE, reading::deleted_episodes),
+    get(&["episodes", "*"], &[], reading::episode),
+    change("PUT", &["episodes", "*"], writing::update_episode),
+    change("PATCH", &["episodes", "*"], writing::update_episode),
+    change("DELETE", &["episodes", "*"], writing::delete_episode),
+    change("POST", &["episodes", "*", "restore"], writing::restore_episode),
+    change("DELETE", &["episodes", "*", "purge"], writing::purge_episode),
+    change("DELETE", &["deleted", "purge-all"], writing::purge_all),
+    get(&["entities"], OF_ENTITIES, reading::entities),
+    get(&["entities", "*"], &[], reading::entity),
+    get(&["entities", "*", "episodes"], PAGE, reading::episodes_of_entity),
+    get(&["entities", "*", "concepts"], PAGE, reading::concepts_of_entity),
+    get(&["topics"], &[], reading::topics),
+    RestRoute { done: 201, ..change("POST", &["topics"], writing::create_topic) },
+    get(&["topics", "*"], &[], reading::topic),
+    change("PUT", &["topics", "*"], writing::update_topic),
+    change("PATCH", &["topics", "*"], writing::update_topic),
+    change("DELETE", &["topics", "*"], writing::delete_topic),
+    get(&["conflicts"], &["status", "limit"], reading::conflicts),
+    change("POST", &["conflicts", "*", "resolve"], writing::resolve_conflict),
+    change("POST", &["conflicts", "*", "dismiss"], writing::dismiss_conflict),
+    RestRoute { method: "POST", ..get(&["query"], &[], reading::query) },
+    talk(&["chat"], chat::chat),
+    workflow(&["workflow", "remember"], writing::remember),
+    workflow(&["workflow", "recall"], writing::recall),
+    workflow(&["workflow", "review"], writing::review),
+    workflow(&["workflow", "apply"], writing::apply),
+    workflow(&["workflow", "ingest"], writing::ingest),
+    workflow(&["workflow", "consolidate"], writing::consolidate),
+    get(&["workflow", "events"], &["since", "limit"], reading::events),
+];
+
+const fn get(
+    parts: &'static [&'static str],
+    names: &'static [&'static str],
+    read: fn(&PlainDoor<'_>, &RestArgs<'_>) -> Result<Value, Refusal>,
+) -> RestRoute {
+    RestRoute { method: "GET", parts, names, run: PlainRunner::Read(read), done: 200, wrong: 400 }
+}
+
+const fn change(
+    method: &'static str,
+    parts: &'static [&'static str],
+    change: fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>,
+) -> RestRoute {
+    let run = PlainRunner::Change(change);
+    RestRoute { method, parts, names: &[], run, done: 200, wrong: 400 }
+}
+
+/// Returns the row of a request that a tool answers, whose arguments are the body.
+const fn workflow(
+    parts: &'static [&'static str],
+    call: fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>,
+) -> RestRoute {
+    RestRoute { wrong: 422, ..change("POST", parts, call) }
+}
+
+const fn talk(
+    parts: &'static [&'static str],
+    talk: fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, Refusal>,
+) -> RestRoute {
+    let run = PlainRunner::Talk(talk);
+    RestRoute { method: "POST", parts, names: &[], run, done: 200, wrong: 400 }
+}
+
+/// Answers a request.
+pub(super) fn answer(door: &PlainDoor<'_>, request: &RestRequest) -> RestReply {
+    let fits = |it: &&RestRoute| {
+        it.parts.len() == request.path.len()
+            && it.parts.iter().zip(&request.path).all(|(part, given)| *part == "*" || part == given)
+    };
+    let of_path: Vec<&RestRoute> = PATHS.iter().filter(fits).collect();
+    if of_path.is_empty() {
+        let mut known: Vec<String> = PATHS.iter().map(|it| it.parts.join("/")).collect();
+        known.dedup();
+        return refuse(404, format!("there is nothing here; known are {}", known.join(", ")));
+    }
+    let method = if request.method == "HEAD" { "GET" } else { &request.method };
+    let Some(path) = of_path.iter().find(|it| it.method == method) else {
+        let mut allowed: Vec<&str> = of_path.iter().map(|it| it.method).collect();
+        allowed.dedup();
+        let allowed = allowed.join(", ");
+        let reply = refuse(405, format!("the method must be {allowed}"));
+        return RestReply { allowed: Some(allowed), ..reply };
+    };
+    match asked(door.view, path, request).map_err(Refusal::from).and_then(|it| run(door, path, &it))
+    {
+        Ok(body) => RestReply { status: path.done, body, allowed: None },
+        Err(Refusal { status, error, more }) => {
+            let mut document = Map::from_iter([("error".to_owned(), error.into())]);
+            document.extend(more);
+            let body = PlainBody::Document(document.into());
+            RestReply { status: status.unwrap_or(path.wrong), body, allowed: None }
+        }
+    }
+}
+
+fn run(door: &PlainDoor<'_>, path: &RestRoute, asked: &RestArgs<'_>) -> Result<PlainBody, Refusal> {
+    let memory = || {
+        let why = "this server only shows the memory; `remindb serve` changes it, too";
+        door.memory.ok_or_else(|| Refusal::new(403, why))
+    };
+    match path.run {
+        PlainRunner::Read(read) => read(door, asked).map(PlainBody::Document),
+        PlainRunner::Change(change) => change(memory()?, asked).map(PlainBody::Document),
+        PlainRunner::Talk(talk) => talk(memory()?, asked).map(PlainBody::Events),
+    }
+}
+
+fn refuse(status: u16, why: impl Into<String>) -> RestReply {
+    let body = PlainBody::Document(json!({"error": why.into()}));
+    RestReply { status, body, allowed: None }
+}
+
+impl Refusal {
+    fn new(status: u16, error: impl Into<String>) -> Refusal {
+        Refusal { status: Some(status), error: error.into(), more: Map::new() }
+    }
+}
+
+impl From<MemoryError> for Refusal {
+    fn from(error: MemoryError) -> Refusal {
+        let mut more = match error.to_json() {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        };
+        more.shift_remove("error");
+        let status = match error.code {
+            ErrorCode::NotFound => Some(404),
+            ErrorCode::PermissionError => Some(403),
+            code if code.is_outside() => {
+                log::error!("a plain request failed: {}", error.message);
+                let why = "the memory cannot be read or changed; the log of the server says more";
+                return Refusal::new(500, why);
+            }
+            _ if is_outdated(&more) => Some(409),
+            _ => None,
+        };
+        Refusal { status, error: error.message, more }
+    }
+}
+
+/// Returns whether an operation is refused since its node changed meanwhile.
+fn is_outdated(body: &Map<String, Value>) -> bool {
+    let errors = body.get("errors").and_then(Value::as_array).into_iter().flatten();
+    errors.into_iter().any(|it| it["code"] == "REVISION_CONFLICT")
+}
+
+impl RestArgs<'_> {
+    /// Returns the members of the body.
+    fn object(&self) -> Result<Map<String, Value>, MemoryError> {
+        self.request.object().map_err(MemoryError::invalid)
+    }
+}
+
+/// Reads the variable of the path and the values of the query.
+fn asked<'a>(
+    view: &ReadOnlyMemory,
+    path: &RestRoute,
+    request: &'a RestRequest,
+) -> Result<RestArgs<'a>, MemoryError> {
+    let nth = path.parts.iter().position(|it| *it == "*");
+    let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);
+    let filter = RecordFilter { n_max: LIST_DEFAULT, ..RecordFilter::default() };
+    let mut asked = RestArgs { id, filter, since: None, status: None, request };
+    for (name, value) in &request.query {
+        if name == "db" {
+            check_database(view, value)?;
+            continue;
+        }
+        if !path.names.contains(&name.as_str()) {
+            let name = text::truncate_chars(name, ECHO_CHARS_MAX);
+            let known = [path.names, &["db"]].concat().join(", ");
+            let what = format!("`{name}` is no argument; known are {known}");
+            return Err(MemoryError::invalid(what));
+        }
+        match name.as_str() {
+            _ if value.is_empty() => (),
+            "since" => asked.since = Some(value),
+            "status" => asked.status = Some(value),
+            _ => set(&mut asked.filter, name, value)?,
+        }
+    }
+    Ok(asked)
+}
+
+/// Refuses every database but the one that is served.
+fn check_database(view: &ReadOnlyMemory, name: &str) -> Result<(), MemoryError> {
+    if name == name_of(view) {
+        return Ok(());
+    }
+    let name = text::truncate_chars(name, ECHO_CHARS_MAX);
+    let what = format!("no database `{name}` is served; `databases` lists the one that is");
+    Err(MemoryError::new(ErrorCode::NotFound, what))
+}
+
+fn set(filter: &mut RecordFilter, name: &str, value: &str) -> Result<(), MemoryError> {
+    let refuse = |why: String| {
+        let value = text::truncate_chars(value, ECHO_CHARS_MAX);
+        MemoryError::invalid(format!("`{name}` is `{value}`; {why}"))
+    };
+    let number = |min: usize, max: usize| {
+        let number = value.parse().ok().filter(|it| (min..=max).contains(it));
+        number.ok_or_else(|| refuse(format!("it must be a whole number from {min} to {max}")))
+    };
+    let day = |read: fn(&str) -> Option<Millis>| {
+        read(value).map(Some).ok_or_else(|| refuse("it must be a day or a time".to_owned()))
+    };
+    match name {
+        "offset" => filter.offset = number(0, usize::MAX)?,
+        "limit" => filter.n_max = number(1, LIST_MAX)?,
+        "search" => filter.search = Some(value.to_owned()),
+        "topic" => filter.topic = Some(value.to_owned()),
+        "type" => filter.kind = Some(value.to_owned()),
+        "start_date" => filter.from = day(Millis::parse_rfc3339)?,
+        "end_date" => filter.to = day(Millis::parse_rfc3339_end)?,
+        "consolidated" => {
+            filter.is_consolidated = match value {
+                "true" => Some(true),
+                "false" => Some(false),
+                _ => return Err(refuse("it must be true or false".to_owned())),
+            }
+        }
+        _ => (),
+    }
+    Ok(())
+}
+
+/// Returns the name of the database: that of its file, without what follows the last period.
+fn name_of(view: &ReadOnlyMemory) -> String {
+    view.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn databases(door: &PlainDoor<'_>, _: &RestArgs<'_>) -> Result<Value, Refusal> {
+    let path = door.view.path().to_string_lossy();
+    Ok(json!({"databases": [{"name": name_of(door.view), "path": path}]}))
+}
