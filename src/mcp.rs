@@ -31,8 +31,8 @@ mod method;
 pub(crate) mod notifications;
 mod outbox;
 mod pagination;
-mod plain;
 mod registry;
+mod rest;
 mod server_requests;
 mod severity;
 mod signed_state;
@@ -63,8 +63,8 @@ pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use plain::{PlainBody, RestReply, RestRequest};
 pub(crate) use registry::{DynamicResource, Effect, Prompt, Resource, ResourceFormat, Tool};
+pub(crate) use rest::{RestBody, RestReply, RestRequest};
 pub(crate) use server_requests::{
     Capabilities, Capability, ElicitResult, ServerRequest, ServerRequestError,
 };
@@ -149,7 +149,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Answers a request of the plain interface that a registration may have beside MCP; `None`
+    /// Answers a request of the REST interface that a registration may have beside MCP; `None`
     /// where it has none.
     fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
         None

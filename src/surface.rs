@@ -34,7 +34,7 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
-use rest_api::PlainDoor;
+use rest_api::RestContext;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.
@@ -171,8 +171,8 @@ impl Handler for MemoryHandler {
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
         let settings = self.memory.knowledge_settings();
-        let door = PlainDoor { view: &self.view, memory: Some(&self.memory), settings };
-        Some(rest_api::answer(&door, request))
+        let context = RestContext { view: &self.view, memory: Some(&self.memory), settings };
+        Some(rest_api::answer(&context, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

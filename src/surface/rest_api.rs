@@ -12,7 +12,7 @@ mod writing;
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{PlainBody, RestReply, RestRequest};
+use crate::mcp::{RestBody, RestReply, RestRequest};
 use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordFilter};
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Memory, ReadOnlyMemory};
@@ -24,7 +24,7 @@ use crate::text;
 const ECHO_CHARS_MAX: usize = 40;
 
 /// Holds what requests are answered from.
-pub(super) struct PlainDoor<'a> {
+pub(super) struct RestContext<'a> {
     pub(super) view: &'a ReadOnlyMemory,
     /// The memory, where this server may change it.
     pub(super) memory: Option<&'a Memory>,
@@ -32,11 +32,11 @@ pub(super) struct PlainDoor<'a> {
 }
 
 /// Runs a request. The variant decides what it can access.
-enum PlainRunner {
-    Read(fn(&PlainDoor<'_>, &RestArgs<'_>) -> Result<Value, Refusal>),
-    Change(fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>),
+enum RestRunner {
+    Read(fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>),
+    Change(fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>),
     /// Answers with events.
-    Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, Refusal>),
+    Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>),
 }
 
 /// A path and a method of the interface: a row of [`PATHS`].
@@ -46,7 +46,7 @@ struct RestRoute {
     parts: &'static [&'static str],
     /// Names of the query that it knows.
     names: &'static [&'static str],
-    run: PlainRunner,
+    run: RestRunner,
     /// The status where it is done.
     done: u16,
     /// The status where what was sent is wrong.
@@ -67,7 +67,7 @@ struct RestArgs<'a> {
 
 /// A request that is not answered: a status of HTTP, and what else the body has beside `error`.
 #[derive(Debug)]
-struct Refusal {
+struct RestError {
     /// `None` for the status of its row.
     status: Option<u16>,
     error: String,
@@ -132,38 +132,38 @@ const PATHS: &[RestRoute] = &[
 const fn get(
     parts: &'static [&'static str],
     names: &'static [&'static str],
-    read: fn(&PlainDoor<'_>, &RestArgs<'_>) -> Result<Value, Refusal>,
+    read: fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>,
 ) -> RestRoute {
-    RestRoute { method: "GET", parts, names, run: PlainRunner::Read(read), done: 200, wrong: 400 }
+    RestRoute { method: "GET", parts, names, run: RestRunner::Read(read), done: 200, wrong: 400 }
 }
 
 const fn change(
     method: &'static str,
     parts: &'static [&'static str],
-    change: fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>,
+    change: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
 ) -> RestRoute {
-    let run = PlainRunner::Change(change);
+    let run = RestRunner::Change(change);
     RestRoute { method, parts, names: &[], run, done: 200, wrong: 400 }
 }
 
 /// Returns the row of a request that a tool answers, whose arguments are the body.
 const fn workflow(
     parts: &'static [&'static str],
-    call: fn(&Memory, &RestArgs<'_>) -> Result<Value, Refusal>,
+    call: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
 ) -> RestRoute {
     RestRoute { wrong: 422, ..change("POST", parts, call) }
 }
 
 const fn talk(
     parts: &'static [&'static str],
-    talk: fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, Refusal>,
+    talk: fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>,
 ) -> RestRoute {
-    let run = PlainRunner::Talk(talk);
+    let run = RestRunner::Talk(talk);
     RestRoute { method: "POST", parts, names: &[], run, done: 200, wrong: 400 }
 }
 
 /// Answers a request.
-pub(super) fn answer(door: &PlainDoor<'_>, request: &RestRequest) -> RestReply {
+pub(super) fn answer(context: &RestContext<'_>, request: &RestRequest) -> RestReply {
     let fits = |it: &&RestRoute| {
         it.parts.len() == request.path.len()
             && it.parts.iter().zip(&request.path).all(|(part, given)| *part == "*" || part == given)
@@ -182,43 +182,49 @@ pub(super) fn answer(door: &PlainDoor<'_>, request: &RestRequest) -> RestReply {
         let reply = refuse(405, format!("the method must be {allowed}"));
         return RestReply { allowed: Some(allowed), ..reply };
     };
-    match asked(door.view, path, request).map_err(Refusal::from).and_then(|it| run(door, path, &it))
+    match asked(context.view, path, request)
+        .map_err(RestError::from)
+        .and_then(|it| run(context, path, &it))
     {
         Ok(body) => RestReply { status: path.done, body, allowed: None },
-        Err(Refusal { status, error, more }) => {
+        Err(RestError { status, error, more }) => {
             let mut document = Map::from_iter([("error".to_owned(), error.into())]);
             document.extend(more);
-            let body = PlainBody::Document(document.into());
+            let body = RestBody::Document(document.into());
             RestReply { status: status.unwrap_or(path.wrong), body, allowed: None }
         }
     }
 }
 
-fn run(door: &PlainDoor<'_>, path: &RestRoute, asked: &RestArgs<'_>) -> Result<PlainBody, Refusal> {
+fn run(
+    context: &RestContext<'_>,
+    path: &RestRoute,
+    asked: &RestArgs<'_>,
+) -> Result<RestBody, RestError> {
     let memory = || {
         let why = "this server only shows the memory; `remindb serve` changes it, too";
-        door.memory.ok_or_else(|| Refusal::new(403, why))
+        context.memory.ok_or_else(|| RestError::new(403, why))
     };
     match path.run {
-        PlainRunner::Read(read) => read(door, asked).map(PlainBody::Document),
-        PlainRunner::Change(change) => change(memory()?, asked).map(PlainBody::Document),
-        PlainRunner::Talk(talk) => talk(memory()?, asked).map(PlainBody::Events),
+        RestRunner::Read(read) => read(context, asked).map(RestBody::Document),
+        RestRunner::Change(change) => change(memory()?, asked).map(RestBody::Document),
+        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestBody::Events),
     }
 }
 
 fn refuse(status: u16, why: impl Into<String>) -> RestReply {
-    let body = PlainBody::Document(json!({"error": why.into()}));
+    let body = RestBody::Document(json!({"error": why.into()}));
     RestReply { status, body, allowed: None }
 }
 
-impl Refusal {
-    fn new(status: u16, error: impl Into<String>) -> Refusal {
-        Refusal { status: Some(status), error: error.into(), more: Map::new() }
+impl RestError {
+    fn new(status: u16, error: impl Into<String>) -> RestError {
+        RestError { status: Some(status), error: error.into(), more: Map::new() }
     }
 }
 
-impl From<MemoryError> for Refusal {
-    fn from(error: MemoryError) -> Refusal {
+impl From<MemoryError> for RestError {
+    fn from(error: MemoryError) -> RestError {
         let mut more = match error.to_json() {
             Value::Object(body) => body,
             _ => Map::new(),
@@ -230,12 +236,12 @@ impl From<MemoryError> for Refusal {
             code if code.is_outside() => {
                 log::error!("a plain request failed: {}", error.message);
                 let why = "the memory cannot be read or changed; the log of the server says more";
-                return Refusal::new(500, why);
+                return RestError::new(500, why);
             }
             _ if is_outdated(&more) => Some(409),
             _ => None,
         };
-        Refusal { status, error: error.message, more }
+        RestError { status, error: error.message, more }
     }
 }
 
@@ -330,7 +336,7 @@ fn name_of(view: &ReadOnlyMemory) -> String {
     view.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn databases(door: &PlainDoor<'_>, _: &RestArgs<'_>) -> Result<Value, Refusal> {
-    let path = door.view.path().to_string_lossy();
-    Ok(json!({"databases": [{"name": name_of(door.view), "path": path}]}))
+fn databases(context: &RestContext<'_>, _: &RestArgs<'_>) -> Result<Value, RestError> {
+    let path = context.view.path().to_string_lossy();
+    Ok(json!({"databases": [{"name": name_of(context.view), "path": path}]}))
 }

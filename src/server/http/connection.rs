@@ -15,7 +15,7 @@ use super::reply::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, one_time_links, post, sse};
-use crate::mcp::{Handler, PlainBody, RestReply};
+use crate::mcp::{Handler, RestBody, RestReply};
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -203,7 +203,7 @@ fn respond<S: Handler>(
     }
 }
 
-/// Answers a request of the plain interface, on a thread for calls.
+/// Answers a request of the REST interface, on a thread for calls.
 fn plain_answer<S: Handler>(
     endpoint: &HttpServerState<S>,
     head: &RequestHead,
@@ -221,8 +221,8 @@ fn plain_answer<S: Handler>(
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
         (true, Ok(Some(RestReply { status, body, allowed }))) => {
             let response = match body {
-                PlainBody::Document(document) => HttpResponse::json(status, document.to_string()),
-                PlainBody::Events(events) => HttpResponse::events(status, &events),
+                RestBody::Document(document) => HttpResponse::json(status, document.to_string()),
+                RestBody::Events(events) => HttpResponse::events(status, &events),
             };
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),

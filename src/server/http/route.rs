@@ -10,7 +10,7 @@ use crate::mcp::RestRequest;
 const ENDPOINT: &str = "/mcp";
 /// The path of the health check, open to all that the guard admits.
 const HEALTH: &str = "/health";
-/// The beginning of the paths of the plain interface.
+/// The beginning of the paths of the REST interface.
 const PLAIN: &str = "/api/v1/";
 /// The path where a one-time link is exchanged for the token.
 const SESSION: &str = "/session";
@@ -93,7 +93,7 @@ pub(super) fn route(head: &RequestHead, guard: &AccessRules) -> Result<Route, Ht
     Ok(route)
 }
 
-/// Returns whether a request of the plain interface has a body, or says that it has a type.
+/// Returns whether a request of the REST interface has a body, or says that it has a type.
 fn has_plain_body(head: &RequestHead) -> Result<bool, HttpError> {
     let takes_body = matches!(head.method.as_str(), "POST" | "PUT" | "PATCH");
     let is_empty = head.framing() == Ok(Framing::Empty) && head.one("content-type")?.is_none();
@@ -127,7 +127,7 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
         .with("Access-Control-Max-Age", "600")
 }
 
-/// Reads a request of the plain interface by its head; `None` where an escape in it is wrong.
+/// Reads a request of the REST interface by its head; `None` where an escape in it is wrong.
 pub(super) fn plain_request(head: &RequestHead) -> Option<RestRequest> {
     let target = head.target.split_once('?').map_or("", |(_, query)| query);
     let target = target.split('#').next().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Refusal, RestArgs};
+use super::{RestArgs, RestError};
 use crate::memory::Memory;
 use crate::memory::knowledge::{self, RecallRequest};
 use crate::memory::typed::MemoryError;
@@ -21,12 +21,12 @@ const MESSAGES_MAX: usize = 200;
 const ROLES: [&str; 3] = ["user", "assistant", "system"];
 
 /// Answers a conversation: the answer in one event, then the end; or a failure.
-pub(super) fn chat(memory: &Memory, asked: &RestArgs<'_>) -> Result<Vec<Value>, Refusal> {
+pub(super) fn chat(memory: &Memory, asked: &RestArgs<'_>) -> Result<Vec<Value>, RestError> {
     let body = asked.object()?;
     let messages = messages(&body)?;
     let Some(provider) = &memory.providers().completion else {
         let why = "no provider answers: none is named for `completion` in your own settings";
-        return Err(Refusal::new(404, why));
+        return Err(RestError::new(404, why));
     };
     let context = match body.get("context") {
         None | Some(Value::Null) => known(memory, messages)?,

@@ -51,7 +51,10 @@ impl Served {
 
     fn answer(&self, request: &RestRequest, memory: Option<&Memory>) -> RestReply {
         let view = self.memory.read_only();
-        answer(&PlainDoor { view: &view, memory, settings: KnowledgeSettings::default() }, request)
+        answer(
+            &RestContext { view: &view, memory, settings: KnowledgeSettings::default() },
+            request,
+        )
     }
 
     /// Sends a body, and returns the status and the document.
@@ -89,8 +92,8 @@ impl Served {
 
 fn document(reply: &RestReply) -> Value {
     match &reply.body {
-        PlainBody::Document(document) => document.clone(),
-        PlainBody::Events(events) => events.clone().into(),
+        RestBody::Document(document) => document.clone(),
+        RestBody::Events(events) => events.clone().into(),
     }
 }
 
@@ -331,7 +334,7 @@ fn a_server_that_only_shows_refuses_every_change() {
     let served = Served::new();
     let before = served.memory.stats().unwrap().text;
     for path in PATHS {
-        if matches!(path.run, PlainRunner::Read(_)) {
+        if matches!(path.run, RestRunner::Read(_)) {
             continue;
         }
         let request = RestRequest {

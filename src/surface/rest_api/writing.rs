@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Refusal, RestArgs};
+use super::{RestArgs, RestError};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
@@ -14,7 +14,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
 use crate::providers::wait_out;
 
-type Answer = Result<Value, Refusal>;
+type Answer = Result<Value, RestError>;
 
 /// Names of a record that are others among the arguments of a tool.
 const RENAMED: [(&str, &str); 2] = [("topic_id", "topic"), ("entity_ids", "entities")];
@@ -65,7 +65,7 @@ pub(super) fn create_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     let body = asked.object()?;
     let name = body.get("name").and_then(Value::as_str).unwrap_or_default();
     if memory.read(|reader| knowledge::topic_record(reader, name)).is_ok() {
-        return Err(Refusal::new(409, format!("there is a topic `{name}` already")));
+        return Err(RestError::new(409, format!("there is a topic `{name}` already")));
     }
     let made = remind_compat::create_topic(memory, &body)?;
     let id = made["results"][0]["id"].as_str().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn delete_topic(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
     let body = Map::from_iter([("topic_id".to_owned(), asked.id.into())]);
     // It is there, and something is of it.
     let in_use = |error: MemoryError| match error.code {
-        ErrorCode::InvalidInput => Refusal::new(409, error.message),
+        ErrorCode::InvalidInput => RestError::new(409, error.message),
         _ => error.into(),
     };
     remind_compat::delete_topic(memory, &body).map_err(in_use)?;
@@ -141,10 +141,10 @@ fn named(asked: &RestArgs<'_>, id: &str) -> Result<Map<String, Value>, MemoryErr
 }
 
 /// Refuses a node that is not there, or not of that type, or deleted.
-fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), Refusal> {
+fn check_shown(memory: &Memory, id: &str, node_type: NodeType) -> Result<(), RestError> {
     match memory.read(|reader| knowledge::deletion_of(reader, id, node_type))? {
         false => Ok(()),
-        true => Err(Refusal::new(404, format!("the {node_type} `{id}` is deleted; restore it"))),
+        true => Err(RestError::new(404, format!("the {node_type} `{id}` is deleted; restore it"))),
     }
 }
 
@@ -158,7 +158,7 @@ fn restore(memory: &Memory, asked: &RestArgs<'_>, node_type: NodeType) -> Answer
     let is_deleted: bool =
         memory.read(|reader| knowledge::deletion_of(reader, asked.id, node_type))?;
     if !is_deleted {
-        return Err(Refusal::new(404, format!("the {node_type} `{}` is not deleted", asked.id)));
+        return Err(RestError::new(404, format!("the {node_type} `{}` is not deleted", asked.id)));
     }
     remind_compat::restore_node(memory, &id_of(asked), "id")?;
     Ok(json!({"success": true}))

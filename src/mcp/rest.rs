@@ -1,10 +1,10 @@
-//! Requests and answers of the plain interface, which a registration may have beside MCP.
+//! Requests and answers of the REST interface, which a registration may have beside MCP.
 
 use serde_json::{Map, Value};
 
 use super::rpc::{VALUES_MAX, has_too_many_values};
 
-/// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
+/// A request of the REST interface: a method, a path, and pairs of names and values, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestRequest {
     pub(crate) method: String,
@@ -14,19 +14,19 @@ pub(crate) struct RestRequest {
     pub(crate) body: Vec<u8>,
 }
 
-/// An answer of the plain interface.
+/// An answer of the REST interface.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RestReply {
     /// The status of HTTP.
     pub(crate) status: u16,
-    pub(crate) body: PlainBody,
+    pub(crate) body: RestBody,
     /// The methods that there are, where the one that was asked for is none of them.
     pub(crate) allowed: Option<String>,
 }
 
-/// The body of an answer of the plain interface.
+/// The body of an answer of the REST interface.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PlainBody {
+pub(crate) enum RestBody {
     Document(Value),
     /// Documents that are sent as events, one after the other.
     Events(Vec<Value>),
