@@ -10,7 +10,7 @@ fn row(it: &RemindKey) -> String {
     let ours = match it.ours {
         Setting(name) => format!("`{name}`"),
         Provider(part) => format!("{}, where taken over", code(part)),
-        NoToolOrPrompt(why) => format!("not followed: {why}"),
+        Nothing(why) => format!("not followed: {why}"),
     };
     let variable = it.variable.map(|it| format!("`{it}`")).unwrap_or_default();
     format!("| `{}` | {variable} | {ours} |\n", it.key)
