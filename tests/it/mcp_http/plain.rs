@@ -129,7 +129,7 @@ fn knowledge_is_changed_without_a_protocol() {
         ("POST", "workflow/recall".to_owned(), json!({}), 422),
         ("POST", "workflow/review".to_owned(), none.clone(), 200),
         ("POST", "workflow/ingest".to_owned(), json!({"content": "Ana: hi"}), 200),
-        ("POST", "workflow/consolidate".to_owned(), none.clone(), 200),
+        ("POST", "workflow/consolidate".to_owned(), none, 200),
         ("POST", "chat".to_owned(), json!({"messages": [{"role": "user", "content": "?"}]}), 404),
     ] {
         let (found, answer) = send(method, &path, &body);

@@ -150,7 +150,6 @@ impl RecallContext<'_> {
         let keys: BTreeSet<NodeKey> =
             by_type.concepts.iter().chain(by_cluster.keys()).copied().collect();
         let keys: Vec<NodeKey> = keys.into_iter().collect();
-        let evidence = self.evidence(&keys)?;
         let mut seeds = Vec::new();
         for row in self.reader.knowledge_unlinked(&keys)? {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
@@ -159,19 +158,21 @@ impl RecallContext<'_> {
             let text = format!("{}\n{fact}", of_both(&row));
             let (sim, set) = (sim.max(*fact_sim), set | fact_set);
             let fused = self.request.fused(sim, question.share_in(&text));
-            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
-            let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
                 && self.is_of_topic(&row, TopicRule::OrNone);
             if is_kept && (!row.is_gone() || self.is_shown(&row)) {
-                seeds.push(RecallItem::new(
-                    row,
-                    score,
-                    RecallReason::words(&question.words_of(set)),
-                ));
+                seeds.push((row, sim, fused, set));
             }
         }
+        let keys: Vec<NodeKey> = seeds.iter().map(|it| it.0.key).collect();
+        let evidence = self.evidence(&keys)?;
+        let seed = |(row, sim, fused, set): (KnowledgeRow, f64, f64, u64)| {
+            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+            let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
+            Item::new(row, score, Why::words(&question.words_of(set)))
+        };
+        let seeds = seeds.into_iter().map(seed).collect();
         Ok((seeds, fact_scores))
     }
 
