@@ -170,7 +170,7 @@ impl RecallContext<'_> {
         let seed = |(row, sim, fused, set): (KnowledgeRow, f64, f64, u64)| {
             let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
             let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
-            Item::new(row, score, Why::words(&question.words_of(set)))
+            RecallItem::new(row, score, RecallReason::words(&question.words_of(set)))
         };
         let seeds = seeds.into_iter().map(seed).collect();
         Ok((seeds, fact_scores))
