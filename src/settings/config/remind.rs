@@ -31,7 +31,6 @@ pub(crate) enum RemindMeaning {
 use RemindMeaning::{Nothing, Provider, Setting};
 
 /// Every setting of Remind.
-#[rustfmt::skip]
 pub(crate) const REMIND_KEYS: &[RemindKey] = &[
     both("llm_provider", "LLM_PROVIDER", Provider("providers.completion.kind")),
     both("embedding_provider", "EMBEDDING_PROVIDER", Provider("providers.embeddings.kind")),
@@ -41,39 +40,115 @@ pub(crate) const REMIND_KEYS: &[RemindKey] = &[
     both("openai.api_key", "OPENAI_API_KEY", Provider("the key, from the variable alone")),
     both("openai.base_url", "OPENAI_BASE_URL", Provider("the `url` of both")),
     both("openai.model", "OPENAI_MODEL", Provider("providers.completion.model")),
-    both("openai.embedding_model", "OPENAI_EMBEDDING_MODEL", Provider("providers.embeddings.model")),
-    both("openai.embedding_size", "OPENAI_EMBEDDING_SIZE", Provider("providers.embeddings.dimensions")),
+    both(
+        "openai.embedding_model",
+        "OPENAI_EMBEDDING_MODEL",
+        Provider("providers.embeddings.model"),
+    ),
+    both(
+        "openai.embedding_size",
+        "OPENAI_EMBEDDING_SIZE",
+        Provider("providers.embeddings.dimensions"),
+    ),
     both("openai.ingest_model", "OPENAI_INGEST_MODEL", Nothing("one model does all")),
-    both("azure_openai.api_key", "AZURE_OPENAI_API_KEY", Provider("the key, from the variable alone")),
+    both(
+        "azure_openai.api_key",
+        "AZURE_OPENAI_API_KEY",
+        Provider("the key, from the variable alone"),
+    ),
     both("azure_openai.base_url", "AZURE_OPENAI_API_BASE_URL", Provider("the `url` of both")),
-    both("azure_openai.deployment_name", "AZURE_OPENAI_DEPLOYMENT_NAME", Provider("providers.completion.model")),
-    both("azure_openai.embedding_deployment_name", "AZURE_OPENAI_EMBEDDING_DEPLOYMENT_NAME", Provider("providers.embeddings.model")),
-    both("azure_openai.embedding_size", "AZURE_OPENAI_EMBEDDING_SIZE", Provider("providers.embeddings.dimensions")),
-    both("azure_openai.ingest_deployment_name", "AZURE_OPENAI_INGEST_DEPLOYMENT_NAME", Nothing("one model does all")),
+    both(
+        "azure_openai.deployment_name",
+        "AZURE_OPENAI_DEPLOYMENT_NAME",
+        Provider("providers.completion.model"),
+    ),
+    both(
+        "azure_openai.embedding_deployment_name",
+        "AZURE_OPENAI_EMBEDDING_DEPLOYMENT_NAME",
+        Provider("providers.embeddings.model"),
+    ),
+    both(
+        "azure_openai.embedding_size",
+        "AZURE_OPENAI_EMBEDDING_SIZE",
+        Provider("providers.embeddings.dimensions"),
+    ),
+    both(
+        "azure_openai.ingest_deployment_name",
+        "AZURE_OPENAI_INGEST_DEPLOYMENT_NAME",
+        Nothing("one model does all"),
+    ),
     both("ollama.url", "OLLAMA_URL", Provider("the `url` of both")),
     both("ollama.llm_model", "OLLAMA_LLM_MODEL", Provider("providers.completion.model")),
-    both("ollama.embedding_model", "OLLAMA_EMBEDDING_MODEL", Provider("providers.embeddings.model")),
+    both(
+        "ollama.embedding_model",
+        "OLLAMA_EMBEDDING_MODEL",
+        Provider("providers.embeddings.model"),
+    ),
     both("ollama.ingest_model", "OLLAMA_INGEST_MODEL", Nothing("one model does all")),
     both("consolidation_threshold", "CONSOLIDATION_THRESHOLD", Setting("consolidation.threshold")),
     both("auto_consolidate", "AUTO_CONSOLIDATE", Setting("consolidation.automatic")),
     both("ingest_buffer_size", "INGEST_BUFFER_SIZE", Setting("knowledge.ingest_buffer_size")),
-    both("hybrid_keyword_weight", "REMIND_HYBRID_KEYWORD_WEIGHT", Setting("knowledge.hybrid_keyword_weight")),
+    both(
+        "hybrid_keyword_weight",
+        "REMIND_HYBRID_KEYWORD_WEIGHT",
+        Setting("knowledge.hybrid_keyword_weight"),
+    ),
     both("episode_types", "REMIND_EPISODE_TYPES", Setting("knowledge.episode_types")),
-    both("concepts_per_pass", "CONCEPTS_PER_PASS", Nothing("a worksheet has the nearest concepts within its budget")),
-    both("extraction_batch_size", "EXTRACTION_BATCH_SIZE", Nothing("entities are found without a model")),
-    both("extraction_llm_batch_size", "EXTRACTION_LLM_BATCH_SIZE", Nothing("entities are found without a model")),
-    both("consolidation_batch_size", "CONSOLIDATION_BATCH_SIZE", Nothing("a worksheet has at most 25 episodes")),
-    both("llm_concurrency", "LLM_CONCURRENCY", Nothing("one worksheet after the other is answered")),
+    both(
+        "concepts_per_pass",
+        "CONCEPTS_PER_PASS",
+        Nothing("a worksheet has the nearest concepts within its budget"),
+    ),
+    both(
+        "extraction_batch_size",
+        "EXTRACTION_BATCH_SIZE",
+        Nothing("entities are found without a model"),
+    ),
+    both(
+        "extraction_llm_batch_size",
+        "EXTRACTION_LLM_BATCH_SIZE",
+        Nothing("entities are found without a model"),
+    ),
+    both(
+        "consolidation_batch_size",
+        "CONSOLIDATION_BATCH_SIZE",
+        Nothing("a worksheet has at most 25 episodes"),
+    ),
+    both(
+        "llm_concurrency",
+        "LLM_CONCURRENCY",
+        Nothing("one worksheet after the other is answered"),
+    ),
     both("db_url", "REMIND_DB_URL", Nothing("`--db` or `REMINDB_DB` names the memory")),
-    both("recall_initial_candidates", "REMIND_RECALL_INITIAL_CANDIDATES", Nothing("every node with a word of the question is one")),
-    both("reranking_enabled", "REMIND_RERANKING_ENABLED", Nothing("`providers.reranking` names a service")),
-    both("reranking_model", "REMIND_RERANKING_MODEL", Nothing("`providers.reranking` names a service")),
+    both(
+        "recall_initial_candidates",
+        "REMIND_RECALL_INITIAL_CANDIDATES",
+        Nothing("every node with a word of the question is one"),
+    ),
+    both(
+        "reranking_enabled",
+        "REMIND_RERANKING_ENABLED",
+        Nothing("`providers.reranking` names a service"),
+    ),
+    both(
+        "reranking_model",
+        "REMIND_RERANKING_MODEL",
+        Nothing("`providers.reranking` names a service"),
+    ),
     both("logging_enabled", "REMIND_LOGGING_ENABLED", Nothing("`server.logging` says where to")),
-    both("cli_output_mode", "REMIND_CLI_OUTPUT_MODE", Nothing("`--json` is a flag of each command")),
+    both(
+        "cli_output_mode",
+        "REMIND_CLI_OUTPUT_MODE",
+        Nothing("`--json` is a flag of each command"),
+    ),
     file("cli_recall_worker_enabled", Nothing("no model has to stay loaded")),
     file("cli_recall_worker_idle_seconds", Nothing("no model has to stay loaded")),
     both("decay.enabled", "REMIND_DECAY_ENABLED", Nothing("`temperature.enabled`")),
-    both("decay.decay_interval", "REMIND_DECAY_INTERVAL", Nothing("nodes cool by attended time, not by recalls")),
+    both(
+        "decay.decay_interval",
+        "REMIND_DECAY_INTERVAL",
+        Nothing("nodes cool by attended time, not by recalls"),
+    ),
     both("decay.decay_rate", "REMIND_DECAY_RATE", Nothing("`temperature.decay_rate`, by the hour")),
 ];
 
