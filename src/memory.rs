@@ -40,7 +40,7 @@ use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::{ConsolidationSettings, KnowledgeSettings, MemorySettings};
+use crate::settings::config::{KnowledgeSettings, MemorySettings};
 use crate::settings::root_settings::{LiveRootSettings, Reload, RootSettings, RootSettingsError};
 use crate::store::reader::{ArchivedNodes, Reader};
 #[cfg(all(test, feature = "shared"))]
@@ -396,12 +396,6 @@ impl Memory {
     pub(crate) fn knowledge_settings(&self) -> KnowledgeSettings {
         let (first, last) = &self.knowledge_settings;
         first.clone().or(&self.workspace().config.knowledge).or(last)
-    }
-
-    /// Returns when and by whom episodes are consolidated, as settings say now.
-    pub(crate) fn consolidation_settings(&self) -> ConsolidationSettings {
-        let (first, last) = &self.knowledge_settings;
-        self.workspace().config.consolidation.between(first, last)
     }
 
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.
