@@ -34,9 +34,19 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
-#[cfg(any(test, fuzzing))]
-pub(crate) use rest_api::answer as answer_plain;
+use rest_api::RestContext;
 pub(crate) use tools::ToolSet;
+
+/// Answers a request of the REST interface, for fuzz targets.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn answer_rest(
+    memory: &Memory,
+    view: &ReadOnlyMemory,
+    request: &RestRequest,
+) -> RestReply {
+    let settings = memory.knowledge_settings();
+    rest_api::answer(&RestContext { view, memory: Some(memory), settings }, request)
+}
 
 /// Returns who the server says it is, where it offers those tools.
 pub(crate) fn about(offer: ToolSet) -> ServerInfo {
@@ -172,7 +182,9 @@ impl Handler for MemoryHandler {
     }
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
-        Some(rest_api::answer(&self.view, request))
+        let settings = self.memory.knowledge_settings();
+        let context = RestContext { view: &self.view, memory: Some(&self.memory), settings };
+        Some(rest_api::answer(&context, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

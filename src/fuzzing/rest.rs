@@ -1,18 +1,18 @@
-//! Requests of the plain interface with any path, query and body: each has a document, and none is
-//! a failure of the server.
+//! Requests of the REST interface with any path, query and body: none is a failure of the server,
+//! and each refusal has a reason.
 
 use std::cell::OnceCell;
 
 use serde_json::json;
 
 use super::scratch::ScratchFolder;
-use crate::mcp::RestRequest;
+use crate::mcp::{RestBody, RestRequest};
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;
 use crate::model::clock::{Clock, Millis};
 use crate::server::http::{RequestHead, plain_request};
 use crate::store::IfMissing;
-use crate::surface::answer_plain;
+use crate::surface::answer_rest;
 
 thread_local! {
     // The memory is closed before its folder goes.
@@ -41,13 +41,16 @@ pub fn rest(data: &[u8]) {
     let Some(request) = request(line, body) else { return };
     SERVED.with(|served_here| {
         let (memory, _folder) = served_here.get_or_init(served);
-        let reply = answer_plain(&memory.read_only(), &request);
-        let why = &reply.document["error"];
+        let reply = answer_rest(memory, &memory.read_only(), &request);
+        let why = match &reply.body {
+            RestBody::Document(document) => document["error"].as_str().unwrap_or_default(),
+            RestBody::Events(_) => "events",
+        };
         match reply.status {
-            200 => assert!(why.is_null() && reply.document.is_object(), "{request:?}: {reply:?}"),
-            400 | 404 => assert!(why.as_str().is_some_and(|it| !it.is_empty()), "{reply:?}"),
+            200..=299 => (),
             405 => assert!(reply.allowed.is_some(), "{reply:?}"),
-            other => panic!("{other} for {request:?}: {}", reply.document),
+            400..=499 => assert_ne!(why, "", "{request:?}: {reply:?}"),
+            other => panic!("{other} for {request:?}: {reply:?}"),
         }
     });
 }
