@@ -23,7 +23,7 @@ use ignore::{DirEntry, WalkBuilder};
 pub(crate) use passed_over::{Listing, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
 pub(crate) use replace::{create_file, read_to_change, replace_file};
-pub(crate) use rules::{Gitignore, Rules};
+pub(crate) use rules::{CodeFiles, Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;
 use crate::model::file_stat::FileStat;
@@ -153,7 +153,9 @@ fn lock(passed_over: &Mutex<PassedOver>) -> std::sync::MutexGuard<'_, PassedOver
 impl ScanResult {
     fn note(&mut self, rules: &Rules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
-        let Some(syntax) = Syntax::of(&full.to_string_lossy()) else {
+        let is_read =
+            |it: &Syntax| rules.code == CodeFiles::Read || !matches!(it, Syntax::Code(_));
+        let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {
             lock(passed_over).note_unread(&below(&rules.root, full));
             return;
         };

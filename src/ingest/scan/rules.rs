@@ -26,10 +26,20 @@ pub(crate) enum Gitignore {
     Followed,
 }
 
+/// Whether files of source code are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CodeFiles {
+    /// They are passed over.
+    #[default]
+    PassedOver,
+    Read,
+}
+
 /// A root's ignore rules, with git's own semantics.
 #[derive(Clone)]
 pub(crate) struct Rules {
     pub(super) root: Arc<Path>,
+    pub(super) code: CodeFiles,
     own: Patterns,
     git: Option<Arc<GitignoreFiles>>,
 }
@@ -60,7 +70,12 @@ impl Rules {
             None => Patterns::default(),
         };
         let git = (git == Gitignore::Followed).then(Arc::default);
-        Ok((Rules { root: root.into(), own, git }, skipped))
+        Ok((Rules { root: root.into(), code: CodeFiles::PassedOver, own, git }, skipped))
+    }
+
+    /// Returns the same rules for a folder whose source code is read, or is not.
+    pub(crate) fn with_code(self, code: CodeFiles) -> Rules {
+        Rules { code, ..self }
     }
 
     /// Returns whether `path` (relative to the root) or a folder above it is excluded.
