@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::Scope;
 use super::{CommandError, Context, variable};
-use crate::server::own_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
+use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";
@@ -101,8 +101,8 @@ impl SearchFolders {
             None => match (self.below()?, user) {
                 // A home has the memories of projects below it; one's own comes first.
                 (_, Some(user)) if self.is_home() => Ok(Some(user)),
-                (Below::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
-                (Below::Several(paths), None) => Err(several(&paths)),
+                (SubfolderMemories::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
+                (SubfolderMemories::Several(paths), None) => Err(several(&paths)),
                 (_, user) => Ok(user),
             },
         }
@@ -111,7 +111,10 @@ impl SearchFolders {
     /// Returns the memory of a command that may make one, as [`SearchFolders::find`] does. In a
     /// home with several memories below it, that is the user's own, which may be made.
     fn find_or_make(&self, scope: Option<Scope>) -> Result<Option<MemoryPlace>, CommandError> {
-        match self.is_home() && scope.is_none() && matches!(self.below()?, Below::Several(_)) {
+        match self.is_home()
+            && scope.is_none()
+            && matches!(self.below()?, SubfolderMemories::Several(_))
+        {
             true => Ok(self.of_project()?.or_else(|| self.existing_of_user())),
             false => self.find(scope),
         }
@@ -171,9 +174,9 @@ impl SearchFolders {
     }
 
     /// Looks for memories in the folders of the working folder.
-    fn below(&self) -> Result<Below, CommandError> {
+    fn below(&self) -> Result<SubfolderMemories, CommandError> {
         if self.folder.parent().is_none() {
-            return Ok(Below::None);
+            return Ok(SubfolderMemories::None);
         }
         let mut found = Vec::new();
         // A folder that cannot be listed has nothing to offer.
@@ -189,9 +192,9 @@ impl SearchFolders {
         found.sort_unstable();
         let relative = |path: &PathBuf| self.place(path.clone(), PlaceOrigin::Below).path;
         Ok(match &found[..] {
-            [] => Below::None,
-            [one] => Below::One(one.clone()),
-            several => Below::Several(several.iter().map(relative).collect()),
+            [] => SubfolderMemories::None,
+            [one] => SubfolderMemories::One(one.clone()),
+            several => SubfolderMemories::Several(several.iter().map(relative).collect()),
         })
     }
 
@@ -242,7 +245,7 @@ impl SearchFolders {
 }
 
 /// The memories in the folders of the working folder.
-enum Below {
+enum SubfolderMemories {
     None,
     One(PathBuf),
     Several(Vec<PathBuf>),
@@ -349,9 +352,9 @@ pub(super) fn database_of_notes(
         None if new.path.exists() => new,
         None => match (around.below()?, around.existing_of_user()) {
             (_, Some(user)) if around.is_home() => user,
-            (Below::One(path), _) => around.place(path, PlaceOrigin::Below),
+            (SubfolderMemories::One(path), _) => around.place(path, PlaceOrigin::Below),
             (_, Some(user)) => user,
-            (Below::None | Below::Several(_), None) => new,
+            (SubfolderMemories::None | SubfolderMemories::Several(_), None) => new,
         },
     })
 }

@@ -1,6 +1,6 @@
 //! Parsing source code: no byte lost, sound and deterministic trees in every language.
 
-use super::promises::parse_twice;
+use super::parser_invariants::parse_twice;
 use crate::ingest::parse::{CodeLanguage, Syntax, decode};
 
 /// Panics when parsing `data` as source code violates an invariant in a language.

@@ -9,6 +9,7 @@ mod code;
 mod container;
 mod csv;
 mod decode;
+mod front_matter;
 #[cfg(feature = "html")]
 mod html;
 mod json;
@@ -21,7 +22,6 @@ mod mdx;
 mod outline;
 mod parts;
 mod plain;
-mod preamble;
 mod toml;
 mod toon;
 mod transcript;

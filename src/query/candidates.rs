@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use super::Error;
 use super::bag_of_words::{BagOfWords, Stem};
 use super::bm25::{self, QueryTerm};
-use super::words::{Term, TermRole};
+use super::query_parser::{QuestionTermRole, Term};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reader};
+use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -106,7 +106,7 @@ pub(super) fn match_words(
     n_max: usize,
 ) -> Result<Vec<NodeMatch>, Error> {
     let filter = reader.simplified(filter)?;
-    let index = TermIndex { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
+    let index = CandidateSearch { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
@@ -142,7 +142,7 @@ fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
 
 /// Returns the stems of the question's words, which may be in a lead.
 pub(super) fn lead_stems(terms: &[Term]) -> Vec<Stem> {
-    let subjects = terms.iter().filter(|it| it.role == TermRole::Subject);
+    let subjects = terms.iter().filter(|it| it.role == QuestionTermRole::Subject);
     subjects.flat_map(|it| &it.words).map(|it| Stem::of(it)).collect()
 }
 
@@ -151,12 +151,12 @@ pub(super) fn is_led(bag: &BagOfWords, leads: &[Stem]) -> bool {
     bag.lead_stems().iter().any(|it| leads.contains(it))
 }
 
-pub(super) fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
+pub(super) fn bag_of(wording: NodeExcerpt<'_>) -> BagOfWords {
     BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
 /// The full-text index, for one question.
-struct TermIndex<'a> {
+struct CandidateSearch<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
     filter: NodeFilter<'a>,
@@ -166,7 +166,7 @@ struct TermIndex<'a> {
     n_max: usize,
 }
 
-impl TermIndex<'_> {
+impl CandidateSearch<'_> {
     /// Returns the best candidates with their terms, and the rarity of each term.
     fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
@@ -176,7 +176,7 @@ impl TermIndex<'_> {
             let keys = self.eldest(&term.text, COMMON)?;
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
-                _ if matches!(term.role, TermRole::Related { .. }) => {
+                _ if matches!(term.role, QuestionTermRole::Related { .. }) => {
                     if keys.len() < COMMON {
                         related.push((nth, keys));
                     }
@@ -254,7 +254,7 @@ impl TermIndex<'_> {
     /// Returns at most `n_max` matches of an expression, oldest first: the order of the index.
     fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, &self.filter, MatchOrder::EldestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchAgeOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -262,7 +262,7 @@ impl TermIndex<'_> {
     /// [`Self::eldest`].
     fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, &self.filter, MatchOrder::NewestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchAgeOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -302,11 +302,11 @@ impl TermIndex<'_> {
     }
 }
 
-fn weight_of(role: TermRole) -> f64 {
+fn weight_of(role: QuestionTermRole) -> f64 {
     match role {
-        TermRole::Subject => 1.0,
-        TermRole::Asking => ASKING_WEIGHT,
-        TermRole::Related { .. } => RELATED_WEIGHT,
+        QuestionTermRole::Subject => 1.0,
+        QuestionTermRole::Asking => ASKING_WEIGHT,
+        QuestionTermRole::Related { .. } => RELATED_WEIGHT,
     }
 }
 
@@ -328,7 +328,7 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
     let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
     let mut total = 0.0;
     for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
-        if let TermRole::Related { of } = term.role {
+        if let QuestionTermRole::Related { of } = term.role {
             if has(nth) && !has(of) {
                 coverage.weight += RELATED_SHARE * weights[of];
             }

@@ -12,7 +12,7 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             parent: (parent != 0).then_some(NodeKey(parent)),
             is_heading: key == 9,
             relevance,
-            turn: TurnSigns::default(),
+            turn: TurnFeatures::default(),
             tokens: 90,
             temperature,
             bag: None,
@@ -74,7 +74,7 @@ fn scores_are_finite_for_any_numbers() {
             is_heading: false,
             relevance: it,
             temperature: it,
-            turn: TurnSigns::default(),
+            turn: TurnFeatures::default(),
             tokens: 90,
             bag: None,
             memory_weight: None,
@@ -92,7 +92,7 @@ fn memories_are_sections_of_their_own_with_weights() {
         is_heading: false,
         relevance: 8.0,
         temperature: 0.5,
-        turn: TurnSigns::default(),
+        turn: TurnFeatures::default(),
         tokens: 90,
         bag: None,
         memory_weight: Some(memory_weight),
@@ -109,13 +109,13 @@ fn a_memory_weighs_by_importance_and_age() {
     let now = Millis(1_000 * DAY_MS);
     let weight = |importance_rank: usize, days: i64| {
         let updated_at = Some(Millis(now.0 - days * DAY_MS));
-        format!("{:.3}", memory_weight(MemoryFacts { importance_rank, updated_at }, now))
+        format!("{:.3}", memory_weight(RankingFields { importance_rank, updated_at }, now))
     };
     assert_eq!([0, 1, 2].map(|it| weight(it, 0)), ["1.150", "1.000", "0.850"]);
     assert_eq!([30, 60, 900].map(|it| weight(1, it)), ["0.750", "0.625", "0.500"]);
     // A clock that was set back makes nothing heavier.
     assert_eq!(weight(1, -90), "1.000");
-    let unknown = MemoryFacts { importance_rank: 7, updated_at: None };
+    let unknown = RankingFields { importance_rank: 7, updated_at: None };
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }
 
@@ -126,7 +126,7 @@ fn a_turn_that_asks_ranks_behind_one_that_tells() {
         parent: Some(NodeKey(9)),
         is_heading: false,
         relevance: 8.0,
-        turn: TurnSigns { n_siblings, is_question, ..TurnSigns::default() },
+        turn: TurnFeatures { n_siblings, is_question, ..TurnFeatures::default() },
         tokens: 20,
         temperature: 0.5,
         bag: None,

@@ -3,7 +3,7 @@
 use super::Batch;
 use crate::model::identity::NodeId;
 use crate::model::imported_note::{IMPORTED_ROOT, note_hash, note_key};
-use crate::store::{NodeRecord, Prepared, StoreError};
+use crate::store::{NodeRecord, PreparedStatements, StoreError};
 
 impl Batch<'_> {
     /// Returns whether the note of this key was forgotten.

@@ -329,13 +329,15 @@ impl<'a> Reader<'a> {
         let before = &text[text.floor_char_boundary(self.at.saturating_sub(NEAR_BYTES))..self.at];
         let before = before.trim_end_matches([' ', '\t']);
         let is_value = before.is_empty()
-            || before.ends_with(['(', ',', '=', ':', '[', '!', '&', '|', '?', '{', '}', ';', '~', '\n'])
+            || before
+                .ends_with(['(', ',', '=', ':', '[', '!', '&', '|', '?', '{', '}', ';', '~', '\n'])
             || ["return", "when", "if", "and", "or"].iter().any(|it| before.ends_with(it));
         if !is_value {
             return;
         }
         let (mut is_escaped, mut is_in_class) = (false, false);
-        for (at, byte) in text.as_bytes()[self.at + 1..].iter().take(PATTERN_BYTES_MAX).enumerate() {
+        for (at, byte) in text.as_bytes()[self.at + 1..].iter().take(PATTERN_BYTES_MAX).enumerate()
+        {
             match byte {
                 b'\n' => return,
                 _ if is_escaped => is_escaped = false,
