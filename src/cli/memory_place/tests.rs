@@ -70,7 +70,7 @@ fn the_nearest_memory_is_the_one() {
         (&["project/.remindb/config.json", USER], "project", user),
         // In a home, one's own comes first.
         (&["home/notes/.remindb/memory.db"], "home", "notes/.remindb/memory.db (Below)"),
-        (&["home/notes/.remindb/memory.db", USER], "home", ".local/share/remindb/memory.db (User)"),
+        (&["home/notes/.remindb/memory.db", USER], "home", user),
     ] {
         assert_eq!(Scratch::with(files).found(from, None), expected, "{files:?} from {from}");
     }
