@@ -122,12 +122,14 @@ impl CodeReader<'_> {
         let mut marks = self.source.marks_of(defined);
         let body = marks.find(|it| matches!(it.byte, b'{' | b';')).map(|it| it.at);
         let end = match self.language.layout {
+            // A table's columns are no signature.
+            Layout::Indented if self.language.traits.ignores_case => line.range.end,
             Layout::Indented => self.end_of_statement(defined),
             _ => body.unwrap_or(line.range.end),
         };
         let end = end.max(start).min(start + SIGNATURE_BYTES_MAX).min(self.text.len());
         let code = fold_whitespace(&self.text[start..self.text.floor_char_boundary(end)]);
-        let code = code.trim().trim_end_matches([':', '{', '=', ';']).trim_end();
+        let code = code.trim().trim_end_matches([':', '{', '(', '=', ';']).trim_end();
         let code = code.strip_suffix("=>").unwrap_or(code).trim_end();
         (!code.is_empty()).then(|| truncate_chars(code, LABEL_CHARS_MAX))
     }

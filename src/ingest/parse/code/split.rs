@@ -93,7 +93,7 @@ pub(super) fn split(
         let code = &text[line.range.clone()];
         if line.is_blank && !line.is_inside {
             if let Some(start) = above.take() {
-                chunks.begin_loose(start, at);
+                chunks.begin_loose(start);
             }
             if let Some(open) = chunks.open.as_mut() {
                 open.is_ended |= line.depth == level.depth;
@@ -116,13 +116,13 @@ pub(super) fn split(
                 chunks.begin(above.take().unwrap_or(at), Some((at, members)));
             }
             Begins::Loose if chunks.is_ended(at, language.layout, level) => {
-                chunks.begin_loose(above.take().unwrap_or(at), at);
+                chunks.begin_loose(above.take().unwrap_or(at));
             }
             Begins::Loose => above = None,
         }
     }
     if let Some(start) = above {
-        chunks.begin_loose(start, lines.end);
+        chunks.begin_loose(start);
     }
     chunks.close(lines.end);
     chunks.chunks
@@ -143,9 +143,8 @@ impl Chunks<'_> {
     }
 
     /// Begins loose code, unless it goes on.
-    fn begin_loose(&mut self, start: usize, end: usize) {
-        let is_open = self.open.as_ref().is_some_and(|it| it.defined.is_none());
-        if !is_open && start < end || self.open.is_none() {
+    fn begin_loose(&mut self, start: usize) {
+        if self.open.as_ref().is_none_or(|it| it.defined.is_some()) {
             self.begin(start, None);
         }
     }
