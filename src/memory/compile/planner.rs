@@ -10,7 +10,8 @@ use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::export_format::{ExportIndex, ExportedRoot};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
+use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
+use crate::settings::root_settings::RootSettings;
 use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
@@ -32,6 +33,8 @@ pub(super) fn make_plan(
     let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
     let (rules, mut skipped) = IgnoreRules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
+    let rules = rules.with_code(workspace.code_files());
+    check_code(&full, &workspace)?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
@@ -84,6 +87,15 @@ pub(super) fn make_plan(
     plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
+}
+
+/// Refuses a file of source code where the settings leave those out.
+pub(super) fn check_code(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
+    let is_code = matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)));
+    match is_code && !path.is_dir() && workspace.code_files() == CodeFiles::PassedOver {
+        true => Err(CompileError::Code { path: path.to_owned() }),
+        false => Ok(()),
+    }
 }
 
 /// When to read a file again that failed and looks the same.

@@ -24,6 +24,11 @@ pub enum CompileError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is source code, which the settings of its root leave out.
+    Code {
+        /// The file.
+        path: PathBuf,
+    },
     /// The caller cancelled.
     GivenUp,
     /// The time limit of the root's settings was exceeded.
@@ -98,6 +103,12 @@ impl fmt::Display for CompileError {
                 },
                 Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
             ),
+            CompileError::Code { path } => write!(
+                f,
+                "cannot compile `{}`: source code is read only where `compile.code` is true in \
+                 the settings; set it in .remindb/config.json of the folder",
+                path.display()
+            ),
             CompileError::NotUtf8 { path } => write!(
                 f,
                 "cannot compile `{}`: the path is not UTF-8; rename what is not",
@@ -131,6 +142,7 @@ impl std::error::Error for CompileError {
             CompileError::Store(error) => Some(error),
             CompileError::Unfinished { cause, .. } => cause.source(),
             CompileError::Unsupported { .. }
+            | CompileError::Code { .. }
             | CompileError::Emptied { .. }
             | CompileError::NotUtf8 { .. }
             | CompileError::TimedOut { .. }
