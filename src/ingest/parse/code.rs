@@ -1,5 +1,7 @@
-//! Parses source code: a code node for each definition, labelled by its signature, with the comments
-//! and attributes above it; and one for the code between two of them.
+//! Parses source code: a code node for each definition, labelled by its signature.
+//!
+//! The comments and attributes directly above a definition belong to it. The code between two
+//! definitions is one node.
 //!
 //! Members of a class or block are children of it, one level deep. A language is a row of
 //! `languages`; in any other one, a file is one text, cut at blank lines where it is large. Every

@@ -30,11 +30,9 @@ pub(super) fn make_plan(
     // A root's path is stored the same way whatever its settings are.
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
-    let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
-    let (rules, mut skipped) = IgnoreRules::load(&scope.root, workspace.gitignore())
-        .map_err(|what| CompileError::Settings { what })?;
-    let rules = rules.with_code(workspace.code_files());
     check_code(&full, &workspace)?;
+    let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
+    let (rules, mut skipped) = load_rules(&scope.root, &workspace)?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
@@ -89,10 +87,20 @@ pub(super) fn make_plan(
     Ok(plan)
 }
 
+/// Reads the rules of a root, as its settings want them.
+fn load_rules(
+    root: &Path,
+    workspace: &Workspace,
+) -> Result<(IgnoreRules, Vec<SkippedPath>), CompileError> {
+    let (rules, skipped) = IgnoreRules::load(root, workspace.gitignore())
+        .map_err(|what| CompileError::Settings { what })?;
+    Ok((rules.with_code(workspace.code_files()), skipped))
+}
+
 /// Refuses a file of source code where the settings leave those out.
 pub(super) fn check_code(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
     let is_code = matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)));
-    match is_code && !path.is_dir() && workspace.code_files() == CodeFiles::PassedOver {
+    match is_code && path.is_file() && workspace.code_files() == CodeFiles::PassedOver {
         true => Err(CompileError::Code { path: path.to_owned() }),
         false => Ok(()),
     }

@@ -1,10 +1,11 @@
-//! The beginnings of definitions: attributes and modifiers, then a word that defines, or a name with
-//! parentheses and a body.
+//! The beginnings of definitions: attributes and modifiers, then a word that defines.
+//!
+//! In some languages a name with parentheses and a body defines a function, too.
 
 use super::languages::{Functions, Language};
 use super::lines::Source;
 
-/// What a line of code begins.
+/// The role of a line of code that begins something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begins {
     /// An attribute or a comment, for what is below it.

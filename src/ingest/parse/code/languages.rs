@@ -18,9 +18,9 @@ pub(super) struct Language {
     pub(super) modifiers: &'static [&'static str],
     /// Words that define something.
     pub(super) definers: &'static [&'static str],
-    /// Those whose definitions have members.
+    /// Words of definitions that have members.
     pub(super) containers: &'static [&'static str],
-    /// Those that mention something unless a body follows.
+    /// Words that only mention something unless a body follows.
     pub(super) bodied: &'static [&'static str],
     pub(super) functions: Functions,
     /// Words that go on with a definition in a line of their own.
@@ -28,7 +28,7 @@ pub(super) struct Language {
     pub(super) traits: Traits,
 }
 
-/// What bounds a definition.
+/// The means by which a definition is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Brackets.

@@ -58,7 +58,7 @@ impl Source {
 /// The beginnings of lines that open a block whose definitions count as those around it.
 const TRANSPARENT: &[&str] = &["namespace ", "extern \"C"];
 
-/// What a place of a source is in.
+/// The surroundings of a place in a source.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Code,
@@ -75,7 +75,7 @@ struct Reader<'a> {
     state: State,
     /// The open brackets, and whether each counts.
     open: Vec<(u8, bool)>,
-    /// Those of them that are braces.
+    /// Number of open braces among them.
     n_braces: usize,
     depth: usize,
     /// Whether the next brace does not count.

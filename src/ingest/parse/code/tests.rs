@@ -30,14 +30,15 @@ fn rust_is_split_by_its_definitions() {
         "rs",
         include_str!("../../../../fuzz/seeds/code/sample.rs"),
         expect![[r#"
-        Code (rust): // A licence. | 4 from `// A licence.`
-        pub(crate) fn open<'a>( path: &'a str, ) -> Option<Store<'a>> where Store<'a>:… | 14 from `/// Opens the store.`
-        pub struct Store<'a>(&'a str) | 2 from `#[derive(Clone)]`
-        impl Store<'_> | 2 from `impl Store<'_> {`
-          fn read(&self) | 2 from `/// Reads.`
-          async fn write(&mut self) | 6 from `/* A comment /* in a comment */ */`
-        macro_rules! twice | 1 from `macro_rules! twice { ($it:expr) => { $it; $it } }`
-    "#]],
+            Code (rust): // A licence. | 4 from `// A licence.`
+            pub(crate) fn open<'a>( path: &'a str, ) -> Option<Store<'a>> where Store<'a>:… | 14 from `/// Opens the store.`
+            pub struct Store<'a>(&'a str) | 2 from `#[derive(Clone)]`
+            impl Store<'_> | 2 from `impl Store<'_> {`
+              fn read(&self) | 2 from `/// Reads.`
+              async fn write(&mut self) | 5 from `/* A comment /* in a comment */ */`
+            Code (rust): static LAST: u8 = 0; | 1 from `static LAST: u8 = 0;`
+            macro_rules! twice | 1 from `macro_rules! twice { ($it:expr) => { $it; $it } }`
+        "#]],
     );
 }
 
@@ -47,12 +48,13 @@ fn python_is_split_by_its_definitions() {
         "py",
         include_str!("../../../../fuzz/seeds/code/sample.py"),
         expect![[r##"
-        Code (python): #!/usr/bin/env python3 | 8 from `#!/usr/bin/env python3`
-        async def open_store( path, # ) a comment ) | 10 from `# Opens it.`
-        class Store(Base) | 4 from `class Store(Base):`
-          def size(self) | 3 from `@property`
-          def read(self): return "# no comment" | 4 from `def read(self): return "# no comment"`
-    "##]],
+            Code (python): #!/usr/bin/env python3 | 8 from `#!/usr/bin/env python3`
+            async def open_store( path, # ) a comment ) | 10 from `# Opens it.`
+            class Store(Base) | 4 from `class Store(Base):`
+              def size(self) | 3 from `@property`
+              def read(self): return "# no comment" | 1 from `def read(self): return "# no comment"`
+            Code (python): if __name__ == "__main__": | 2 from `if __name__ == "__main__":`
+        "##]],
     );
 }
 
@@ -62,14 +64,15 @@ fn typescript_is_split_by_its_definitions() {
         "ts",
         include_str!("../../../../fuzz/seeds/code/sample.ts"),
         expect![[r#"
-        Code (typescript): import { x } from "./x"; | 3 from `import { x } from "./x";`
-        export interface Point | 6 from `/**`
-        export const add = async (a: number, b: number) | 3 from `export const add = async (a: number, b: number) => {`
-        export default class Store<T> extends Base | 3 from `@component({ name: "store" })`
-          constructor(readonly limit: number) | 4 from `constructor(readonly limit: number) {`
-          get(key: string): T | undefined | 8 from `// Reads one.`
-        function last() | 1 from `function last() {}`
-    "#]],
+            Code (typescript): import { x } from "./x"; | 3 from `import { x } from "./x";`
+            export interface Point | 6 from `/**`
+            export const add = async (a: number, b: number) | 3 from `export const add = async (a: number, b: number) => {`
+            export default class Store<T> extends Base | 3 from `@component({ name: "store" })`
+              constructor(readonly limit: number) | 4 from `constructor(readonly limit: number) {`
+              get(key: string): T | undefined | 5 from `// Reads one.`
+            Code (typescript): add(1, 2).then(() => { | 3 from `add(1, 2).then(() => {`
+            function last() | 1 from `function last() {}`
+        "#]],
     );
 }
 
@@ -92,11 +95,12 @@ fn java_is_split_by_its_definitions() {
         "java",
         include_str!("../../../../fuzz/seeds/code/sample.java"),
         expect![[r#"
-        Code (java): package store; | 3 from `package store;`
-        public final class Store<T> implements Base | 4 from `/** A store. */`
-          public Store(int limit) | 3 from `public Store(int limit) {`
-          public T get(String key) throws IOException | 8 from `/** Reads. */`
-    "#]],
+            Code (java): package store; | 3 from `package store;`
+            public final class Store<T> implements Base | 4 from `/** A store. */`
+              public Store(int limit) | 3 from `public Store(int limit) {`
+              public T get(String key) throws IOException | 5 from `/** Reads. */`
+              Code (java): abstract void none(); | 2 from `abstract void none();`
+        "#]],
     );
 }
 
@@ -106,11 +110,12 @@ fn c_is_split_by_its_definitions() {
         "c",
         include_str!("../../../../fuzz/seeds/code/sample.c"),
         expect![[r#"
-        Code (c): #include <stdio.h> | 5 from `#include <stdio.h>`
-        typedef struct row | 8 from `/* A row. */`
-        name(struct store *s) | 4 from `name(struct store *s)`
-        int get(struct store *s, const char *key) | 7 from `// Reads.`
-    "#]],
+            Code (c): #include <stdio.h> | 5 from `#include <stdio.h>`
+            typedef struct row | 4 from `/* A row. */`
+            Code (c): int prototype(void); | 3 from `int prototype(void);`
+            name(struct store *s) | 4 from `name(struct store *s)`
+            int get(struct store *s, const char *key) | 7 from `// Reads.`
+        "#]],
     );
 }
 
@@ -120,12 +125,14 @@ fn cpp_is_split_by_its_definitions() {
         "cpp",
         include_str!("../../../../fuzz/seeds/code/sample.cpp"),
         expect![[r#"
-        Code (cpp): #pragma once | 2 from `#pragma once`
-        class Store : public Base | 3 from `template <typename T>`
-          explicit Store(int limit) : limit_(limit) | 2 from `explicit Store(int limit) : limit_(limit) {}`
-          void clear() | 7 from `// Removes all.`
-        void Store::free() | 4 from `void Store::free() {`
-    "#]],
+            Code (cpp): #pragma once | 2 from `#pragma once`
+            class Store : public Base | 3 from `template <typename T>`
+              explicit Store(int limit) : limit_(limit) | 1 from `explicit Store(int limit) : limit_(limit) {}`
+              Code (cpp): [[nodiscard]] T get(const std::string& key) const; | 1 from `[[nodiscard]] T get(const std::string& key) const;`
+              void clear() | 4 from `// Removes all.`
+              Code (cpp): private: | 3 from `private:`
+            void Store::free() | 4 from `void Store::free() {`
+        "#]],
     );
 }
 
@@ -148,12 +155,13 @@ fn ruby_is_split_by_its_definitions() {
         "rb",
         include_str!("../../../../fuzz/seeds/code/sample.rb"),
         expect![[r#"
-        Code (ruby): require "set" | 1 from `require "set"`
-        class Store < Base | 3 from `# A store.`
-          def get(key) | 7 from `# Reads.`
-          private def clear | 4 from `private def clear`
-        def last(a) = a | 2 from `def last(a) = a`
-    "#]],
+            Code (ruby): require "set" | 1 from `require "set"`
+            class Store < Base | 3 from `# A store.`
+              def get(key) | 7 from `# Reads.`
+              private def clear | 4 from `private def clear`
+            def last(a) = a | 1 from `def last(a) = a`
+            Code (ruby): puts last(1) | 1 from `puts last(1)`
+        "#]],
     );
 }
 
@@ -177,10 +185,11 @@ fn shell_is_split_by_its_definitions() {
         "sh",
         include_str!("../../../../fuzz/seeds/code/sample.sh"),
         expect![[r#"
-        Code (shell): #!/bin/sh | 5 from `#!/bin/sh`
-        fail() | 7 from `# Says why, and ends.`
-        function main | 4 from `function main {`
-    "#]],
+            Code (shell): #!/bin/sh | 5 from `#!/bin/sh`
+            fail() | 7 from `# Says why, and ends.`
+            function main | 3 from `function main {`
+            Code (shell): main "$@" | 1 from `main "$@"`
+        "#]],
     );
 }
 
@@ -190,9 +199,10 @@ fn sql_is_split_by_its_definitions() {
         "sql",
         include_str!("../../../../fuzz/seeds/code/sample.sql"),
         expect![[r#"
-        CREATE TABLE row ( key TEXT PRIMARY KEY, -- its name; unique text TEXT NOT NULL… | 5 from `-- Rows.`
-        create trigger row_changed after update on row | 5 from `create trigger row_changed after update on row`
-    "#]],
+            CREATE TABLE row | 5 from `-- Rows.`
+            create trigger row_changed after update on row | 4 from `create trigger row_changed after update on row`
+            Code (sql): INSERT INTO row VALUES ('a;', 'b'); | 1 from `INSERT INTO row VALUES ('a;', 'b');`
+        "#]],
     );
 }
 
