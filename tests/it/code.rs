@@ -54,8 +54,6 @@ fn source_code_is_passed_over_without_the_setting() {
         passed over: 1 file (1 .rs); --verbose lists them
         = 0
         $ compile work/valve.rs --db m.db
-        ! remindb: cannot compile `DIR/work/valve.rs`: source code is read only where `compile.code` is true in the settings; set it in .remindb/config.json of the folder
-        = 2
         $ compile work/valve.rs --db other.db
         ! remindb: cannot compile `DIR/work/valve.rs`: source code is read only where `compile.code` is true in the settings; set it in .remindb/config.json of the folder
         = 2

@@ -90,17 +90,17 @@ pub(super) fn make_plan(
 /// Reads the rules of a root, as its settings want them.
 fn load_rules(
     root: &Path,
-    workspace: &Workspace,
+    settings: &RootSettings,
 ) -> Result<(IgnoreRules, Vec<SkippedPath>), CompileError> {
-    let (rules, skipped) = IgnoreRules::load(root, workspace.gitignore())
+    let (rules, skipped) = IgnoreRules::load(root, settings.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
-    Ok((rules.with_code(workspace.code_files()), skipped))
+    Ok((rules.with_code(settings.code_files()), skipped))
 }
 
 /// Refuses a file of source code where the settings leave those out.
-pub(super) fn check_code(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
+pub(super) fn check_code(path: &Path, settings: &RootSettings) -> Result<(), CompileError> {
     let is_code = matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)));
-    match is_code && path.is_file() && workspace.code_files() == CodeFiles::PassedOver {
+    match is_code && path.is_file() && settings.code_files() == CodeFiles::PassedOver {
         true => Err(CompileError::Code { path: path.to_owned() }),
         false => Ok(()),
     }
