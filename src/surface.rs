@@ -118,6 +118,7 @@ impl Handler for MemoryHandler {
         args: &Args,
         call: &CallContext,
     ) -> Result<Reply, HandlerError> {
+        self.freshen_before(run)?;
         match run {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
@@ -228,6 +229,15 @@ fn read_row(
 }
 
 impl MemoryHandler {
+    /// Brings a shared memory to the end of its log, if reads are to be fresh. What writes comes
+    /// there by itself.
+    fn freshen_before(&self, run: &ToolRunner) -> Result<(), HandlerError> {
+        match run {
+            ToolRunner::Write(_) | ToolRunner::Compile(_) => Ok(()),
+            _ => Ok(self.memory.freshen()?),
+        }
+    }
+
     fn document(&self, answer: Value) -> Reply {
         let text = answer.to_string();
         let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);

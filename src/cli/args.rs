@@ -10,6 +10,7 @@ mod memory_parsers;
 mod space_parser;
 mod tool_parser;
 mod values;
+mod view_parser;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -48,7 +49,7 @@ pub(crate) struct CommandSpec {
 pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
     CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
-    CommandSpec::new("view", include_str!("help/view.txt"), command_parsers::view),
+    CommandSpec::new("view", include_str!("help/view.txt"), view_parser::view),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
