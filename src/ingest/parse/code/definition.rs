@@ -67,7 +67,7 @@ pub(super) fn begins(
             is_here && is_function(text, source, nth, rest)
         }
     };
-    let is_container = word.is_some_and(|it| language.containers.iter().any(|word| *word == it));
+    let is_container = word.is_some_and(|it| language.containers.contains(&it));
     match defines {
         true if is_container => Begins::Definition(Members::Possible),
         true => Begins::Definition(Members::None),
@@ -84,7 +84,7 @@ pub(super) fn goes_on(line: &str, language: &Language) -> bool {
         true => it.eq_ignore_ascii_case(word),
         false => **it == *word,
     };
-    code.starts_with(['}', ')', ']', '{']) || language.follows.iter().any(|it| is_word(&it))
+    code.starts_with(['}', ')', ']', '{']) || language.follows.iter().any(is_word)
 }
 
 /// Returns the rest of a line behind its attributes and modifiers, and whether it had attributes.
@@ -151,7 +151,7 @@ fn definer<'t>(code: &'t str, language: &Language) -> Option<&'t str> {
         false => **it == *word,
     };
     let is_name = code[word.len()..].starts_with(['(', '=', '.', ':', ',']);
-    let is_definer = language.definers.iter().any(|it| is_word(&it));
+    let is_definer = language.definers.iter().any(is_word);
     (is_definer && !is_name).then_some(word)
 }
 

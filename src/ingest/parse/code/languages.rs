@@ -387,8 +387,8 @@ const OTHER_ENDINGS: &[&str] = &[
 /// Returns the place of the language of files with an ending. Those without rules come last.
 pub(super) fn nth_of(ending: &str) -> Option<usize> {
     let is_it = |it: &&str| it.eq_ignore_ascii_case(ending);
-    let known = LANGUAGES.iter().position(|it| it.endings.iter().any(|it| is_it(&it)));
-    known.or_else(|| OTHER_ENDINGS.iter().position(|it| is_it(&it)).map(|at| LANGUAGES.len() + at))
+    let known = LANGUAGES.iter().position(|it| it.endings.iter().any(is_it));
+    known.or_else(|| OTHER_ENDINGS.iter().position(is_it).map(|at| LANGUAGES.len() + at))
 }
 
 /// Returns the name of the language at a place, and its rules.
