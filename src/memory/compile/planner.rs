@@ -101,7 +101,7 @@ fn load_rules(
 pub(super) fn check_code(path: &Path, settings: &RootSettings) -> Result<(), CompileError> {
     let is_code = matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)));
     match is_code && path.is_file() && settings.code_files() == CodeFiles::PassedOver {
-        true => Err(CompileError::Code { path: path.to_owned() }),
+        true => Err(CompileError::Unsupported { path: path.to_owned() }),
         false => Ok(()),
     }
 }

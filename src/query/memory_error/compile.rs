@@ -1,7 +1,7 @@
 //! Compile errors: the reasons why a folder or file was not compiled.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ingest::parse::Syntax;
@@ -19,13 +19,8 @@ pub enum CompileError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The file's format is not supported.
+    /// The file's format is not supported, or its root's settings leave it out.
     Unsupported {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is source code, which the settings of its root leave out.
-    Code {
         /// The file.
         path: PathBuf,
     },
@@ -93,6 +88,12 @@ impl fmt::Display for CompileError {
             CompileError::NoSource { path, source } => {
                 write!(f, "cannot compile `{}`: {source}", path.display())
             }
+            CompileError::Unsupported { path } if is_code(path) => write!(
+                f,
+                "cannot compile `{}`: source code is read only where `compile.code` is true in \
+                 the settings; set it in .remindb/config.json of the folder",
+                path.display()
+            ),
             CompileError::Unsupported { path } => write!(
                 f,
                 "cannot compile `{}`: {}; name a folder, or a file that ends in {}",
@@ -102,12 +103,6 @@ impl fmt::Display for CompileError {
                     None => "not a format that is understood".to_owned(),
                 },
                 Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
-            ),
-            CompileError::Code { path } => write!(
-                f,
-                "cannot compile `{}`: source code is read only where `compile.code` is true in \
-                 the settings; set it in .remindb/config.json of the folder",
-                path.display()
             ),
             CompileError::NotUtf8 { path } => write!(
                 f,
@@ -135,6 +130,10 @@ impl fmt::Display for CompileError {
     }
 }
 
+fn is_code(path: &Path) -> bool {
+    matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)))
+}
+
 impl std::error::Error for CompileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -142,7 +141,6 @@ impl std::error::Error for CompileError {
             CompileError::Store(error) => Some(error),
             CompileError::Unfinished { cause, .. } => cause.source(),
             CompileError::Unsupported { .. }
-            | CompileError::Code { .. }
             | CompileError::Emptied { .. }
             | CompileError::NotUtf8 { .. }
             | CompileError::TimedOut { .. }
