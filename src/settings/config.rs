@@ -10,6 +10,7 @@ mod knowledge;
 mod layers;
 mod memory;
 mod providers;
+mod remind;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -25,6 +26,7 @@ pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
 pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
+pub(crate) use remind::RemindSources;
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,

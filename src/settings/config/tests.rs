@@ -67,8 +67,8 @@ fn every_key_is_read() {
                 write_back: false,
             },
             consolidation: ConsolidationSettings {
-                automatic: true,
-                threshold: 5,
+                automatic: None,
+                threshold: None,
                 idle: 60s,
                 sampling: false,
                 elicitation: false,
@@ -85,6 +85,8 @@ fn every_key_is_read() {
                 hybrid_keyword_weight: Some(
                     0.5,
                 ),
+                consolidation_threshold: None,
+                auto_consolidate: None,
             },
             memory: MemorySettings {
                 max_core: None,
@@ -101,6 +103,7 @@ fn every_key_is_read() {
                 embeddings: None,
                 reranking: None,
                 ca_file: None,
+                follows_remind: false,
             },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
@@ -438,8 +441,12 @@ fn the_manual_has_the_defaults() {
             let knowledge = &it.knowledge;
             let kinds: Vec<String> = knowledge.kinds().into_iter().map(str::to_owned).collect();
             let knowledge = (kinds, knowledge.buffer_chars(), knowledge.keyword_weight());
-            let rest = Config { memory: MemorySettings::default(), ..it };
-            (memory, knowledge, Config { knowledge: KnowledgeSettings::default(), ..rest })
+            let consolidation = (it.consolidation.is_automatic(), it.consolidation.threshold());
+            let own =
+                ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
+            let rest = Config { memory: MemorySettings::default(), consolidation: own, ..it };
+            let rest = Config { knowledge: KnowledgeSettings::default(), ..rest };
+            (memory, knowledge, consolidation, rest)
         };
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
