@@ -392,7 +392,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 59);
+    assert_eq!(keys.len(), 60);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -451,7 +451,7 @@ fn the_manual_has_the_defaults() {
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 46);
+    assert_eq!(n_defaults, 47);
 }
 
 proptest! {
