@@ -6,6 +6,7 @@
 pub mod align;
 pub mod arguments;
 pub mod changeset;
+pub mod code;
 pub mod config;
 pub mod conversation;
 pub mod database;
@@ -61,6 +62,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
     Target { name: "arguments", check: arguments::arguments },
     Target { name: "changeset", check: changeset::changeset },
+    Target { name: "code", check: code::code },
     Target { name: "config", check: config::config },
     Target { name: "conversation", check: conversation::conversation },
     Target { name: "database", check: database::database },

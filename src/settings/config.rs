@@ -248,6 +248,7 @@ fn budgets(mut fields: ObjectReader) -> Result<BudgetSettings, ConfigError> {
 fn compile(mut fields: ObjectReader) -> Result<CompileSettings, ConfigError> {
     let timeout = fields.duration("wall_clock_timeout", SignConstraint::NotNegative)?;
     let compile = CompileSettings {
+        code: fields.flag("code")?.unwrap_or_default(),
         gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,

@@ -23,7 +23,7 @@ fn an_empty_config_means_the_defaults() {
 fn every_key_is_read() {
     let text = r#"{
       "budgets": {"search": 1, "fetch": 2, "fetch_batch": 3, "related": 4},
-      "compile": {"gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
+      "compile": {"code": true, "gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
       "knowledge": {"episode_types": ["ritual"], "ingest_buffer_size": 900, "hybrid_keyword_weight": 0.5},
       "redaction": {"disable_builtin_kinds": ["jwt"], "custom": [{"kind": "t", "pattern": "T-\\d+"}]},
       "rescan": {"enabled": false, "interval": "250ms", "settle": "0"},
@@ -53,6 +53,7 @@ fn every_key_is_read() {
                 related: 4,
             },
             compile: CompileSettings {
+                code: true,
                 gitignore: true,
                 max_file_size: Some(
                     2097152,
@@ -391,7 +392,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 59);
+    assert_eq!(keys.len(), 60);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -450,7 +451,7 @@ fn the_manual_has_the_defaults() {
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 46);
+    assert_eq!(n_defaults, 47);
 }
 
 proptest! {
