@@ -18,6 +18,7 @@ use super::bm25::{self, QueryTerm};
 use super::words::{Term, TermRole};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reader};
+use crate::text::word_families::{inflections, other_forms};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -27,6 +28,8 @@ const ENOUGH: usize = 20;
 const ASKING_WEIGHT: f64 = 0.3;
 /// Weight of words that mean nearly the same as one of the question.
 const RELATED_WEIGHT: f64 = 0.4;
+/// Weight of the words of a kind that the question names.
+const KIND_WEIGHT: f64 = 0.6;
 /// Part of a word that a related one covers.
 const RELATED_SHARE: f64 = 0.5;
 /// Nodes fetched per scored node where common words match too many.
@@ -137,7 +140,20 @@ pub(super) fn match_words(
 
 /// Returns the term to score; its rarity is weighted already.
 fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
-    QueryTerm { stems: term.words.iter().map(|it| Stem::of(it)).collect(), rarity }
+    let words = match term.role {
+        TermRole::Kind { .. } => term.words.iter().map(|it| stems_of_forms(it)).collect(),
+        _ if term.words.is_empty() => Vec::new(),
+        _ => vec![term.words.iter().map(|it| Stem::of(it)).collect()],
+    };
+    QueryTerm { words, rarity, weight: weight_of(term.role) }
+}
+
+/// Returns the stems of all forms of a word: stemming cuts no ending of a short word.
+fn stems_of_forms(word: &str) -> Vec<Stem> {
+    let mut stems: Vec<Stem> = inflections(word).iter().map(|it| Stem::of(it)).collect();
+    stems.push(Stem::of(word));
+    stems.extend(other_forms(word).into_iter().map(Stem::of));
+    stems
 }
 
 /// Returns the stems of the question's words, which may be in a lead.
@@ -176,7 +192,7 @@ impl TermIndex<'_> {
             let keys = self.eldest(&term.text, COMMON)?;
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
-                _ if matches!(term.role, TermRole::Related { .. }) => {
+                _ if matches!(term.role, TermRole::Related { .. } | TermRole::Kind { .. }) => {
                     if keys.len() < COMMON {
                         related.push((nth, keys));
                     }
@@ -307,6 +323,7 @@ fn weight_of(role: TermRole) -> f64 {
         TermRole::Subject => 1.0,
         TermRole::Asking => ASKING_WEIGHT,
         TermRole::Related { .. } => RELATED_WEIGHT,
+        TermRole::Kind { .. } => KIND_WEIGHT,
     }
 }
 
@@ -328,11 +345,15 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
     let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
     let mut total = 0.0;
     for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
-        if let TermRole::Related { of } = term.role {
-            if has(nth) && !has(of) {
-                coverage.weight += RELATED_SHARE * weights[of];
+        match term.role {
+            TermRole::Related { of } => {
+                if has(nth) && !has(of) {
+                    coverage.weight += RELATED_SHARE * weights[of];
+                }
+                continue;
             }
-            continue;
+            TermRole::Kind { .. } => continue,
+            TermRole::Subject | TermRole::Asking => (),
         }
         total += weight;
         if has(nth) && 0.0 < *weight {

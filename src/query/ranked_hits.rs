@@ -111,6 +111,7 @@ pub(super) fn ranked_hits(
                 n_siblings: vicinity.n_siblings(it.node.parent),
                 is_led: it.is_led,
                 is_question: it.bag.is_question(),
+                is_opening: vicinity.is_opening(it.node.key) && !it.bag.lead_stems().is_empty(),
             };
             let bag = (0.0 < it.relevance).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);

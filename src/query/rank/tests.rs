@@ -119,25 +119,34 @@ fn a_memory_weighs_by_importance_and_age() {
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }
 
-#[test]
-fn a_turn_that_asks_ranks_behind_one_that_tells() {
-    let turn = |key: i64, is_question: bool, n_siblings: usize| RankCandidate {
+/// Returns the first of two turns, or texts of prose without siblings, by the sign of one.
+fn first_of_two(n_siblings: usize, signs: [TurnSigns; 2]) -> NodeKey {
+    let turn = |(key, signs): (i64, TurnSigns)| RankCandidate {
         key: NodeKey(key),
         parent: Some(NodeKey(9)),
         is_heading: false,
         relevance: 8.0,
-        turn: TurnSigns { n_siblings, is_question, ..TurnSigns::default() },
+        turn: TurnSigns { n_siblings, ..signs },
         tokens: 20,
         temperature: 0.5,
         bag: None,
         memory_weight: None,
     };
-    let first = |n_siblings| {
-        let all = [turn(1, true, n_siblings), turn(2, false, n_siblings)];
-        let ranked = rank_candidates(&all, &relevance_scores(&all));
-        all[ranked[0].0].key
-    };
-    assert_eq!(first(30), NodeKey(2));
-    // Prose.
-    assert_eq!(first(0), NodeKey(1));
+    let all: Vec<RankCandidate<'_>> = (1..).zip(signs).map(turn).collect();
+    let ranked = rank_candidates(&all, &relevance_scores(&all));
+    all[ranked[0].0].key
+}
+
+#[test]
+fn a_turn_that_asks_ranks_behind_one_that_tells() {
+    let asking = TurnSigns { is_question: true, ..TurnSigns::default() };
+    assert_eq!(first_of_two(30, [asking, TurnSigns::default()]), NodeKey(2));
+    assert_eq!(first_of_two(0, [asking, TurnSigns::default()]), NodeKey(1));
+}
+
+#[test]
+fn a_turn_that_opens_its_section_ranks_before_others() {
+    let opening = TurnSigns { is_opening: true, ..TurnSigns::default() };
+    assert_eq!(first_of_two(30, [TurnSigns::default(), opening]), NodeKey(2));
+    assert_eq!(first_of_two(0, [TurnSigns::default(), opening]), NodeKey(1));
 }
