@@ -41,9 +41,9 @@ pub(super) struct NodeMatch {
     pub(super) node: MatchedNode,
     /// The stems of its label, its breadcrumb and its beginning.
     pub(super) bag: BagOfWords,
-    /// Higher is better; never negative.
+    /// Higher is better; never negative. Words of a kind do not count.
     pub(super) relevance: f64,
-    /// Relevance by term; none for an expression.
+    /// Relevance by term, words of a kind included; none for an expression.
     pub(super) parts: Vec<f64>,
     /// Whether a word of the question is in its lead.
     pub(super) is_led: bool,
@@ -128,14 +128,19 @@ pub(super) fn match_words(
         node,
         is_led: is_led(&bag, &leads),
         bag,
-        relevance: parts.iter().sum(),
+        relevance: parts.iter().zip(terms).filter(|it| !is_kind(it.1)).map(|it| it.0).sum(),
         parts,
         coverage: covered(set, terms, &weights),
     };
     let found = found.into_iter().zip(parts).zip(sets);
     let mut matches: Vec<NodeMatch> = found.map(matched).collect();
-    matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    let with_kinds = |it: &NodeMatch| it.parts.iter().sum::<f64>();
+    matches.sort_by(|a, b| with_kinds(b).total_cmp(&with_kinds(a)));
     Ok(matches)
+}
+
+fn is_kind(term: &Term) -> bool {
+    matches!(term.role, TermRole::Kind { .. })
 }
 
 /// Returns the term to score; its rarity is weighted already.

@@ -5,6 +5,17 @@ pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
+/// Returns whether a word begins a question.
+pub(super) fn begins_question(word: &str) -> bool {
+    QUESTION_WORDS.contains(&word)
+}
+
+/// Words that questions begin with.
+const QUESTION_WORDS: &[&str] = &[
+    "what", "which", "who", "whose", "whom", "when", "where", "why", "how", "do", "does", "did",
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "should",
+];
+
 /// English function words, ascending.
 pub(super) const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",

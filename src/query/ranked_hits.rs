@@ -25,6 +25,8 @@ const LENDERS_MAX: usize = 5;
 const MEANT: f64 = 0.5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
 const QUESTION_WORDS_MIN: usize = 3;
+/// Least words of a question behind a word such as `what`.
+const ASKED_WORDS_MIN: usize = 2;
 /// Least share of a question that the best hit has, and the weight of its words that is enough in
 /// a long one; with less of both, nothing answers the question.
 const SHARE_MIN: f64 = 0.2;
@@ -96,7 +98,7 @@ pub(super) fn ranked_hits(
     }
     let times = (reader.attended()?, now);
     let is_of_notes = filter.of_memories().is_empty();
-    let is_question = are_of_words && is_of_notes && QUESTION_WORDS_MIN <= asked.marks.len();
+    let is_question = are_of_words && is_of_notes && is_question(asked);
     let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
         true => unmatched(reader, &vicinity, &matches, asked)?,
@@ -263,6 +265,12 @@ fn lent(
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 
+/// Returns whether words are a question rather than the name of a thing.
+fn is_question(asked: &ParsedQuery) -> bool {
+    let n_words_min = if asked.is_asked { ASKED_WORDS_MIN } else { QUESTION_WORDS_MIN };
+    n_words_min <= asked.marks.len()
+}
+
 /// Returns whether a match has enough of the question. None at all is no doubt: the reason is
 /// another.
 fn is_answered(matches: &[NodeMatch]) -> bool {
@@ -301,7 +309,7 @@ fn matches(
     {
         return Ok((found, false));
     }
-    let terms = match QUESTION_WORDS_MIN <= asked.marks.len() {
+    let terms = match is_question(asked) {
         true => asked.terms_and_related(),
         false => asked.terms.clone(),
     };

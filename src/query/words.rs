@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use super::function_words::{ASKING_WORDS, is_function_word};
+use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
 use crate::text::bigrams::{self, Script, Segment};
 use crate::text::word_families::{other_forms, related_words, words_of_kind};
 
@@ -51,6 +51,8 @@ pub(crate) struct ParsedQuery {
     pub(crate) terms: Vec<Term>,
     /// The words themselves, lower case, to find them again in a text.
     pub(crate) marks: Vec<String>,
+    /// Whether it begins with a word such as `what`.
+    pub(crate) is_asked: bool,
 }
 
 /// A term of a query.
@@ -96,7 +98,9 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
         }
     }
     let (terms, marks) = terms.finish();
-    ParsedQuery { expression: expression(&tokens), terms, marks }
+    let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_asked = begins_question(&first);
+    ParsedQuery { expression: expression(&tokens), terms, marks, is_asked }
 }
 
 impl ParsedQuery {
