@@ -7,7 +7,8 @@
 //! Work is bounded whatever the size of the memory. Words in [`COMMON`] or more nodes are looked
 //! up only among the nodes that rarer words match. Where these are fewer than [`ENOUGH`],
 //! candidates are added: nodes with all common words, labels with one of them, then the newest
-//! nodes. Related words add nodes only where they are not common.
+//! nodes. Related words and those of a kind add nodes only where they are not common; a node with
+//! words of a kind alone comes last.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -220,7 +221,9 @@ impl TermIndex<'_> {
         for (nth, keys) in related {
             found = merged(found, keys, 1 << nth);
         }
-        let all = found.into_iter().map(|(key, words)| (worth(words, &rarities), key, words));
+        let kinds = self.terms.iter().zip(0..).filter(|it| is_kind(it.0));
+        let own = !kinds.fold(0, |all: TermSet, (_, nth)| all | 1 << nth);
+        let all = found.into_iter().map(|(key, words)| (worth(words & own, &rarities), key, words));
         Ok((self.worthiest(all.collect())?, rarities))
     }
 
