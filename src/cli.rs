@@ -4,19 +4,17 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
-mod advice;
-mod agent_memory;
+mod agent_memory_format;
 mod archive;
 mod args;
 mod backup;
-mod backups;
 mod bench;
 mod browser;
 mod color;
 mod compile;
 mod completion;
+mod configured_providers;
 mod doctor;
-mod environment;
 mod export;
 mod foreign_import;
 mod gc;
@@ -24,17 +22,16 @@ mod hook;
 mod import;
 mod inspect;
 mod knowledge;
-mod listen;
+mod listen_options;
 mod logging;
 mod memories;
 mod memory_place;
-mod process_name;
 mod progress;
-mod providers;
 mod redact;
 mod remember;
-mod remind;
+mod remind_format;
 mod restore;
+mod safety_backup;
 mod salvage;
 mod search;
 mod serve;
@@ -44,7 +41,10 @@ mod sharing;
 #[cfg(feature = "shared")]
 mod space;
 mod tool;
-mod typed;
+mod tool_advice;
+mod typed_memories;
+mod unique_process_name;
+mod user_settings;
 mod view;
 mod view_query;
 
@@ -60,12 +60,12 @@ use std::sync::atomic::AtomicBool;
 use args::{COMMANDS, Command, CommandSpec};
 use color::ColorMode;
 
-use crate::ingest::scan::Gitignore;
+use crate::ingest::scan::GitignoreMode;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Clock;
 use crate::settings::config::Trust;
-use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
 
 /// The outcome of a command that did not fail.
@@ -230,11 +230,11 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Opens the memory of a command outside of a folder, with the settings of its user.
 fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
-    let settings = environment::memory_settings()?;
-    let live = LiveWorkspace::without_folder(options(false, false)?)?;
-    let knowledge = environment::knowledge_settings(None)?;
+    let settings = user_settings::memory_settings()?;
+    let live = LiveRootSettings::without_folder(options(false, false)?)?;
+    let knowledge = user_settings::knowledge_settings(None)?;
     let db = memory_place::known_database(named, context)?;
-    let providers = providers::providers(context)?;
+    let providers = configured_providers::providers(context)?;
     let memory = Memory::open_at(&db, IfMissing::Refuse, context.clock.clone())?;
     let memory = memory.with_workspace(live).with_memory_settings(settings);
     Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
@@ -251,7 +251,7 @@ fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
 }
 
 /// Returns the operator's options for a folder: flags, else the environment.
-fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, CommandError> {
+fn options(is_trusted: bool, is_gitignore: bool) -> Result<OperatorOptions, CommandError> {
     let from_environment = match variable("REMINDB_TRUST_WORKSPACE") {
         None => false,
         Some(text) if text == "0" => false,
@@ -263,11 +263,11 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
         }
     };
     let is_trusted = is_trusted || from_environment;
-    Ok(WorkspaceOptions {
+    Ok(OperatorOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
-        gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+        gitignore: if is_gitignore { GitignoreMode::Followed } else { GitignoreMode::Unread },
         write_back: false,
-        user: environment::user_config()?,
+        user: user_settings::user_config()?,
     })
 }
 

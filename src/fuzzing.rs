@@ -3,8 +3,6 @@
 //! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
 //! every input that ever violated an invariant. Tests replay both.
 
-#[cfg(test)]
-mod alarms;
 pub mod align;
 pub mod arguments;
 pub mod changeset;
@@ -25,10 +23,12 @@ pub mod matcher;
 #[cfg(feature = "html")]
 pub mod mathml;
 pub mod memories;
+pub(crate) mod parser_invariants;
 pub mod plain;
-pub(crate) mod promises;
 pub mod query;
 pub mod redact;
+#[cfg(test)]
+mod redaction_false_positives;
 mod scratch;
 pub mod toml;
 pub mod toon;

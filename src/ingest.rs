@@ -1,7 +1,7 @@
 //! Ingest: walks folders, redacts secrets and parses bytes into trees, without SQL.
 
 pub(crate) mod conversation;
-pub(crate) mod exported;
+pub(crate) mod export_format;
 pub(crate) mod foreign;
 pub(crate) mod ignore_patterns;
 pub(crate) mod parse;

@@ -52,16 +52,16 @@
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
-//! `ingest/scan` → `memory/compile/source` → `memory/compile/scrub` → `ingest/redact` →
+//! `ingest/scan` → `memory/compile/source` → `memory/compile/redaction` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `memory/compile/apply` → `model/identity/alignment` →
 //! `memory/compile/overlay` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
+//! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/query_parser` →
 //! `query/candidates` → `store/reader/hits` → `query/rank` → `query/render` → `mcp/content`.
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
+//! → `surface/tools/write` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `store/batch/agent_edits` → `store/batch/inserts` →
 //! `store/links` → `mcp/content`.
 //!
@@ -72,11 +72,11 @@
 //! | to add | touch |
 //! |---|---|
 //! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
-//! | a path of plain HTTP | its row in `surface/plain`, its record, the manual |
+//! | a path of plain HTTP | its row in `surface/rest_api`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
 //! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
-//! | a column of a node | one row of `store/columns`, a migration |
+//! | a column of a node | one row of `store/node_columns`, a migration |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
 //! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |
 //!

@@ -2,6 +2,6 @@
 
 pub(crate) mod doctor;
 pub(crate) mod gc;
-pub(crate) mod heal;
 pub(crate) mod redaction;
+pub(crate) mod repair;
 pub(crate) mod transfer;

@@ -7,8 +7,8 @@
 //!
 //! *Legacy* versions open with `initialize`, and the era belongs to the connection. The *modern*
 //! version is in the `_meta` of every request, and the era belongs to the request. A handler gets
-//! checked arguments and a [`Call`], which sends notifications and requests to the client in both
-//! eras alike.
+//! checked arguments and a [`CallContext`], which sends notifications and requests to the client
+//! in both eras alike.
 
 pub(crate) mod rpc;
 pub(crate) mod uri;
@@ -22,7 +22,7 @@ pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
-mod form;
+mod form_validation;
 pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input_schema;
@@ -49,9 +49,9 @@ use crate::model::clock::Clock;
 use method::Method;
 use version::Version;
 
-pub(crate) use call::Call;
+pub(crate) use call::CallContext;
 pub(crate) use client::{
-    ClientAction, ClientInfo, ClientRequestEvent, Event, Failure, ToolCallRecord,
+    ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind, ToolCallFailure, ToolCallRecord,
 };
 pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
@@ -59,12 +59,12 @@ pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notifications::{DeliveryCallback, Notice, OutgoingLine, Waker};
+pub(crate) use notifications::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use registry::{Effect, NamedResource, Prompt, Resource, ResourceFormat, Tool};
+pub(crate) use registry::{DynamicResource, Effect, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{
-    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
+    Capabilities, Capability, ElicitResult, ServerRequest, ServerRequestError,
 };
 pub(crate) use severity::Severity;
 pub(crate) use signed_state::StateSigner;
@@ -77,14 +77,14 @@ pub(crate) fn log_target_of(request: &crate::mcp::rpc::Request) -> &'static str 
 }
 
 /// How long, in ms, and where a client may keep a result.
-type Cache = (u64, &'static str);
+type CachePolicy = (u64, &'static str);
 
 /// The cache rule of any other list: it never changes while the server runs, and is equal for
 /// everybody.
-const LIST_CACHE: Cache = (5 * 60 * 1000, "public");
+const LIST_CACHE: CachePolicy = (5 * 60 * 1000, "public");
 /// The cache rule of contents and of the list of resources, which change at any time and are
 /// private.
-const READ_CACHE: Cache = (0, "private");
+const READ_CACHE: CachePolicy = (0, "private");
 
 /// The server's description of itself.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub(crate) struct ServerInfo {
 
 /// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PlainRequest {
+pub(crate) struct RestRequest {
     pub(crate) method: String,
     /// The parts of the path below the root of the interface.
     pub(crate) path: Vec<String>,
@@ -111,7 +111,7 @@ pub(crate) struct PlainRequest {
 
 /// An answer of the plain interface: a status of HTTP and one document of JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlainReply {
+pub(crate) struct RestReply {
     pub(crate) status: u16,
     pub(crate) document: serde_json::Value,
     /// The methods that there are, where the one that was asked for is none of them.
@@ -128,14 +128,15 @@ pub(crate) trait Handler: Send + Sync + 'static {
     type Prompt: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here becomes one internal error, and the server goes on.
-    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, HandlerError>;
+    fn call(&self, run: &Self::Run, args: &Args, call: &CallContext)
+    -> Result<Reply, HandlerError>;
 
     /// Writes a resource to `out` in the format of its row; after an error all of it is discarded.
     fn read(
         &self,
         read: &Self::Read,
         vars: &UriVars,
-        call: &Call,
+        call: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError>;
 
@@ -144,12 +145,12 @@ pub(crate) trait Handler: Send + Sync + 'static {
         &self,
         get: &Self::Prompt,
         args: &Args,
-        call: &Call,
+        call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError>;
 
     /// Returns the resources that there are now beside those of the table; a template of the table
     /// reads each.
-    fn more_resources(&self) -> Vec<NamedResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         Vec::new()
     }
 
@@ -167,7 +168,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Answers a request of the plain interface that a registration may have beside MCP; `None`
     /// where it has none.
-    fn plain(&self, _request: &PlainRequest) -> Option<PlainReply> {
+    fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
         None
     }
 
@@ -177,7 +178,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     }
 
     /// Records any other event of a client.
-    fn note(&self, _event: Event<'_>) {}
+    fn note(&self, _event: ClientEvent<'_>) {}
 }
 
 /// The reason why a tool, a resource or a prompt failed. The agent reads it, so it names a remedy.
@@ -229,13 +230,13 @@ pub(crate) struct CompletionRequest<'a> {
 
 impl HandlerError {
     /// Returns the failure for the log.
-    fn failure(&self) -> Failure {
+    fn failure(&self) -> ToolCallFailure {
         let detail = match self {
             HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
             HandlerError::Coded { detail, .. } => detail.clone(),
             _ => None,
         };
-        Failure { kind: self.kind(), detail }
+        ToolCallFailure { kind: self.kind(), detail }
     }
 
     /// Returns the kind for the log.
@@ -274,7 +275,7 @@ pub(crate) struct Server<S: Handler> {
     /// The clock that times calls.
     pub(crate) clock: Clock,
     /// Wakes transports when there may be a notice.
-    pub(crate) waker: Arc<Waker>,
+    pub(crate) waker: Arc<NoticeWaker>,
     /// Notifies subscribers of changed resources; the source of changes may outlive the server.
     pub(crate) hub: Arc<SubscriptionHub>,
 }
@@ -285,7 +286,7 @@ impl<S: Handler> Server<S> {
         &self,
         version: Version,
         mut body: Map<String, Value>,
-        cache: Option<Cache>,
+        cache: Option<CachePolicy>,
     ) -> Map<String, Value> {
         if version.is_modern() {
             body.insert("resultType".to_owned(), "complete".into());

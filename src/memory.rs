@@ -7,47 +7,48 @@ pub(crate) mod rollback;
 pub(crate) mod session_note;
 
 mod edits;
-pub(crate) mod imported;
+pub(crate) mod embedding;
+mod heat;
 pub(crate) mod knowledge;
-pub(crate) mod meaning;
+pub(crate) mod notes_import;
 mod read_only;
 mod relate;
-pub(crate) mod second;
+pub(crate) mod second_memory;
 pub(crate) mod typed;
-mod warming;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, RuntimeListing};
+pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessListing};
 pub(crate) use relate::RelateRequest;
 
-use crate::ingest::scan::Listing;
+use crate::ingest::scan::PassedOverDetail;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
-use crate::memory::meaning::QuestionVectors;
+use crate::memory::embedding::QuestionVectorCache;
 use crate::memory::rollback::LaterSnapshots;
-use crate::memory::second::SecondMemory;
+use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
 use crate::model::kinds::{Kind, check_marked_text};
 use crate::providers::Providers;
 use crate::query::{
-    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
+    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
 use crate::settings::config::{KnowledgeSettings, MemorySettings};
-use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
+use crate::settings::root_settings::{LiveRootSettings, Reload, RootSettings, RootSettingsError};
 use crate::store::reader::{ArchivedNodes, Reader};
 #[cfg(all(test, feature = "shared"))]
-use crate::store::shared::LogPlace;
+use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
-use crate::store::shared::{RootNamer, Sequencer, Sharing};
+use crate::store::replication::{RootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, Leases, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog, Writer,
+    HeatWriter, IfMissing, LeaseClient, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
+    Writer,
 };
 
 pub use edits::{ForgetMode, WriteMode};
@@ -59,13 +60,13 @@ pub use edits::{ForgetMode, WriteMode};
 pub struct Memory {
     clock: Clock,
     /// The folder that the memory belongs to.
-    live: Mutex<LiveWorkspace>,
+    live: Mutex<LiveRootSettings>,
     /// The last settings of that folder. Their own lock spares readers from waiting for a reload.
-    workspace: Mutex<Arc<Workspace>>,
+    workspace: Mutex<Arc<RootSettings>>,
     /// The current rates of warming and cooling.
     rates: LiveRates,
     /// The forms of its answers.
-    output: Output,
+    output: OutputFormat,
     /// The memory that is searched beside it.
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
@@ -75,7 +76,7 @@ pub struct Memory {
     /// The programs and services that its user named.
     providers: Providers,
     /// Vectors of the questions that came last.
-    question_vectors: Mutex<QuestionVectors>,
+    question_vectors: Mutex<QuestionVectorCache>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
     // which a read-only one cannot do.
     readers: Arc<ReaderPool>,
@@ -111,7 +112,7 @@ impl Memory {
     /// Returns this memory with answers that also hold their facts as JSON.
     #[must_use]
     pub fn with_structured(self) -> Memory {
-        Memory { output: Output::Structured, ..self }
+        Memory { output: OutputFormat::Structured, ..self }
     }
 
     /// Returns this memory with a second one beside it, which is only read.
@@ -149,7 +150,7 @@ impl Memory {
 
     /// Returns this memory with the settings of a folder.
     #[must_use]
-    pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
+    pub(crate) fn with_workspace(self, live: LiveRootSettings) -> Memory {
         self.set_rates(live.current().config.temperature.rates());
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
@@ -164,7 +165,7 @@ impl Memory {
         let heat_writer = Arc::new(HeatWriter::new(path, &writer)?);
         let readers = Arc::new(ReaderPool::new(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        let (output, memory_settings) = (Output::default(), MemorySettings::default());
+        let (output, memory_settings) = (OutputFormat::default(), MemorySettings::default());
         Ok(Memory {
             clock,
             live,
@@ -187,7 +188,7 @@ impl Memory {
     pub(crate) fn share(
         &mut self,
         sequencer: Arc<dyn Sequencer>,
-        namer: Box<RootNamer>,
+        namer: Box<RootNameFn>,
     ) -> Result<(), Error> {
         Ok(self.writer.share(sequencer, namer)?)
     }
@@ -204,13 +205,13 @@ impl Memory {
 
     /// Publishes an image of the replica as it is.
     #[cfg(all(test, feature = "shared"))]
-    pub(crate) fn publish_image(&self) -> Result<LogPlace, Error> {
+    pub(crate) fn publish_image(&self) -> Result<LogPosition, Error> {
         Ok(self.writer.publish_image()?)
     }
 
     /// Returns the part that shares the memory; `None` where the memory is one file.
     #[cfg(feature = "shared")]
-    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+    pub(crate) fn sharing(&self) -> Option<&WriterReplication> {
         self.writer.sharing()
     }
 
@@ -243,7 +244,7 @@ impl Memory {
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: Listing::Counts,
+            listing: PassedOverDetail::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -373,13 +374,13 @@ impl Memory {
     }
 
     /// Opens a connection that takes leases for a process named `holder`.
-    pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(self.readers.path(), self.writer.file_identity(), holder)?)
+    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseClient, Error> {
+        Ok(LeaseClient::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller
     /// that needs several of them keeps one value, so that they agree.
-    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+    pub(crate) fn workspace(&self) -> Arc<RootSettings> {
         Arc::clone(&self.workspace.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -395,13 +396,13 @@ impl Memory {
     }
 
     /// Loads the settings of a root for a compile; those of the memory's own folder are reloaded.
-    pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
+    pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<RootSettings>, RootSettingsError> {
         let others = {
             let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
             (live.root() != Some(root)).then(|| live.options_of_others())
         };
         match others {
-            Some(options) => Workspace::load(root, options).map(Arc::new),
+            Some(options) => RootSettings::load(root, options).map(Arc::new),
             None => {
                 self.reload();
                 Ok(self.workspace())
@@ -428,7 +429,7 @@ impl Memory {
         reload
     }
 
-    pub(crate) fn output(&self) -> Output {
+    pub(crate) fn output(&self) -> OutputFormat {
         self.output
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
-pub(crate) mod consolidation_pace;
+pub(crate) mod consolidation_schedule;
 pub(crate) mod entities;
 pub(crate) mod fields;
 pub(crate) mod file_stat;
@@ -13,6 +13,6 @@ pub(crate) mod kinds;
 pub(crate) mod links;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
+pub(crate) mod statement_values;
 pub(crate) mod tree;
-pub(crate) mod values;
 pub(crate) mod vector;

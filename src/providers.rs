@@ -1,21 +1,21 @@
 //! Providers: programs and services that a user names to reason, to embed texts or to rank them.
 //!
 //! Nothing here runs unless the user's own settings name a provider: by default no socket is opened
-//! and no program started. [`ScrubbedText`] is the only text that a provider takes, so that nothing
+//! and no program started. [`RedactedText`] is the only text that a provider takes, so that nothing
 //! leaves which redaction would mask. Every request has a deadline, every reply a maximum size, and
 //! only what may pass is tried again. Keys are in no message, log or argument of a program.
 //!
 //! A build without the feature `providers` has the same types, and no provider can be made.
 
 mod error;
-mod scrubbed;
+mod redacted_text;
 
-#[cfg(not(feature = "providers"))]
-mod absent;
 #[cfg(feature = "providers")]
 mod answers;
 #[cfg(feature = "providers")]
 mod command;
+#[cfg(not(feature = "providers"))]
+mod disabled_provider;
 #[cfg(feature = "providers")]
 mod http;
 #[cfg(feature = "providers")]
@@ -42,16 +42,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(not(feature = "providers"))]
-pub(crate) use absent::NoProvider as Provider;
+pub(crate) use disabled_provider::DisabledProvider as Provider;
 pub(crate) use error::ProviderError;
 #[cfg(feature = "providers")]
 pub(crate) use provider::Provider;
-pub(crate) use scrubbed::ScrubbedText;
+pub(crate) use redacted_text::RedactedText;
 
-use crate::settings::config::SourceSettings;
+use crate::settings::config::ProviderSpec;
 
 /// Waits for a while before the next attempt; returns whether to give up instead.
-pub(crate) type Pause<'a> = &'a dyn Fn(Duration) -> bool;
+pub(crate) type CancellableWait<'a> = &'a dyn Fn(Duration) -> bool;
 
 /// Waits to the end, as whoever cannot be asked to give up.
 pub(crate) fn wait_out(wait: Duration) -> bool {
@@ -83,7 +83,7 @@ impl ProviderJob {
 pub(crate) struct ModelPrompt {
     /// Constant, so that services can cache it. A command is not told it.
     pub(crate) system: &'static str,
-    pub(crate) user: ScrubbedText,
+    pub(crate) user: RedactedText,
 }
 
 /// A key of a service, which nothing shows.
@@ -98,9 +98,9 @@ impl ProviderKey {
 }
 
 /// Everything that a provider is made of.
-pub(crate) struct ProviderParts {
+pub(crate) struct ProviderConfig {
     pub(crate) job: ProviderJob,
-    pub(crate) settings: SourceSettings,
+    pub(crate) settings: ProviderSpec,
     /// Its key, if it has one, or why that cannot be read.
     pub(crate) key: Result<Option<ProviderKey>, String>,
     /// Certificates to trust in PEM, or why they cannot be read.

@@ -9,66 +9,66 @@ pub(crate) mod render;
 mod answer;
 mod bag_of_words;
 mod batch;
-mod beside;
 mod bm25;
 pub(crate) mod browse;
 mod budget;
+mod budget_filling;
 mod candidates;
 mod changes;
 pub(crate) mod dashboard;
 mod dates;
 mod delta;
 mod diff;
-mod error;
 mod excerpt;
 mod fetch;
-mod filling;
 mod function_words;
 mod highlight;
 mod history;
-mod meaning;
+mod memory_error;
 mod near_duplicates;
 mod no_hits;
 mod page;
 mod prompt_hits;
 mod query_expansion;
+mod query_parser;
 mod question;
 mod rank;
 mod ranked_hits;
 mod related;
 mod search;
+mod sibling_context;
 mod stats;
 mod tree;
 pub(crate) mod unified_diff;
-mod words;
+mod vector_search;
 
 use serde_json::{Value, json};
 
 pub use answer::Answer;
-pub(crate) use answer::{AccessKind, Output, QueryOptions};
+pub(crate) use answer::{AccessKind, OutputFormat, QueryOptions};
 pub(crate) use batch::BatchQuery;
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
-pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use highlight::matched_places;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
-pub(crate) use meaning::nearest_in_meaning;
+pub use memory_error::{CompileError, Error};
 pub(crate) use near_duplicates::{NearDuplicate, TextIndex, WordsOfText, nearest_duplicate};
 pub(crate) use no_hits::is_no_answer;
 pub(crate) use prompt_hits::{PromptQuery, prompt_hits};
+pub(crate) use query_parser::{QuestionTermRole, Term, parse_query};
 pub(crate) use question::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
-pub(crate) use search::{Detail, SearchQuery};
+pub(crate) use search::{HitDetail, SearchQuery};
 pub(crate) use tree::TreeQuery;
-pub(crate) use words::{Term, TermRole, parse_query};
+pub(crate) use vector_search::nearest_in_meaning;
 
 use search::{NO_ANSWER, NO_RESULTS};
 
 use crate::model::kinds::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{FieldFilter, NodeFilter, NodeHead, Reader};
+use crate::store::reader::{FieldFilter, NodeFilter, NodeSummary, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
@@ -81,7 +81,7 @@ pub(crate) const SECOND_MARK: &str = "also:";
 
 /// Returns the node of that id, UUID or file, if there is one. A file has the path that outputs
 /// show, relative to its root, or an absolute one.
-pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, Error> {
+pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeSummary>, Error> {
     if let Some(head) = reader.head(id)? {
         return Ok(Some(head));
     }
@@ -96,7 +96,7 @@ pub(crate) fn find_by_id(reader: &Reader, id: &str) -> Result<Option<NodeHead>, 
 }
 
 /// Returns the node that represents a file.
-fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeHead>, Error> {
+fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeSummary>, Error> {
     let path = path.trim();
     match &reader.files_at(path.strip_prefix("./").unwrap_or(path))?[..] {
         [] => Ok(None),
@@ -113,7 +113,7 @@ fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeHead>, Error> 
 }
 
 /// Returns the node of that id, UUID or file, or an error that names the most similar nodes.
-pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
+pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeSummary, Error> {
     if let Some(head) = find_by_id(reader, id)? {
         return Ok(head);
     }
@@ -148,11 +148,11 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
         }
     }
     ids.sort_unstable_by(|a, b| b.cmp(a));
-    let mut heads: Vec<NodeHead> = Vec::new();
+    let mut heads: Vec<NodeSummary> = Vec::new();
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    let terms = words::parse_query(id).terms;
+    let terms = query_parser::parse_query(id).terms;
     let found = candidates::match_words(reader, &terms, NodeFilter::default(), NEAREST_MAX)?;
     for it in found {
         heads.extend(reader.heads(&[it.node.key])?);
@@ -163,7 +163,7 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
 
 /// Returns the words that a query looks for, lower case, without function words.
 pub(crate) fn words_to_highlight(query: &str) -> Vec<String> {
-    words::parse_query(query).marks
+    query_parser::parse_query(query).marks
 }
 
 /// Default levels of a tree.
@@ -186,7 +186,7 @@ fn sort_by_worth(indices: &mut [usize], worth: &dyn Fn(usize) -> f64) {
 }
 
 /// Returns the facts of a node as JSON; nothing that was left out of the text.
-fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
+fn facts(head: &NodeSummary, temperature: f64, score: Option<f64>) -> Value {
     let mut facts =
         json!({ "id": head.id, "type": head.node_type, "label": to_one_line(&head.label) });
     if let Some(path) = &head.path {
@@ -205,7 +205,7 @@ fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
 
 /// Returns the facts of a node that is shown with its text. `needs` is the tokens of the whole
 /// block where only a part of it is shown.
-fn block_facts(head: &NodeHead, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
+fn block_facts(head: &NodeSummary, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
     let (temperature, score) = heat;
     let mut facts = facts(head, temperature, Some(score));
     if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {

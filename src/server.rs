@@ -15,9 +15,9 @@ pub(crate) mod sessions;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
-pub(crate) mod own_folder;
 #[cfg(feature = "shared")]
 pub(crate) mod postgres;
+pub(crate) mod remindb_folder;
 pub(crate) mod server_state;
 pub(crate) mod stdio;
 mod thread_group;
@@ -74,20 +74,20 @@ fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<
 
 /// A stop signal for background work; long work polls it.
 #[derive(Clone, Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     /// Dropped to stop.
     sender: Arc<Mutex<Option<Sender<()>>>>,
     receiver: Receiver<()>,
 }
 
-impl Default for Stop {
-    fn default() -> Stop {
+impl Default for StopSignal {
+    fn default() -> StopSignal {
         let (sender, receiver) = bounded(0);
-        Stop { sender: Arc::new(Mutex::new(Some(sender))), receiver }
+        StopSignal { sender: Arc::new(Mutex::new(Some(sender))), receiver }
     }
 }
 
-impl Stop {
+impl StopSignal {
     /// Returns whether to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.receiver.try_recv() == Err(TryRecvError::Disconnected)
@@ -125,7 +125,7 @@ pub(crate) struct BackgroundTask {
     /// The thread's name.
     pub(crate) name: &'static str,
     /// The work.
-    pub(crate) work: Box<dyn FnOnce(&Stop) + Send>,
+    pub(crate) work: Box<dyn FnOnce(&StopSignal) + Send>,
 }
 
 /// The reason why serving ended. All of them are good ends.
@@ -141,15 +141,15 @@ pub(crate) enum ServeEnd {
 
 /// SIGTERM and SIGINT as a channel, while this value lives.
 #[derive(Debug)]
-pub(crate) struct Interrupts {
+pub(crate) struct ShutdownSignals {
     received: Receiver<()>,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Interrupts {
+impl ShutdownSignals {
     /// Takes over both signals.
-    pub(crate) fn watch() -> io::Result<Interrupts> {
+    pub(crate) fn watch() -> io::Result<ShutdownSignals> {
         let mut signals = Signals::new([SIGTERM, SIGINT])?;
         let handle = signals.handle();
         let (sender, received) = bounded(1);
@@ -159,7 +159,7 @@ impl Interrupts {
                 let _ = sender.try_send(());
             }
         })?;
-        Ok(Interrupts { received, handle, thread: Some(thread) })
+        Ok(ShutdownSignals { received, handle, thread: Some(thread) })
     }
 
     /// Returns a channel with one message per signal.
@@ -168,7 +168,7 @@ impl Interrupts {
     }
 }
 
-impl Drop for Interrupts {
+impl Drop for ShutdownSignals {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(thread) = self.thread.take() {

@@ -2,4 +2,4 @@
 
 pub(crate) mod config;
 pub(crate) mod initial_temperatures;
-pub(crate) mod workspace;
+pub(crate) mod root_settings;

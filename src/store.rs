@@ -5,41 +5,41 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-mod announcement;
 mod batch;
 pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
-pub(crate) mod columns;
 pub(crate) mod commit;
 pub(crate) mod connection;
 pub(crate) mod file_identity;
-pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
 pub(crate) mod history;
 mod lease;
 pub(crate) mod links;
 pub(crate) mod lock_holder;
-pub(crate) mod node_row;
-pub(crate) mod past;
-mod prepared;
+pub(crate) mod node_columns;
+pub(crate) mod node_insert;
+pub(crate) mod past_states;
+mod prepared_statements;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
-mod readers;
+mod reader_pool;
 pub(crate) mod record;
-pub(crate) mod rename;
+pub(crate) mod rename_noreplace;
 pub(crate) mod replica_mark;
+#[cfg(feature = "shared")]
+pub(crate) mod replication;
+mod replication_error;
 #[cfg(feature = "shared")]
 mod root_names;
 pub(crate) mod schema;
-#[cfg(feature = "shared")]
-pub(crate) mod shared;
-mod shared_error;
+pub(crate) mod source_files;
 #[cfg(test)]
 pub(crate) mod testing;
 mod vector_writer;
 pub(crate) mod wal_files;
+mod write_waiters;
 mod writer;
 
 use std::fmt;
@@ -48,21 +48,21 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, RequestReceipt, UnrelateOutcome};
-pub(crate) use checkpoint::WriteAheadLog;
-pub(crate) use columns::{Attribute, Attributes, FIELDS, KEY_PATH, LANG, LEVEL};
+use ErrorEffect::{Refusal, State};
+pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
+pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
-pub(crate) use history::{Change, HistoryBounds, Moment, NodeVersion};
-pub(crate) use lease::{COMPILE_LEASE, LeaseClaim, Leases, RESCAN_LEASE, RunningLease};
-pub use lock_holder::LockHolder;
-pub(crate) use prepared::Prepared;
-pub(crate) use readers::{ReaderPool, read_marked};
+pub(crate) use history::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
+pub(crate) use lease::{ActiveLease, COMPILE_LEASE, ClaimableLease, LeaseClient, RESCAN_LEASE};
+pub(crate) use node_columns::{FIELDS, KEY_PATH, LANG, LEVEL, NodeAttribute, NodeAttributes};
+pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
-pub use shared_error::SharedError;
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use writer::{CommitReport, Writer};
+pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
+pub use {lock_holder::LockHolder, replication_error::SharedError};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -190,8 +190,8 @@ impl fmt::Display for StoreError {
             StoreError::Sqlite { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
                 match advice(source) {
-                    Some((Cause::Refusal, advice)) => write!(f, "; nothing was changed; {advice}"),
-                    Some((Cause::State, advice)) => write!(f, "; {advice}"),
+                    Some((Refusal, advice)) => write!(f, "; nothing was changed; {advice}"),
+                    Some((State, advice)) => write!(f, "; {advice}"),
                     None => Ok(()),
                 }
             }
@@ -348,7 +348,7 @@ impl StoreError {
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => {
-                matches!(advice(source), Some((Cause::Refusal, _)))
+                matches!(advice(source), Some((Refusal, _)))
             }
             _ => false,
         }
@@ -388,7 +388,7 @@ impl StoreError {
 
 /// The effect of an error on its transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
+enum ErrorEffect {
     /// The system refused a step, and the transaction was rolled back.
     Refusal,
     /// The file or another process is in the way.
@@ -396,33 +396,33 @@ enum Cause {
 }
 
 /// Returns advice for an error whose cause lies outside of the program.
-fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
+fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static str)> {
     use rusqlite::ErrorCode;
     if is_strange_value(error) {
         let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \
                       restore a backup with `remindb restore`";
-        return Some((Cause::State, advice));
+        return Some((State, advice));
     }
     Some(match error.sqlite_error_code()? {
         ErrorCode::DatabaseCorrupt => (
-            Cause::State,
+            State,
             "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
              what can be read with `remindb salvage`",
         ),
         ErrorCode::DatabaseBusy => {
-            (Cause::State, "another process has been writing for a long time; try again later")
+            (State, "another process has been writing for a long time; try again later")
         }
         ErrorCode::OperationInterrupted => (
-            Cause::State,
+            State,
             "it took longer than 30 s: is the file damaged, or of another's making? \
              `remindb doctor` says",
         ),
-        ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
+        ErrorCode::DiskFull => (Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
-            (Cause::Refusal, "is the disk full, or a file as large as it may get?")
+            (Refusal, "is the disk full, or a file as large as it may get?")
         }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-            (Cause::Refusal, "this user has to be able to write the file and its folder")
+            (Refusal, "this user has to be able to write the file and its folder")
         }
         _ => return None,
     })
@@ -443,11 +443,11 @@ fn is_strange_value(error: &rusqlite::Error) -> bool {
 }
 
 /// Adds the name of the refused step to an error of SQLite, once, at the call.
-pub(crate) trait ErrorStep<T> {
+pub(crate) trait ErrorContext<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> ErrorStep<T> for rusqlite::Result<T> {
+impl<T> ErrorContext<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::Sqlite { doing, source })
     }

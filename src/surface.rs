@@ -7,12 +7,12 @@
 pub(crate) mod resources;
 
 pub(crate) mod changed_resources;
+mod cold_notifications;
 mod confirmation;
 mod consolidation;
-mod nudges;
 pub(crate) mod observer;
-mod plain;
 pub(crate) mod prompts;
+mod rest_api;
 mod tools;
 
 use std::fmt;
@@ -25,13 +25,14 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    Notice, PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo, Tool, ToolCallRecord,
+    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
+    Handler, HandlerError, Notice, PromptMessage, Reply, RestReply, RestRequest, ServerInfo, Tool,
+    ToolCallRecord,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
-use crate::query::{Output, Query};
+use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
@@ -87,7 +88,7 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
-type AskingFn = fn(&Memory, &Map<String, Value>, &Call) -> Result<Value, HandlerError>;
+type AskingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
 
 /// The way a tool runs. The variant decides what it can access.
 #[derive(Clone, Copy)]
@@ -97,9 +98,9 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// Calls one method of the memory after the user's consent to a removal.
-    Confirmed(confirmation::Confirm, WriteFn),
+    Confirmed(confirmation::ConfirmQuestionFn, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
+    Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<Reply, HandlerError>),
     /// Calls one method of the typed memories, whose errors have codes.
     Document(DocumentFn),
     /// Calls one method of the typed memories, after questions to the client.
@@ -111,7 +112,12 @@ impl Handler for MemoryHandler {
     type Read = resources::ResourceFn;
     type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    fn call(
+        &self,
+        run: &ToolRunner,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<Reply, HandlerError> {
         match run {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
@@ -135,7 +141,7 @@ impl Handler for MemoryHandler {
         &self,
         read: &resources::ResourceFn,
         vars: &UriVars,
-        call: &Call,
+        call: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         read_row(&self.view, *read, vars, call, out)
@@ -145,12 +151,12 @@ impl Handler for MemoryHandler {
         &self,
         get: &prompts::PromptFn,
         args: &Args,
-        _: &Call,
+        _: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<NamedResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         resources::custom_views(&self.view)
     }
 
@@ -159,30 +165,32 @@ impl Handler for MemoryHandler {
     }
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
-        nudges::notice(&self.memory, beside)
+        cold_notifications::notice(&self.memory, beside)
     }
 
-    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
-        Some(plain::answer(&self.view, request))
+    fn plain(&self, request: &RestRequest) -> Option<RestReply> {
+        Some(rest_api::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
         self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 
-    fn note(&self, event: Event<'_>) {
+    fn note(&self, event: ClientEvent<'_>) {
         match event {
-            Event::Called(called) => self.sessions.on_call_end(&called, self.memory.clock().now()),
-            Event::Left(connection) => {
+            ClientEvent::Called(called) => {
+                self.sessions.on_call_end(&called, self.memory.clock().now())
+            }
+            ClientEvent::Left(connection) => {
                 self.sessions.on_disconnect(connection, self.memory.clock().now())
             }
-            Event::Listened => self.watch.begin_or_warn(&self.view),
+            ClientEvent::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }
 
 /// A handler whose memory is watched for its subscribers.
-pub(crate) trait Watched: Handler {
+pub(crate) trait WatchedHandler: Handler {
     /// Returns the memory.
     fn view(&self) -> &ReadOnlyMemory;
 
@@ -193,7 +201,7 @@ pub(crate) trait Watched: Handler {
     fn debounce_of(&self, resource: &str) -> Duration;
 }
 
-impl Watched for MemoryHandler {
+impl WatchedHandler for MemoryHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }
@@ -212,7 +220,7 @@ fn read_row(
     view: &ReadOnlyMemory,
     read: resources::ResourceFn,
     vars: &UriVars,
-    call: &Call,
+    call: &CallContext,
     out: &mut dyn fmt::Write,
 ) -> Result<(), HandlerError> {
     let is_cancelled = call.watch_for_cancellation();
@@ -222,7 +230,7 @@ fn read_row(
 impl MemoryHandler {
     fn document(&self, answer: Value) -> Reply {
         let text = answer.to_string();
-        let structured = (self.memory.output() == Output::Structured).then_some(answer);
+        let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);
         // Programs read it by its keys: there is no room for a notice.
         Reply { text, structured, budget: Some(0), ..Reply::default() }
     }

@@ -24,7 +24,7 @@ pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
     ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
     RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, SharedFlag, Shell,
-    ToolArgs, ToolInput, ViewArgs, ViewQueryArgs, ViewTask,
+    StdinArgument, ToolArgs, ViewArgs, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};
@@ -34,14 +34,14 @@ pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use values::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.
-type Parse = fn(&mut lexopt::Parser, Option<PathBuf>) -> Result<Command, UsageError>;
+type ParseArgsFn = fn(&mut lexopt::Parser, Option<PathBuf>) -> Result<Command, UsageError>;
 
 /// A command: its name, its help and its parser.
 pub(crate) struct CommandSpec {
     pub(crate) name: &'static str,
     /// The help text, with a line for each flag.
     pub(crate) help: &'static str,
-    parse: Parse,
+    parse: ParseArgsFn,
 }
 
 /// Every command.
@@ -149,7 +149,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
 ];
 
 impl CommandSpec {
-    const fn new(name: &'static str, help: &'static str, parse: Parse) -> CommandSpec {
+    const fn new(name: &'static str, help: &'static str, parse: ParseArgsFn) -> CommandSpec {
         CommandSpec { name, help, parse }
     }
 
@@ -215,8 +215,8 @@ pub(crate) fn parse_args(
 ) -> Result<Command, InvalidCommandLine> {
     let mut parser = lexopt::Parser::from_args(args);
     let (command, db) = match first_word(&mut parser) {
-        Ok(FirstWord::Command(command, db)) => (command, db),
-        Ok(FirstWord::Done(done)) => return Ok(*done),
+        Ok(CommandLineStart::Command(command, db)) => (command, db),
+        Ok(CommandLineStart::Done(done)) => return Ok(*done),
         Err(mistake) => return Err(InvalidCommandLine { mistake, command: None }),
     };
     let name = Some(command.name);
@@ -225,26 +225,26 @@ pub(crate) fn parse_args(
 }
 
 /// The beginning of a command line.
-enum FirstWord {
+enum CommandLineStart {
     Command(&'static CommandSpec, Option<PathBuf>),
     Done(Box<Command>),
 }
 
-fn first_word(parser: &mut lexopt::Parser) -> Result<FirstWord, UsageError> {
+fn first_word(parser: &mut lexopt::Parser) -> Result<CommandLineStart, UsageError> {
     let mut db: Option<PathBuf> = None;
     loop {
         match parser.next()? {
             None | Some(Short('h') | Long("help")) => {
-                return Ok(FirstWord::Done(Box::new(Command::Help(None))));
+                return Ok(CommandLineStart::Done(Box::new(Command::Help(None))));
             }
             Some(Short('V' | 'v') | Long("version")) => {
-                return Ok(FirstWord::Done(Box::new(Command::Version)));
+                return Ok(CommandLineStart::Done(Box::new(Command::Version)));
             }
             Some(Long("db")) => db = Some(parser.value()?.into()),
             Some(Value(name)) => {
                 let name = name.string()?;
                 let spec = CommandSpec::named(&name).ok_or_else(|| unknown_command(&name))?;
-                return Ok(FirstWord::Command(spec, db));
+                return Ok(CommandLineStart::Command(spec, db));
             }
             Some(other) => return Err(other.unexpected().into()),
         }

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use super::args::BenchArgs;
 use super::{CommandError, CommandOutcome, Context, absolute, options};
-use crate::ingest::scan::{self, Listing, Rules};
+use crate::ingest::scan::{self, IgnoreRules, PassedOverDetail};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::query::{
     self, Answer, DeltaDetail, DeltaQuery, FetchQuery, Query, QueryOptions, SearchQuery, TreeQuery,
 };
-use crate::store::reader::{ArchivedNodes, NodeHead, Reader};
+use crate::store::reader::{ArchivedNodes, NodeSummary, Reader};
 use crate::text::{self, tokens};
 use naive::NoteFile;
 
@@ -108,9 +108,9 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
         return Err(CommandError::Because(format!("`{}` is no folder", dir.display())));
     }
     let gitignore = options(false, false)?.gitignore;
-    let (rules, _) = Rules::load(dir, gitignore).map_err(CommandError::Because)?;
+    let (rules, _) = IgnoreRules::load(dir, gitignore).map_err(CommandError::Because)?;
     let mut notes = Vec::new();
-    for found in scan::walk_folder(&rules, dir, Listing::Counts).found {
+    for found in scan::walk_folder(&rules, dir, PassedOverDetail::Counts).found {
         let Ok(bytes) = fs::read(found.full(dir)) else { continue };
         let copy = to.join(&found.path);
         if let Some(folder) = copy.parent() {
@@ -213,7 +213,7 @@ fn best(reader: &Reader, ids: &[String]) -> Result<Option<ExpectedAnswer>, Comma
     Ok(fallback)
 }
 
-fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandError> {
+fn wanted(reader: &Reader, head: NodeSummary) -> Result<ExpectedAnswer, CommandError> {
     let content = reader.contents(&[head.key])?.remove(&head.key).unwrap_or_default();
     Ok(ExpectedAnswer { text: text::fold_whitespace(&content), path: head.path })
 }
@@ -236,7 +236,7 @@ fn fetch(
 ) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().max_by_key(|it| it.text.len()) else { return Ok(None) };
     let roots = reader.roots(ArchivedNodes::Hidden, NODES_MAX)?;
-    let mut nodes: Vec<NodeHead> = Vec::new();
+    let mut nodes: Vec<NodeSummary> = Vec::new();
     for root in roots.iter().filter(|it| it.path.as_ref() == Some(&note.path)) {
         nodes.extend(reader.descendants(root.key, query::FETCH_LEVELS, NODES_MAX)?);
     }

@@ -8,14 +8,16 @@ use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::sharing::OpenSpace;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
-use crate::ingest::scan::{Listing, PassedOver};
+use crate::ingest::scan::{PassedOver, PassedOverDetail};
 use crate::memory::compile::{
     CompileError, CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
 };
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
-use crate::settings::workspace::Workspace;
-use crate::store::{COMPILE_LEASE, IfMissing, LeaseClaim, Leases, SharedError, StoreError, Writer};
+use crate::settings::root_settings::RootSettings;
+use crate::store::{
+    COMPILE_LEASE, ClaimableLease, IfMissing, LeaseClient, SharedError, StoreError, Writer,
+};
 
 pub(super) fn run(
     args: CompileArgs,
@@ -27,7 +29,7 @@ pub(super) fn run(
     let is_new = !place.path.exists();
     if is_new {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
-        Workspace::load(&check_new_root(&path)?, options.clone())?;
+        RootSettings::load(&check_new_root(&path)?, options.clone())?;
     }
     place.tell(context);
     place.make_folder()?;
@@ -40,19 +42,20 @@ pub(super) fn run(
     if let Some(space) = &space {
         space.attach_writer(&mut writer)?;
     }
-    let _first = is_new.then(|| FirstCompile::begin(&place.path, &writer, context.clock.now()));
+    let _first =
+        is_new.then(|| FirstCompileLease::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
         message: &message,
         n_threads: n_threads(),
-        workspace: &|root| Workspace::load(root, options.clone()).map(Arc::new),
+        workspace: &|root| RootSettings::load(root, options.clone()).map(Arc::new),
         temperatures_for: if args.is_reseeding {
             InitialTemperaturesFor::AllNodes
         } else {
             InitialTemperaturesFor::NewNodes
         },
-        listing: if args.is_verbose { Listing::Paths } else { Listing::Counts },
+        listing: if args.is_verbose { PassedOverDetail::Paths } else { PassedOverDetail::Counts },
         stopwatch: context.clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
@@ -106,23 +109,23 @@ fn tell_passed_over(
 
 /// The mark of a first compile, for as long as it lives: a search in another process says that the
 /// notes are being compiled rather than that the memory is empty.
-struct FirstCompile {
+struct FirstCompileLease {
     /// `None` where it could not be made, which keeps no compile from its work.
-    leases: Option<(Leases, String)>,
+    leases: Option<(LeaseClient, String)>,
 }
 
-impl FirstCompile {
-    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompile {
+impl FirstCompileLease {
+    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileLease {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
-        let taken = Leases::open(path, writer.file_identity(), &name).and_then(|it| {
-            let is_taken = it.take(&name, LeaseClaim::Free, now)?;
+        let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
+            let is_taken = it.take(&name, ClaimableLease::Free, now)?;
             Ok(is_taken.then_some((it, name)))
         });
-        FirstCompile { leases: taken.ok().flatten() }
+        FirstCompileLease { leases: taken.ok().flatten() }
     }
 }
 
-impl Drop for FirstCompile {
+impl Drop for FirstCompileLease {
     fn drop(&mut self) {
         if let Some((leases, name)) = &self.leases {
             // It expires by itself.
@@ -144,7 +147,7 @@ mod tests {
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
         let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
         assert_eq!(seen(), PopulationState::Empty);
-        let first = FirstCompile::begin(&path, &writer, NOW);
+        let first = FirstCompileLease::begin(&path, &writer, NOW);
         assert_eq!(seen(), PopulationState::Begun);
         drop(first);
         assert_eq!(seen(), PopulationState::Empty);

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
 use super::color::{ColorMode, TextRole};
+use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::providers::providers;
 use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::maintenance::heal;
+use crate::maintenance::repair;
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
 use crate::store::StoreError;
@@ -28,7 +28,7 @@ pub(super) fn run(
             // The repair goes on, even if this cannot be written.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        heal::repair(&db, now, &mut announce).map_err(|error| match error {
+        repair::repair(&db, now, &mut announce).map_err(|error| match error {
             TransferError::Store(error) => advised(error, &db),
             error => error.into(),
         })?

@@ -6,8 +6,10 @@ use std::io::BufWriter;
 use super::args::{ExportArgs, ExportTarget};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, agent_memory, remind};
-use crate::maintenance::transfer::{self, AtomicFile, IfExists, MarkdownReport, TransferError};
+use super::{CommandError, CommandOutcome, Context, agent_memory_format, remind_format};
+use crate::maintenance::transfer::{
+    self, AtomicFile, IfExists, MarkdownExportReport, TransferError,
+};
 
 pub(super) fn run(
     args: ExportArgs,
@@ -25,19 +27,19 @@ pub(super) fn run(
     let dest = match args.target {
         ExportTarget::Lines(dest) => dest,
         ExportTarget::AgentMemory(folder) => {
-            return agent_memory::export(&db, &folder, args.is_force, context);
+            return agent_memory_format::export(&db, &folder, args.is_force, context);
         }
         ExportTarget::Markdown(folder) => {
             let outcome = transfer::export_markdown(&db, &folder, &mut note);
             progress.clear();
-            let MarkdownReport { n_nodes, n_files } = outcome?;
+            let MarkdownExportReport { n_nodes, n_files } = outcome?;
             let folder = folder.display();
             let done = format!("exported: {n_nodes} nodes in {n_files} files, to {folder}\n");
             context.say(format_args!("{done}"))?;
             return Ok(CommandOutcome::Done);
         }
         ExportTarget::Remind(dest) => {
-            return remind::export(&db, dest.as_deref(), args.is_force, context);
+            return remind_format::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
     let Some(dest) = dest else {

@@ -5,14 +5,14 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, typed};
+use super::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
-    ForeignFile, ForeignNotes, ForeignReader, ForeignSource, SessionFacts, add_session,
+    ForeignFile, ForeignNotes, ForeignReader, ForeignSource, SessionMetadata, add_session,
 };
 use crate::maintenance::transfer::each_opencode_session;
 use crate::memory::Memory;
-use crate::memory::imported::{ImportMode, NotesImport};
+use crate::memory::notes_import::{NotesImportReport, WriteOrDryRun};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::store::IfMissing;
@@ -36,13 +36,13 @@ struct FoundFile {
 }
 
 /// The memory, where there is one: a dry run makes none.
-type Target = Option<Memory>;
+type ImportTarget = Option<Memory>;
 
 pub(super) fn import(
     source: &'static ForeignSource,
     path: Option<PathBuf>,
     db: &Path,
-    mode: ImportMode,
+    mode: WriteOrDryRun,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = path.map_or_else(|| of_home(source), Ok)?;
@@ -57,12 +57,12 @@ pub(super) fn import(
         return Err(CommandError::Because(why));
     }
     let memory = match mode {
-        ImportMode::DryRun if !db.exists() => None,
-        _ => Some(typed::open_to_write(db, IfMissing::Create, context)?),
+        WriteOrDryRun::DryRun if !db.exists() => None,
+        _ => Some(typed_memories::open_to_write(db, IfMissing::Create, context)?),
     };
     let progress = ProgressLine::new(context, "importing", "files");
     let mut notes = ForeignNotes::default();
-    let mut sum = NotesImport::default();
+    let mut sum = NotesImportReport::default();
     for (nth, file) in files.iter().enumerate() {
         progress.note(nth as u64, files.len() as u64);
         read(source, file, &mut notes);
@@ -84,12 +84,12 @@ pub(super) fn import(
 fn report(
     source: &ForeignSource,
     notes: &ForeignNotes,
-    sum: &NotesImport,
+    sum: &NotesImportReport,
     db: &Path,
-    mode: ImportMode,
+    mode: WriteOrDryRun,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let &NotesImport { n_added, n_updated, n_unchanged, n_secrets, snapshot } = sum;
+    let &NotesImportReport { n_added, n_updated, n_unchanged, n_secrets, snapshot } = sum;
     let n_refused = notes.refused.len() + notes.n_unnamed;
     let bad = match n_refused {
         0 => String::new(),
@@ -99,10 +99,10 @@ fn report(
     let counts = format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{bad}");
     let (name, db) = (source.name, db.display());
     match mode {
-        ImportMode::DryRun => context.say(format_args!(
+        WriteOrDryRun::DryRun => context.say(format_args!(
             "would import notes of {name}: {counts}, to {db}; nothing was written\n"
         ))?,
-        ImportMode::Write => {
+        WriteOrDryRun::Write => {
             let snapshot = snapshot.map_or("no snapshot".to_owned(), |it| format!("snapshot {it}"));
             context
                 .say(format_args!("imported notes of {name}: {counts}, {snapshot}, to {db}\n"))?;
@@ -116,11 +116,11 @@ fn report(
 
 /// Writes the notes that are ready, and adds up what was done.
 fn keep(
-    memory: &Target,
+    memory: &ImportTarget,
     source: &ForeignSource,
     notes: &mut ForeignNotes,
-    mode: ImportMode,
-    sum: &mut NotesImport,
+    mode: WriteOrDryRun,
+    sum: &mut NotesImportReport,
 ) -> Result<(), CommandError> {
     let mut ready = std::mem::take(&mut notes.notes);
     ready.sort_by(|a, b| a.started.cmp(&b.started));
@@ -161,7 +161,7 @@ fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut ForeignNotes) {
     let read = each_opencode_session(db, &mut |session| {
         let mut said = Vec::new();
         session.records.iter().for_each(|it| each_spoken(it, &mut said));
-        let facts = SessionFacts {
+        let facts = SessionMetadata {
             id: Some(session.id),
             project: Some(session.folder),
             started: Some(Millis(session.created_ms).rfc3339()[..16].to_owned()),

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::args::GcArgs;
-use super::backups::{BackupWish, SafetyCopy};
 use super::memory_place::known_database;
+use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
-use crate::maintenance::transfer::Removal;
+use crate::maintenance::transfer::DestructiveOperation;
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_size;
 use crate::store::{IfMissing, Writer};
@@ -25,8 +25,8 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
     };
     let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };
     let is_harmless = mode == GcMode::DryRun || keep == KeepRule::All;
-    let wish = if is_harmless { BackupWish::Never } else { args.backup };
-    let copy = SafetyCopy::make(&db, Removal::Gc, wish, context)?;
+    let wish = if is_harmless { BackupChoice::Never } else { args.backup };
+    let copy = SafetyBackup::make(&db, DestructiveOperation::Gc, wish, context)?;
     let done = writer.collect(keep, mode)?;
     match done.n_snapshots {
         0 => copy.drop_unneeded(),

@@ -28,7 +28,7 @@ use super::{CommandError, CommandOutcome, Context, options, variable};
 use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::Millis;
 use crate::query::{self, PromptQuery};
-use crate::settings::workspace::WorkspaceOptions;
+use crate::settings::root_settings::OperatorOptions;
 use crate::store::reader::Reader;
 
 /// Longest wait for other connections.
@@ -81,7 +81,7 @@ fn answer(
     let input = HookInput::read(io::stdin())?;
     let Some(db) = memory_place(args, &input)? else { return Ok(String::new()) };
     let client = reply::client_name(args.client.as_deref(), &input);
-    let job = HookJob {
+    let job = HookCall {
         event,
         input,
         states: StateFolder::open(state, &db, &client),
@@ -101,17 +101,17 @@ fn answer(
 }
 
 /// One call of a hook.
-struct HookJob {
+struct HookCall {
     event: HookEvent,
     input: HookInput,
     client: String,
     db: PathBuf,
     budget: Option<u32>,
     states: StateFolder,
-    options: WorkspaceOptions,
+    options: OperatorOptions,
 }
 
-impl HookJob {
+impl HookCall {
     fn session_start(&self) -> Result<String, String> {
         let reader = Reader::open_hastily(&self.db, WAIT).map_err(|it| it.to_string())?;
         self.states.prune();

@@ -9,10 +9,11 @@ use super::args::{ImportArgs, ImportSource};
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
 use super::{
-    CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory, foreign_import, remind,
+    CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory_format, foreign_import,
+    remind_format,
 };
 use crate::ingest::redact::Redactor;
-use crate::maintenance::transfer::{self, ImportLines, ImportReport, OldImport};
+use crate::maintenance::transfer::{self, ImportInput, ImportReport, V03ImportReport};
 
 pub(super) fn run(
     args: ImportArgs,
@@ -22,11 +23,11 @@ pub(super) fn run(
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
-        ImportSource::AgentMemory(folder) => agent_memory::import(&folder, &db, context),
+        ImportSource::AgentMemory(folder) => agent_memory_format::import(&folder, &db, context),
         ImportSource::Foreign(source, path, mode) => {
             foreign_import::import(source, path, &db, mode, context)
         }
-        ImportSource::Remind(source) => remind::import(&source, &db, context),
+        ImportSource::Remind(source) => remind_format::import(&source, &db, context),
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }
@@ -49,7 +50,7 @@ fn lines(
         (Box::new(BufReader::new(opened)), n_bytes)
     };
     let name = file.to_string_lossy();
-    let lines = ImportLines { name: &name, input: &mut *input, n_bytes };
+    let lines = ImportInput { name: &name, input: &mut *input, n_bytes };
     let progress = ProgressLine::new(context, "importing", "bytes");
     let now = context.clock.now();
     let imported = transfer::import(lines, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
@@ -79,8 +80,9 @@ fn old(file: &Path, db: &Path, context: &mut Context<'_>) -> Result<CommandOutco
         progress.note(n_done, n_all);
     });
     progress.clear();
-    let OldImport { n_nodes, n_snapshots, n_changes, n_links, n_secrets, fingerprint, notes } =
-        moved?;
+    let report = moved?;
+    let V03ImportReport { n_nodes, n_snapshots, n_changes, n_links, .. } = report;
+    let V03ImportReport { n_secrets, fingerprint, notes, .. } = report;
     let db = db.display();
     context.say(format_args!(
         "imported: {n_nodes} nodes, {n_snapshots} snapshots, {n_changes} changes, {n_links} links, \

@@ -1,6 +1,6 @@
 //! `remindb inspect`: shows the content of a memory to people, without warming it.
 
-mod skipped;
+mod skipped_paths;
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::ingest::scan::SkippedPath;
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
-use crate::query::{self, Answer, Error, Output, Query, QueryOptions, TreeQuery};
+use crate::query::{self, Answer, Error, OutputFormat, Query, QueryOptions, TreeQuery};
 use crate::store::reader::{ArchivedNodes, FileSummary, Reader};
 
 /// Default levels of the tree.
@@ -31,7 +31,7 @@ pub(super) fn run(
     if args.is_json {
         let mut json = reader.at_one_state(|reader| as_json(reader, &args, &query, now))?;
         if let Some(skipped) = skipped {
-            json["skipped"] = skipped::to_json(&skipped);
+            json["skipped"] = skipped_paths::to_json(&skipped);
         }
         context.say(format_args!("{json:#}\n"))?;
         return Ok(CommandOutcome::Done);
@@ -44,10 +44,10 @@ pub(super) fn run(
         context.say(painted(context.paint, &files))?;
     }
     if let Some(skipped) = skipped {
-        context.say(painted(context.paint, &skipped::render(&skipped)))?;
+        context.say(painted(context.paint, &skipped_paths::render(&skipped)))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, &query, Output::Text, now)?;
+        let tree = tree(&reader, &query, OutputFormat::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         context.say(painted(context.paint, &text))?;
@@ -61,14 +61,14 @@ fn find_skipped(
     args: &InspectArgs,
 ) -> Result<Vec<(String, Vec<SkippedPath>)>, CommandError> {
     let options = options(false, args.is_gitignore)?;
-    Ok(skipped::find(&reader.files()?, &options))
+    Ok(skipped_paths::find(&reader.files()?, &options))
 }
 
 /// Returns the whole tree: a person can page, and has no budget of tokens.
 fn tree(
     reader: &Reader,
     query: &TreeQuery<'_>,
-    output: Output,
+    output: OutputFormat,
     now: Millis,
 ) -> Result<Answer, Error> {
     let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
@@ -81,13 +81,14 @@ fn as_json(
     query: &TreeQuery<'_>,
     now: Millis,
 ) -> Result<Value, Error> {
-    let options = QueryOptions { output: Output::Structured, ..QueryOptions::text(now) };
+    let options = QueryOptions { output: OutputFormat::Structured, ..QueryOptions::text(now) };
     let mut json = query::answer(reader, &Query::Stats, &options)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, query, Output::Structured, now)?.structured["nodes"].take();
+        json["tree"] =
+            tree(reader, query, OutputFormat::Structured, now)?.structured["nodes"].take();
     }
     Ok(json)
 }

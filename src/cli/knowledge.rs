@@ -1,7 +1,7 @@
 //! The commands about knowledge: recall, review, apply, undo, ingest, and lists.
 
 mod consolidate;
-mod shown;
+mod render;
 
 use std::io::{Read, stdin};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandError, CommandOutcome, Context, environment, typed};
+use super::{CommandError, CommandOutcome, Context, typed_memories, user_settings};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest, ReviewRequest,
@@ -76,7 +76,7 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     if is_json {
         context.say(format_args!("{answer:#}\n"))?;
     } else {
-        let text = shown::lines_of(task, &answer, context.paint);
+        let text = render::lines_of(task, &answer, context.paint);
         context.say(text)?;
     }
     Ok(match list {
@@ -92,7 +92,8 @@ fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcom
     let operations: Vec<Map<String, Value>> = operations.into_iter().map(|it| it.1).collect();
     arguments.insert("operations".to_owned(), operations.into());
     let request = ApplyRequest::parse(&arguments).map_err(because)?;
-    let memory = typed::open_to_write(&known_database(db, context)?, IfMissing::Refuse, context)?;
+    let memory =
+        typed_memories::open_to_write(&known_database(db, context)?, IfMissing::Refuse, context)?;
     let answer = match memory.apply(&request) {
         Ok(answer) => answer,
         Err(error) => {
@@ -162,7 +163,7 @@ fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
         let what = "there is no snapshot before the newest one, so nothing can be undone";
         return Err(CommandError::Because(what.to_owned()));
     };
-    let memory = typed::open_to_write(&db, IfMissing::Refuse, context)?;
+    let memory = typed_memories::open_to_write(&db, IfMissing::Refuse, context)?;
     let memory = if is_json { memory.with_structured() } else { memory };
     let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshots::Keep)?;
     match is_json {
@@ -192,13 +193,13 @@ fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutco
 
 /// Returns the settings of knowledge outside of a compiled folder.
 fn settings() -> Result<KnowledgeSettings, CommandError> {
-    let (first, last) = environment::knowledge_settings(None)?;
-    let user = environment::user_config()?;
+    let (first, last) = user_settings::knowledge_settings(None)?;
+    let user = user_settings::user_config()?;
     Ok(first.or(&user.config().knowledge).or(&last))
 }
 
 fn open(db: &Path, context: &mut Context<'_>) -> Result<Memory, CommandError> {
-    typed::open_to_write(db, IfMissing::Create, context)
+    typed_memories::open_to_write(db, IfMissing::Create, context)
 }
 
 /// Remembers one episode or fact, as `MemoryRemember` does.

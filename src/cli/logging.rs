@@ -60,7 +60,7 @@ pub(super) fn start(
                 ConfigBuilder::new().set_time_format_rfc3339().add_filter_allow_str(TARGET).build();
             WriteLogger::new(level, config, sink)
         }
-        LogFormat::Json => Box::new(JsonLines { sink: Mutex::new(sink) }),
+        LogFormat::Json => Box::new(JsonLogger { sink: Mutex::new(sink) }),
     };
     let log_buffer = LogBuffer::new(settings.buffer_size);
     log::set_max_level(level);
@@ -138,11 +138,11 @@ fn in_full(path: &Path) -> PathBuf {
 }
 
 /// A logger that writes one JSON object per record.
-struct JsonLines {
+struct JsonLogger {
     sink: Mutex<Box<dyn Write + Send>>,
 }
 
-impl Log for JsonLines {
+impl Log for JsonLogger {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }

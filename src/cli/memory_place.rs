@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::Scope;
 use super::{CommandError, Context, variable};
-use crate::server::own_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
+use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// The file's name, wherever the memory is.
 const MEMORY_FILE: &str = "memory.db";
@@ -98,8 +98,8 @@ impl SearchFolders {
             Some(place) => Ok(Some(place)),
             None if scope == Some(Scope::User) => Ok(user),
             None => match (self.below()?, user) {
-                (Below::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
-                (Below::Several(paths), None) => Err(several(&paths)),
+                (SubfolderMemories::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
+                (SubfolderMemories::Several(paths), None) => Err(several(&paths)),
                 (_, user) => Ok(user),
             },
         }
@@ -154,10 +154,10 @@ impl SearchFolders {
     }
 
     /// Looks for memories in the folders of the working folder. A home has those of all projects.
-    fn below(&self) -> Result<Below, CommandError> {
+    fn below(&self) -> Result<SubfolderMemories, CommandError> {
         let is_home = self.home.as_ref().is_some_and(|it| *it == self.folder);
         if is_home || self.folder.parent().is_none() {
-            return Ok(Below::None);
+            return Ok(SubfolderMemories::None);
         }
         let mut found = Vec::new();
         // A folder that cannot be listed has nothing to offer.
@@ -173,9 +173,9 @@ impl SearchFolders {
         found.sort_unstable();
         let relative = |path: &PathBuf| self.place(path.clone(), PlaceOrigin::Below).path;
         Ok(match &found[..] {
-            [] => Below::None,
-            [one] => Below::One(one.clone()),
-            several => Below::Several(several.iter().map(relative).collect()),
+            [] => SubfolderMemories::None,
+            [one] => SubfolderMemories::One(one.clone()),
+            several => SubfolderMemories::Several(several.iter().map(relative).collect()),
         })
     }
 
@@ -226,7 +226,7 @@ impl SearchFolders {
 }
 
 /// The memories in the folders of the working folder.
-enum Below {
+enum SubfolderMemories {
     None,
     One(PathBuf),
     Several(Vec<PathBuf>),
@@ -332,9 +332,9 @@ pub(super) fn database_of_notes(
         // Notes outside the project may have a memory of their own.
         None if new.path.exists() => new,
         None => match (around.below()?, around.existing_of_user()) {
-            (Below::One(path), _) => around.place(path, PlaceOrigin::Below),
+            (SubfolderMemories::One(path), _) => around.place(path, PlaceOrigin::Below),
             (_, Some(user)) => user,
-            (Below::None | Below::Several(_), None) => new,
+            (SubfolderMemories::None | SubfolderMemories::Several(_), None) => new,
         },
     })
 }

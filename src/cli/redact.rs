@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::args::RedactArgs;
-use super::backups::{BackupWish, SafetyCopy};
 use super::memory_place::known_database;
+use super::safety_backup::{BackupChoice, SafetyBackup};
 use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context, absolute, options};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
-use crate::maintenance::transfer::Removal;
-use crate::settings::workspace::{Workspace, WorkspaceOptions};
+use crate::maintenance::transfer::DestructiveOperation;
+use crate::settings::root_settings::{OperatorOptions, RootSettings};
 
 pub(super) fn run(
     args: RedactArgs,
@@ -28,8 +28,8 @@ pub(super) fn run(
         Some(source) => redactor_of(&folder(&source)?, options, context)?,
         None => Redactor::builtin(),
     };
-    let wish = if args.is_dry_run { BackupWish::Never } else { args.backup };
-    let copy = SafetyCopy::make(&db, Removal::Redact, wish, context)?;
+    let wish = if args.is_dry_run { BackupChoice::Never } else { args.backup };
+    let copy = SafetyBackup::make(&db, DestructiveOperation::Redact, wish, context)?;
     let done = redaction::redact(&db, &redactor, mode)?;
     match done.n_secrets() {
         0 => copy.drop_unneeded(),
@@ -62,10 +62,10 @@ fn folder(source: &Path) -> Result<PathBuf, CommandError> {
 /// Returns the redactor by the folder's settings. Trusted settings may leave out built-in kinds.
 fn redactor_of(
     folder: &Path,
-    options: WorkspaceOptions,
+    options: OperatorOptions,
     context: &mut Context<'_>,
 ) -> Result<Redactor, CommandError> {
-    let workspace = Workspace::load(folder, options)
+    let workspace = RootSettings::load(folder, options)
         .map_err(|error| CommandError::Because(format!("{error}, in `{}`", folder.display())))?;
     for it in workspace.untrusted.iter().filter(|it| it.key.starts_with("redaction.")) {
         let _ = writeln!(context.err, "remindb: warning: {it}");

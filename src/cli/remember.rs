@@ -4,12 +4,12 @@ use std::io::{Read, stdin};
 
 use serde_json::{Map, Value, json};
 
-use super::advice::flag_of;
 use super::args::RememberArgs;
 use super::color::TextRole;
 use super::memory_place::database_to_make;
-use super::{CommandError, CommandOutcome, Context, knowledge, typed};
-use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreRequest, StoredMemory};
+use super::tool_advice::flag_of;
+use super::{CommandError, CommandOutcome, Context, knowledge, typed_memories};
+use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreOutcome, StoreRequest};
 use crate::store::IfMissing;
 
 /// Bytes of standard input, at most; no memory has as many.
@@ -41,14 +41,14 @@ pub(super) fn run(
     let named = flag_of(args.db.as_deref());
     let db = database_to_make(args.db, None, context)?;
     let is_new = !db.exists();
-    let memory = typed::open_to_write(&db, IfMissing::Create, context)?;
+    let memory = typed_memories::open_to_write(&db, IfMissing::Create, context)?;
     let stored = memory.store_memory(request).map_err(explained)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", stored.to_json()))?;
         return Ok(CommandOutcome::Done);
     }
-    let StoredMemory { created, memory, .. } = stored;
-    let shown = typed::render_memory(&memory, context.paint);
+    let StoreOutcome { created, memory, .. } = stored;
+    let shown = typed_memories::render_memory(&memory, context.paint);
     if !created {
         context.say(format_args!("already there, nothing was changed:\n{shown}"))?;
         return Ok(CommandOutcome::Done);

@@ -1,11 +1,11 @@
 //! `remindb restore`: replaces the memory by a backup, and keeps the former file beside it.
 
 use super::args::RestoreArgs;
-use super::backups::prune;
-use super::environment::memory_settings_of_user;
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
+use super::safety_backup::prune;
 use super::sharing::tell_unpublished;
+use super::user_settings::memory_settings_of_user;
 use super::{CommandError, CommandOutcome, Context};
 use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 

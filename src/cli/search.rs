@@ -1,15 +1,15 @@
 //! `remindb search`: prints the answer that an agent would get, without warming it.
 
-mod painted;
+mod colored_hits;
 
-use super::advice::with_commands;
 use super::args::{self, ColorWhen};
 use super::color::ColorMode;
 use super::memory_place::known_database;
+use super::tool_advice::with_commands;
 use super::{CommandError, CommandOutcome, Context};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
-use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
+use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
 use crate::text::make_visible;
 
@@ -18,8 +18,8 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let detail = match args.detail.as_deref() {
-        None => Detail::default(),
-        Some(name) => Detail::parse(name).ok_or_else(|| {
+        None => HitDetail::default(),
+        Some(name) => HitDetail::parse(name).ok_or_else(|| {
             CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
         })?,
     };
@@ -48,7 +48,7 @@ pub(super) fn run(
         meaning: None,
         has_dates: args.has_dates,
     };
-    let output = if args.is_json { Output::Structured } else { Output::Text };
+    let output = if args.is_json { OutputFormat::Structured } else { OutputFormat::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
     let reader = Reader::open(&known_database(args.db, context)?)?;
@@ -72,7 +72,7 @@ pub(super) fn run(
             true => make_visible(text),
             false => text.into(),
         };
-        context.say(format_args!("{}\n", painted::paint_hits(&shown, &args.query, paint)))?;
+        context.say(format_args!("{}\n", colored_hits::paint_hits(&shown, &args.query, paint)))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if query::is_no_answer(&answer.text) {

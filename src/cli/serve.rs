@@ -6,32 +6,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Scope, ServeArgs};
-use super::environment::{knowledge_settings, log_level, memory_settings};
-use super::listen::{HttpOptions, PageLinks};
+use super::configured_providers::providers;
+use super::listen_options::{HttpOptions, PageLinks};
 use super::memory_place::{self, OF_USER, SearchFolders};
-use super::process_name::process_name;
-use super::providers::providers;
 use super::sharing::OpenSpace;
+use super::unique_process_name::process_name;
+use super::user_settings::{knowledge_settings, log_level, memory_settings};
 use super::{
-    CommandError, CommandOutcome, Context, absolute, browser, listen, logging, n_threads, options,
-    variable,
+    CommandError, CommandOutcome, Context, absolute, browser, listen_options, logging, n_threads,
+    options, variable,
 };
-use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
+use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
-use crate::memory::second::SecondMemory;
+use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{
     checkpoint, consolidation, heat_tick, notify, session_writer, vectors,
 };
-use crate::server::jsonl_log::{SessionHistory, SessionLogs};
+use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
-use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
-use crate::server::{BackgroundTask, Interrupts, Stop, stdio};
+use crate::server::sessions::{EndedSessionRetention, Registry, ServerTransport};
+use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
-use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
@@ -46,9 +46,9 @@ pub(super) fn run(
     let offer = args.tools.unwrap_or_default();
     let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
-    let transport_info = listen::options(&args, &workspace.config, &context.clock)?;
+    let transport_info = listen_options::options(&args, &workspace.config, &context.clock)?;
     let is_open = args.is_open;
-    let allowed = listen::resolve_allowed(&args.allowed)?;
+    let allowed = listen_options::resolve_allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
     let log_buffer = logging::start(
@@ -60,10 +60,11 @@ pub(super) fn run(
     warn_of_untrusted(&workspace, context);
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
-    let ledger_use = if source.is_some() { LedgerUse::Kept } else { LedgerUse::Dropped };
-    let seat = transport_info
-        .as_ref()
-        .map_or_else(TransportInfo::stdio, |it| TransportInfo::http(&listen::address(it)));
+    let ledger_use =
+        if source.is_some() { EndedSessionRetention::Kept } else { EndedSessionRetention::Dropped };
+    let seat = transport_info.as_ref().map_or_else(ServerTransport::stdio, |it| {
+        ServerTransport::http(&listen_options::address(it))
+    });
     let registry = Registry::new(seat, &holder, ledger_use);
     let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
@@ -72,7 +73,7 @@ pub(super) fn run(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let history = source.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
+    let history = source.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
     let server_state = ServerState {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
@@ -82,7 +83,8 @@ pub(super) fn run(
         logs: logs.clone(),
         space: space.as_ref().and_then(OpenSpace::fact),
     };
-    let recorder = Arc::new(SessionRecorder { registry, waker: Waker::default(), history, logs });
+    let recorder =
+        Arc::new(SessionRecorder { registry, waker: NoticeWaker::default(), history, logs });
     let handler = MemoryHandler {
         view: memory.read_only_beside(Arc::new(server_state)),
         memory,
@@ -94,7 +96,8 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording = (ledger_use == LedgerUse::Kept).then_some((recorder, flush_interval));
+    let recording =
+        (ledger_use == EndedSessionRetention::Kept).then_some((recorder, flush_interval));
     let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.
@@ -106,9 +109,9 @@ pub(super) fn run(
 
 /// Warns of settings that are not followed, and not in the log: the settings of that folder decide
 /// where that goes and how quiet it is.
-fn warn_of_untrusted(workspace: &Workspace, context: &mut Context<'_>) {
+fn warn_of_untrusted(workspace: &RootSettings, context: &mut Context<'_>) {
     for it in &workspace.untrusted {
-        let warning = FileWarning::from(Workspace::to_skipped_path(it));
+        let warning = FileWarning::from(RootSettings::to_skipped_path(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
 }
@@ -166,24 +169,27 @@ fn second(args: &ServeArgs, own: &Path) -> Result<Option<SecondMemory>, CommandE
     Ok(Some(SecondMemory::open(&path)?))
 }
 
-fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
+fn live_workspace(
+    args: &ServeArgs,
+    source: Option<&Path>,
+) -> Result<LiveRootSettings, CommandError> {
     let write_back = args.is_writing_back;
     if write_back && source.is_none() {
         let what = "`--write-back` needs the folder that takes what agents write; name it with \
                     --source";
         return Err(CommandError::Because(what.to_owned()));
     }
-    let options = WorkspaceOptions { write_back, ..options(args.is_trusted, args.is_gitignore)? };
+    let options = OperatorOptions { write_back, ..options(args.is_trusted, args.is_gitignore)? };
     Ok(match source {
-        Some(source) => LiveWorkspace::start(source, options)?,
-        None => LiveWorkspace::without_folder(options)?,
+        Some(source) => LiveRootSettings::start(source, options)?,
+        None => LiveRootSettings::without_folder(options)?,
     })
 }
 
 /// Opens the memory to serve; a new one starts empty.
 fn open_memory(
     args: ServeArgs,
-    live: LiveWorkspace,
+    live: LiveRootSettings,
     context: &mut Context<'_>,
 ) -> Result<(Memory, Option<OpenSpace>), CommandError> {
     let database = place(&args, live.root(), context)?;
@@ -236,15 +242,15 @@ fn answer(
     is_open: bool,
     context: &mut Context<'_>,
 ) -> Result<(), CommandError> {
-    let interrupts = Interrupts::watch()?;
+    let interrupts = ShutdownSignals::watch()?;
     let (clock, interrupts) = (&context.clock.clone(), interrupts.received());
     let Some(options) = transport_info else {
         let (input, output) = (io::stdin(), io::stdout());
         stdio::serve_stdio(server, clock, background, input, output, interrupts)?;
         return Ok(());
     };
-    let wanted = listen::address(&options);
-    let links = is_open.then(|| listen::page_links(&options));
+    let wanted = listen_options::address(&options);
+    let links = is_open.then(|| listen_options::page_links(&options));
     let announce = |address: String| {
         // With port 0, this line tells the chosen port.
         let _ = writeln!(context.err, "listening on http://{address}/mcp");
@@ -252,7 +258,7 @@ fn answer(
             open_page(&links, &address, context);
         }
     };
-    listen::run(server, clock, background, options, announce, interrupts)
+    listen_options::run(server, clock, background, options, announce, interrupts)
         .map_err(|error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")))?;
     Ok(())
 }
@@ -283,12 +289,12 @@ fn background(
     );
     all.extend(rescan.map(|rescan| {
         let server = Arc::clone(server);
-        let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
+        let work = Box::new(move |stop: &StopSignal| rescan.run(&server.handler.memory, stop));
         BackgroundTask { name: "rescan", work }
     }));
     all.extend(space.map(|space| {
         let (server, follow) = (Arc::clone(server), space.follower());
-        let work = Box::new(move |stop: &Stop| follow(&server.handler.memory, stop));
+        let work = Box::new(move |stop: &StopSignal| follow(&server.handler.memory, stop));
         BackgroundTask { name: "follow", work }
     }));
     Ok(all)
@@ -318,22 +324,24 @@ fn rescanning(
 /// Reads the file into the system's cache before the first queries.
 fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| server.handler.memory.read_ahead(|| stop.is_set());
+    let work = move |stop: &StopSignal| server.handler.memory.read_ahead(|| stop.is_set());
     BackgroundTask { name: "ahead", work: Box::new(work) }
 }
 
 /// Cools nodes while the server runs.
 fn cooling(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
-    let work =
-        move |stop: &Stop| heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop);
+    let work = move |stop: &StopSignal| {
+        heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop)
+    };
     BackgroundTask { name: "heat", work: Box::new(work) }
 }
 
 /// Checkpoints a long write-ahead log.
 fn copying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
+    let work =
+        move |stop: &StopSignal| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     BackgroundTask { name: "checkpoint", work: Box::new(work) }
 }
 
@@ -358,7 +366,7 @@ fn consolidating(
     };
     let leases = Arc::new(memory.leases(holder)?);
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| {
+    let work = move |stop: &StopSignal| {
         consolidation::run_consolidations(&server.handler.memory, &provider, &leases, stop);
     };
     Ok(Some(BackgroundTask { name: "consolidate", work: Box::new(work) }))
@@ -373,15 +381,16 @@ fn embedding(
     let Some(source) = memory.providers().embeddings.clone() else { return Ok(None) };
     let leases = Arc::new(memory.leases(holder)?);
     let server = Arc::clone(server);
-    let work =
-        move |stop: &Stop| vectors::run_vectors(&server.handler.memory, &source, &leases, stop);
+    let work = move |stop: &StopSignal| {
+        vectors::run_vectors(&server.handler.memory, &source, &leases, stop)
+    };
     Ok(Some(BackgroundTask { name: "vectors", work: Box::new(work) }))
 }
 
 /// Notifies clients of changed resources that they subscribed to.
 fn notifying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| notify::run_notifications(&server, stop);
+    let work = move |stop: &StopSignal| notify::run_notifications(&server, stop);
     BackgroundTask { name: "notify", work: Box::new(work) }
 }
 
@@ -393,7 +402,7 @@ fn recording_sessions(
 ) -> BackgroundTask {
     let server = Arc::clone(server);
     let ledger_changes = recorder.waker.receiver();
-    let work = move |stop: &Stop| {
+    let work = move |stop: &StopSignal| {
         if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }

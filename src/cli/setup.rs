@@ -7,18 +7,18 @@
 
 mod client;
 mod connection;
+mod connection_plan;
 mod edit;
-mod entry;
+mod edit_types;
 mod file;
 mod hooks;
 mod job;
 mod json;
-mod launch;
+mod json_scan;
 mod list;
 mod manifest;
 mod plan;
-mod scan;
-mod show;
+mod report;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -28,7 +28,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use client::Folders;
+use client::ClientFolders;
 use job::SetupJob;
 
 use super::args::{CLIENTS, Client, Scope, SetupArgs, SetupClients};
@@ -42,7 +42,7 @@ const SKILLS: &[(&str, &str)] = &[
 
 /// The folders of a user, by the environment.
 struct UserFolders {
-    folders: Folders,
+    folders: ClientFolders,
     /// The data folder: `~/.local/share`, unless the environment names another.
     data: PathBuf,
     /// The state folder: `~/.local/state`, unless the environment names another.
@@ -111,7 +111,7 @@ fn scope_of(args: &SetupArgs, client: Client) -> Scope {
 }
 
 /// Returns the installed clients that have the scope.
-fn installed(args: &SetupArgs, folders: &Folders) -> Vec<Client> {
+fn installed(args: &SetupArgs, folders: &ClientFolders) -> Vec<Client> {
     let all = CLIENTS.iter().map(|it| it.1).filter(|it| it.is_installed(folders));
     all.filter(|it| it.places(scope_of(args, *it)).is_some()).collect()
 }
@@ -119,7 +119,7 @@ fn installed(args: &SetupArgs, folders: &Folders) -> Vec<Client> {
 /// Asks which of the installed clients to set up; without a terminal, says how to name them.
 fn chosen(
     args: &SetupArgs,
-    folders: &Folders,
+    folders: &ClientFolders,
     context: &mut Context<'_>,
 ) -> Result<Vec<Client>, CommandError> {
     let found = installed(args, folders);
@@ -179,7 +179,7 @@ fn home() -> Result<UserFolders, CommandError> {
     Ok(UserFolders {
         data: xdg("XDG_DATA_HOME", ".local/share"),
         state: xdg("XDG_STATE_HOME", ".local/state"),
-        folders: Folders {
+        folders: ClientFolders {
             project,
             config: xdg("XDG_CONFIG_HOME", ".config"),
             claude: path_in("CLAUDE_CONFIG_DIR"),

@@ -1,26 +1,26 @@
 //! The flag `--shared` of commands: a memory that many machines have.
 
-#[cfg(not(feature = "shared"))]
-mod none;
 #[cfg(feature = "shared")]
 mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
+#[cfg(not(feature = "shared"))]
+mod without_shared;
 
 use std::path::Path;
 
 use super::Context;
 use crate::memory::Memory;
-use crate::server::Stop;
-#[cfg(not(feature = "shared"))]
-pub(super) use none::OpenSpace;
+use crate::server::StopSignal;
 #[cfg(feature = "shared")]
 pub(super) use replica::{OpenSpace, keeper_of, replica_at};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
+#[cfg(not(feature = "shared"))]
+pub(super) use without_shared::OpenSpace;
 
 /// The work of the thread that follows a log.
-pub(super) type FollowWork = Box<dyn FnOnce(&Memory, &Stop) + Send>;
+pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {

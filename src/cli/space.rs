@@ -7,8 +7,8 @@ use super::args::{SharedFlag, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
 use super::sharing::{OpenSpace, RootNames, keeper_of, replica_at};
 use super::{CommandError, CommandOutcome, Context};
-use crate::server::postgres::{LogKeeper, SpaceFacts, StandingOfReplica, facts_of};
-use crate::store::shared::{Sequencer, join_space, leave_space};
+use crate::server::postgres::{PostgresLog, ReplicaSyncStatus, SpaceFacts, facts_of};
+use crate::store::replication::{Sequencer, join_space, leave_space};
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
 /// Names of a file that was replaced, at most.
@@ -120,7 +120,7 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
 fn replica(
     args: &SpaceArgs,
     context: &mut Context<'_>,
-) -> Result<(PathBuf, LogKeeper), CommandError> {
+) -> Result<(PathBuf, PostgresLog), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
     Ok((db, keeper_of(&replica.url)?))
@@ -137,8 +137,8 @@ fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome,
         context.say(as_text(&facts))?;
     }
     match facts.standing {
-        StandingOfReplica::InStep => Ok(CommandOutcome::Done),
-        StandingOfReplica::Offline => {
+        ReplicaSyncStatus::InStep => Ok(CommandOutcome::Done),
+        ReplicaSyncStatus::Offline => {
             Err(CommandError::Because(facts.problem.unwrap_or_else(|| "it is offline".to_owned())))
         }
         _ => Ok(CommandOutcome::NotFound),
@@ -148,13 +148,13 @@ fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome,
 fn as_text(facts: &SpaceFacts) -> String {
     let SpaceFacts { space, epoch, seq, head, lag, leases, problem, .. } = facts;
     let standing = match (facts.standing, lag) {
-        (StandingOfReplica::InStep, _) => "in step".to_owned(),
-        (StandingOfReplica::Behind, Some(1)) => "1 entry behind".to_owned(),
-        (StandingOfReplica::Behind, Some(n)) => format!("{n} entries behind"),
-        (StandingOfReplica::Behind, None) => "behind: the log began anew".to_owned(),
-        (StandingOfReplica::Diverged, _) => "diverged".to_owned(),
-        (StandingOfReplica::Offline, _) => "offline".to_owned(),
-        (StandingOfReplica::Unpublished, _) => "changed past the log".to_owned(),
+        (ReplicaSyncStatus::InStep, _) => "in step".to_owned(),
+        (ReplicaSyncStatus::Behind, Some(1)) => "1 entry behind".to_owned(),
+        (ReplicaSyncStatus::Behind, Some(n)) => format!("{n} entries behind"),
+        (ReplicaSyncStatus::Behind, None) => "behind: the log began anew".to_owned(),
+        (ReplicaSyncStatus::Diverged, _) => "diverged".to_owned(),
+        (ReplicaSyncStatus::Offline, _) => "offline".to_owned(),
+        (ReplicaSyncStatus::Unpublished, _) => "changed past the log".to_owned(),
     };
     let head = head.map_or("unknown".to_owned(), |it| format!("entry {it}"));
     let mut out = format!(

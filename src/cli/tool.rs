@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::advice::flag_of;
-use super::args::{ToolArgs, ToolInput};
+use super::args::{StdinArgument, ToolArgs};
 use super::color::TextRole;
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandError, CommandOutcome, Context, typed};
+use super::tool_advice::flag_of;
+use super::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::mcp::input_schema::validate_args;
 use crate::memory::{Error, Memory};
-use crate::query::{self, Output, QueryOptions};
+use crate::query::{self, OutputFormat, QueryOptions};
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
 use crate::surface::{ToolRunner, asked_budget, tool_named};
@@ -27,11 +27,11 @@ pub(super) fn run(
     let ToolArgs { tool, mut arguments, input, db, is_json } = args;
     let row = tool_named(tool)
         .ok_or_else(|| CommandError::Because(format!("this build has no {tool}")))?;
-    if let ToolInput::Stdin(name) = input {
+    if let StdinArgument::Stdin(name) = input {
         arguments.insert(name.to_owned(), Value::from(read_input()?));
     }
     let checked = validate_args(row.args, arguments).map_err(CommandError::Because)?;
-    let output = if is_json { Output::Structured } else { Output::Text };
+    let output = if is_json { OutputFormat::Structured } else { OutputFormat::Text };
     let (answer, undo) = match row.run {
         ToolRunner::Read(question) => {
             let reader = Reader::open(&known_database(db, context)?)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
                 "MemoryWrite" => (database_to_make(db.clone(), None, context)?, IfMissing::Create),
                 _ => (known_database(db.clone(), context)?, IfMissing::Refuse),
             };
-            let memory = typed::open_to_write(&place, if_missing, context)?;
+            let memory = typed_memories::open_to_write(&place, if_missing, context)?;
             let memory = if is_json { memory.with_structured() } else { memory };
             let before = newest(&memory)?;
             let answer = change(&memory, &checked)?;

@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::ViewArgs;
-use super::environment::log_level;
-use super::listen::{self, PageLinks};
+use super::listen_options::{self, PageLinks};
 use super::memory_place::known_database;
-use super::process_name::process_name;
 use super::serve::quiet_panics;
+use super::unique_process_name::process_name;
+use super::user_settings::log_level;
 use super::{CommandError, CommandOutcome, Context, browser, logging, options, variable};
-use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
+use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
 use crate::server::background::notify;
 use crate::server::background::rescan::LatestScan;
-use crate::server::jsonl_log::{SessionHistory, SessionLogs};
-use crate::server::own_folder::OWN_FOLDER;
+use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
+use crate::server::remindb_folder::OWN_FOLDER;
 use crate::server::server_state::ServerState;
 use crate::server::sessions::recorder::SessionRecorder;
-use crate::server::sessions::{LedgerUse, Registry, TransportInfo};
-use crate::server::{BackgroundTask, Interrupts, Stop, spawn};
+use crate::server::sessions::{EndedSessionRetention, Registry, ServerTransport};
+use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
-use crate::settings::workspace::{LiveWorkspace, Workspace};
+use crate::settings::root_settings::{LiveRootSettings, RootSettings};
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::observer::{ABOUT, ObserverHandler};
 use crate::surface::resources::RESOURCES;
@@ -35,20 +35,20 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let path = known_database(args.db, context)?;
-    let http = listen::view_options(args.listen.as_deref(), &context.clock)?;
-    let wanted = listen::address(&http);
-    let links = listen::page_links(&http);
+    let http = listen_options::view_options(args.listen.as_deref(), &context.clock)?;
+    let wanted = listen_options::address(&http);
+    let links = listen_options::page_links(&http);
     let server = Arc::new(observer(&path, &wanted, context)?);
     let notifying = Arc::clone(&server);
-    let work = move |stop: &Stop| notify::run_notifications(&notifying, stop);
+    let work = move |stop: &StopSignal| notify::run_notifications(&notifying, stop);
     let background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
-    let interrupts = Interrupts::watch()?;
+    let interrupts = ShutdownSignals::watch()?;
     let clock = context.clock.clone();
     let mut shown = Ok(());
     let announce = |address: String| {
         shown = show_link(&links, address, args.is_without_browser, context);
     };
-    listen::run(&server, &clock, background, http, announce, interrupts.received())
+    listen_options::run(&server, &clock, background, http, announce, interrupts.received())
         .map_err(|error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")))?;
     shown.map(|()| CommandOutcome::Done)
 }
@@ -74,8 +74,12 @@ fn observer(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let registry = Registry::new(TransportInfo::http(listen), process_name(), LedgerUse::Dropped);
-    let history = folder.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
+    let registry = Registry::new(
+        ServerTransport::http(listen),
+        process_name(),
+        EndedSessionRetention::Dropped,
+    );
+    let history = folder.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
     let state = ServerState {
         clock: context.clock.clone(),
@@ -89,7 +93,7 @@ fn observer(
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());
     let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
-    let (waker, history) = (Waker::default(), SessionHistory::disabled());
+    let (waker, history) = (NoticeWaker::default(), ClientLedgers::disabled());
     let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
     let handler = ObserverHandler { view, watch: ChangeWatch::default(), sessions, workspace };
     Ok(Server {
@@ -113,11 +117,11 @@ fn folder_of(path: &Path) -> Option<PathBuf> {
     own.ends_with(OWN_FOLDER).then(|| own.parent().map(Path::to_owned))?
 }
 
-fn workspace(folder: Option<&Path>) -> Result<Arc<Workspace>, CommandError> {
+fn workspace(folder: Option<&Path>) -> Result<Arc<RootSettings>, CommandError> {
     let options = options(false, false)?;
     let live = match folder {
-        Some(folder) => LiveWorkspace::start(folder, options)?,
-        None => LiveWorkspace::without_folder(options)?,
+        Some(folder) => LiveRootSettings::start(folder, options)?,
+        None => LiveRootSettings::without_folder(options)?,
     };
     Ok(Arc::clone(live.current()))
 }

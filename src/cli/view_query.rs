@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::args::{ViewQueryArgs, ViewTask};
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context, open_memory};
-use crate::memory::typed::{CustomView, ViewChange, check_view_name, parse_conditions};
+use crate::memory::typed::{CustomView, DefineViewOutcome, check_view_name, parse_conditions};
 use crate::store::reader::Reader;
 
 pub(super) fn run(
@@ -26,9 +26,9 @@ pub(super) fn run(
             let (view, change) = memory.define_view(&name, &conditions)?;
             let count = memory.read(|reader| view.count(reader))?;
             let mut json = to_json(&view);
-            json["created"] = (change == ViewChange::Made).into();
+            json["created"] = (change == DefineViewOutcome::Made).into();
             json["count"] = count.into();
-            let what = if change == ViewChange::Made { "made" } else { "replaced" };
+            let what = if change == DefineViewOutcome::Made { "made" } else { "replaced" };
             (json, format!("{what}: {}, which shows {count}\n", view.uri()))
         }
         ViewTask::Remove(name) => {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::model::identity::{ContentHash, FormerText, KnownNode, align as align_trees};
+use crate::model::identity::{AlignmentNode, ContentHash, FormerTextIndex, align as align_trees};
 use crate::model::tree::NodeType;
 
 /// Maximum nodes of a random document.
@@ -15,11 +15,11 @@ const STEPS_MAX: usize = 8;
 
 /// Panics when the alignment for the document and script in `data` violates an invariant.
 pub fn align(data: &[u8]) {
-    let mut bytes = Bytes::new(data);
-    let mut document = Document::grow(&mut bytes);
+    let mut bytes = FuzzChoices::new(data);
+    let mut document = TrackedDocument::grow(&mut bytes);
     let old = document.clone();
     for _ in 0..1 + bytes.below(STEPS_MAX) {
-        let step = Step::ALL[bytes.below(Step::ALL.len())];
+        let step = EditStep::ALL[bytes.below(EditStep::ALL.len())];
         document.take(step, &mut bytes);
     }
     check(&old, &document);
@@ -27,9 +27,9 @@ pub fn align(data: &[u8]) {
 }
 
 /// Checks the invariants of any two documents.
-pub(crate) fn check(old: &Document, new: &Document) {
+pub(crate) fn check(old: &TrackedDocument, new: &TrackedDocument) {
     let (old, new) = (old.side(), new.side());
-    let none = FormerText::default();
+    let none = FormerTextIndex::default();
     let same: Vec<Option<usize>> = (0..new.len()).map(Some).collect();
     assert_eq!(align_trees(&new, &new, &none), same, "an unedited file is itself");
 
@@ -45,7 +45,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
     }
 
     // The way back, with the former texts of the new nodes.
-    let mut former = FormerText::default();
+    let mut former = FormerTextIndex::default();
     for (at, matched) in matches.iter().enumerate() {
         let Some(matched) = *matched else { continue };
         let before = &old[matched];
@@ -68,7 +68,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
 }
 
 /// Asserts that types never mix, and no old node is used twice.
-fn assert_sound(old: &[KnownNode<'_>], new: &[KnownNode<'_>], matches: &[Option<usize>]) {
+fn assert_sound(old: &[AlignmentNode<'_>], new: &[AlignmentNode<'_>], matches: &[Option<usize>]) {
     assert_eq!(matches.len(), new.len());
     let mut is_used = vec![false; old.len()];
     for (it, matched) in new.iter().zip(matches) {
@@ -79,11 +79,11 @@ fn assert_sound(old: &[KnownNode<'_>], new: &[KnownNode<'_>], matches: &[Option<
     }
 }
 
-fn key(it: &KnownNode<'_>) -> (NodeType, ContentHash) {
+fn key(it: &AlignmentNode<'_>) -> (NodeType, ContentHash) {
     (it.node_type, it.hash)
 }
 
-fn counts(side: &[KnownNode<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
+fn counts(side: &[AlignmentNode<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
     let mut counts = HashMap::new();
     for it in side {
         *counts.entry(key(it)).or_default() += 1;
@@ -93,7 +93,7 @@ fn counts(side: &[KnownNode<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
 
 /// A step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum EditStep {
     Insert,
     DeleteSubtree,
     DeleteNode,
@@ -105,23 +105,23 @@ pub(crate) enum Step {
     Copy,
 }
 
-impl Step {
-    pub(crate) const ALL: [Step; 9] = [
-        Step::Insert,
-        Step::DeleteSubtree,
-        Step::DeleteNode,
-        Step::Edit,
-        Step::Move,
-        Step::Split,
-        Step::Rename,
-        Step::Level,
-        Step::Copy,
+impl EditStep {
+    pub(crate) const ALL: [EditStep; 9] = [
+        EditStep::Insert,
+        EditStep::DeleteSubtree,
+        EditStep::DeleteNode,
+        EditStep::Edit,
+        EditStep::Move,
+        EditStep::Split,
+        EditStep::Rename,
+        EditStep::Level,
+        EditStep::Copy,
     ];
 }
 
 /// A node with an identity for the test.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub(crate) struct TrackedNode {
     /// The identity, kept through all edits.
     pub(crate) serial: usize,
     depth: usize,
@@ -132,33 +132,33 @@ pub(crate) struct Item {
 
 /// Nodes in document order, each with its depth.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
-    pub(crate) items: Vec<Item>,
+pub(crate) struct TrackedDocument {
+    pub(crate) items: Vec<TrackedNode>,
     n_serials: usize,
     n_words: usize,
     /// Whether texts repeat.
     is_repetitive: bool,
 }
 
-impl fmt::Display for Document {
+impl fmt::Display for TrackedDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for it in &self.items {
-            let Item { serial, depth, node_type, text, .. } = it;
+            let TrackedNode { serial, depth, node_type, text, .. } = it;
             writeln!(f, "{}{serial} {node_type}: {text}", "  ".repeat(*depth))?;
         }
         Ok(())
     }
 }
 
-impl Document {
+impl TrackedDocument {
     /// Returns a random document; whether its texts repeat is random too.
-    pub(crate) fn grow(bytes: &mut Bytes<'_>) -> Document {
+    pub(crate) fn grow(bytes: &mut FuzzChoices<'_>) -> TrackedDocument {
         let is_repetitive = bytes.below(2) == 1;
-        Document::grow_with(bytes, is_repetitive)
+        TrackedDocument::grow_with(bytes, is_repetitive)
     }
 
-    pub(crate) fn grow_with(bytes: &mut Bytes<'_>, is_repetitive: bool) -> Document {
-        let mut it = Document { items: Vec::new(), n_serials: 0, n_words: 0, is_repetitive };
+    pub(crate) fn grow_with(bytes: &mut FuzzChoices<'_>, is_repetitive: bool) -> TrackedDocument {
+        let mut it = TrackedDocument { items: Vec::new(), n_serials: 0, n_words: 0, is_repetitive };
         for _ in 0..bytes.below(NODES_MAX) {
             let item = it.item(bytes);
             it.items.push(item);
@@ -168,12 +168,12 @@ impl Document {
     }
 
     /// Returns the nodes as alignment takes them.
-    pub(crate) fn side(&self) -> Vec<KnownNode<'_>> {
+    pub(crate) fn side(&self) -> Vec<AlignmentNode<'_>> {
         let mut path: Vec<usize> = Vec::new();
         let mut side = Vec::new();
         for (at, it) in self.items.iter().enumerate() {
             path.truncate(it.depth);
-            side.push(KnownNode {
+            side.push(AlignmentNode {
                 parent: path.last().copied(),
                 node_type: it.node_type,
                 level: it.level,
@@ -187,8 +187,8 @@ impl Document {
     }
 
     /// Takes one step at a random place; returns the serial of the node concerned.
-    pub(crate) fn take(&mut self, step: Step, bytes: &mut Bytes<'_>) -> Option<usize> {
-        if step == Step::Insert || self.items.is_empty() {
+    pub(crate) fn take(&mut self, step: EditStep, bytes: &mut FuzzChoices<'_>) -> Option<usize> {
+        if step == EditStep::Insert || self.items.is_empty() {
             let item = self.item(bytes);
             let at = bytes.below(self.items.len() + 1);
             self.items.insert(at, item);
@@ -199,18 +199,18 @@ impl Document {
         let serial = self.items[at].serial;
         let is_heading = self.items[at].node_type == NodeType::Heading;
         match step {
-            Step::Insert => (),
-            Step::DeleteSubtree => drop(self.items.drain(at..self.end(at))),
-            Step::DeleteNode => {
+            EditStep::Insert => (),
+            EditStep::DeleteSubtree => drop(self.items.drain(at..self.end(at))),
+            EditStep::DeleteNode => {
                 for child in at + 1..self.end(at) {
                     self.items[child].depth -= 1;
                 }
                 self.items.remove(at);
             }
-            Step::Edit => self.edit(at, bytes),
-            Step::Move => {
+            EditStep::Edit => self.edit(at, bytes),
+            EditStep::Move => {
                 let end = self.end(at);
-                let moved: Vec<Item> = self.items.drain(at..end).collect();
+                let moved: Vec<TrackedNode> = self.items.drain(at..end).collect();
                 let to = bytes.below(self.items.len() + 1);
                 let depth_max = to.checked_sub(1).map_or(0, |before| self.items[before].depth + 1);
                 // A subtree goes in front of a node, never between that node's parent and it.
@@ -218,17 +218,17 @@ impl Document {
                 let depth = depth_min + bytes.below(depth_max.saturating_sub(depth_min) + 1);
                 let was = moved[0].depth;
                 let moved =
-                    moved.into_iter().map(|it| Item { depth: it.depth - was + depth, ..it });
+                    moved.into_iter().map(|it| TrackedNode { depth: it.depth - was + depth, ..it });
                 self.items.splice(to..to, moved);
             }
-            Step::Split => self.split(at, bytes),
-            Step::Rename if is_heading => self.items[at].text = self.sentence(bytes),
-            Step::Level if is_heading => {
+            EditStep::Split => self.split(at, bytes),
+            EditStep::Rename if is_heading => self.items[at].text = self.sentence(bytes),
+            EditStep::Level if is_heading => {
                 self.items[at].level = u8::try_from(1 + bytes.below(6)).ok();
             }
-            Step::Rename | Step::Level => (),
-            Step::Copy => {
-                let copy = Item { serial: self.n_serials, ..self.items[at].clone() };
+            EditStep::Rename | EditStep::Level => (),
+            EditStep::Copy => {
+                let copy = TrackedNode { serial: self.n_serials, ..self.items[at].clone() };
                 self.n_serials += 1;
                 let to = bytes.below(self.items.len() + 1);
                 self.items.insert(to, copy);
@@ -244,14 +244,20 @@ impl Document {
         at + 1 + below.count()
     }
 
-    fn item(&mut self, bytes: &mut Bytes<'_>) -> Item {
+    fn item(&mut self, bytes: &mut FuzzChoices<'_>) -> TrackedNode {
         let types = [NodeType::Heading, NodeType::Text, NodeType::Text, NodeType::List];
         let node_type = types[bytes.below(types.len())];
         let is_heading = node_type == NodeType::Heading;
         let level = is_heading.then(|| u8::try_from(1 + bytes.below(3)).unwrap_or(1));
         self.n_serials += 1;
         let depth = bytes.below(5);
-        Item { serial: self.n_serials - 1, depth, node_type, level, text: self.sentence(bytes) }
+        TrackedNode {
+            serial: self.n_serials - 1,
+            depth,
+            node_type,
+            level,
+            text: self.sentence(bytes),
+        }
     }
 
     /// Makes no node deeper than one below the node before it, and lets only headings and lists
@@ -267,7 +273,7 @@ impl Document {
     }
 
     /// Replaces fewer than 30 % of the words, if there are enough of them.
-    fn edit(&mut self, at: usize, bytes: &mut Bytes<'_>) {
+    fn edit(&mut self, at: usize, bytes: &mut FuzzChoices<'_>) {
         let mut words: Vec<String> =
             self.items[at].text.split_whitespace().map(str::to_owned).collect();
         let n_edits = (words.len() * 3).saturating_sub(1) / 10;
@@ -278,7 +284,7 @@ impl Document {
         self.items[at].text = words.join(" ");
     }
 
-    fn split(&mut self, at: usize, bytes: &mut Bytes<'_>) {
+    fn split(&mut self, at: usize, bytes: &mut FuzzChoices<'_>) {
         let it = self.items[at].clone();
         let words: Vec<&str> = it.text.split_whitespace().collect();
         if words.len() < 2 || it.node_type != NodeType::Text {
@@ -288,10 +294,10 @@ impl Document {
         self.items[at].text = head.join(" ");
         let serial = self.n_serials;
         self.n_serials += 1;
-        self.items.insert(at + 1, Item { serial, text: tail.join(" "), ..it });
+        self.items.insert(at + 1, TrackedNode { serial, text: tail.join(" "), ..it });
     }
 
-    fn sentence(&mut self, bytes: &mut Bytes<'_>) -> String {
+    fn sentence(&mut self, bytes: &mut FuzzChoices<'_>) -> String {
         let n_words = match self.is_repetitive {
             true => bytes.below(4),
             false => 4 + bytes.below(20),
@@ -299,7 +305,7 @@ impl Document {
         (0..n_words).map(|_| self.word(bytes)).collect::<Vec<String>>().join(" ")
     }
 
-    fn word(&mut self, bytes: &mut Bytes<'_>) -> String {
+    fn word(&mut self, bytes: &mut FuzzChoices<'_>) -> String {
         if self.is_repetitive {
             return ["red", "green", "blue", "TODO"][bytes.below(4)].to_owned();
         }
@@ -315,13 +321,13 @@ impl Document {
 }
 
 /// Choices, one byte each; zero when the bytes have run out.
-pub(crate) struct Bytes<'d> {
+pub(crate) struct FuzzChoices<'d> {
     data: &'d [u8],
 }
 
-impl<'d> Bytes<'d> {
-    pub(crate) fn new(data: &'d [u8]) -> Bytes<'d> {
-        Bytes { data }
+impl<'d> FuzzChoices<'d> {
+    pub(crate) fn new(data: &'d [u8]) -> FuzzChoices<'d> {
+        FuzzChoices { data }
     }
 
     /// Returns a number below `end`, which is at most 256; zero if `end` is.

@@ -32,7 +32,7 @@ const CALLS_UNEXAMINED: usize = 20;
 const TEXTS: [&str; 8] = ["alpha", "0", "-1", "append", "cascade", "heading", "1h", "remindb"];
 
 /// A server of a memory, with the ids of its nodes.
-struct Served {
+struct ServedMemory {
     server: Server<MemoryHandler>,
     ids: Vec<String>,
     n_calls: usize,
@@ -41,13 +41,13 @@ struct Served {
 }
 
 thread_local! {
-    static SERVED: RefCell<Option<Served>> = const { RefCell::new(None) };
+    static SERVED: RefCell<Option<ServedMemory>> = const { RefCell::new(None) };
 }
 
 /// Records nothing.
-struct Unrecorded;
+struct NullSessionRecorder;
 
-impl RecordSessions for Unrecorded {
+impl RecordSessions for NullSessionRecorder {
     fn on_request(&self, _: &ClientRequestEvent<'_>, _: &Redactor, _: Millis) -> Option<String> {
         None
     }
@@ -57,8 +57,8 @@ impl RecordSessions for Unrecorded {
     fn on_call_end(&self, _: &ToolCallRecord<'_>, _: Millis) {}
 }
 
-impl Served {
-    fn new() -> Served {
+impl ServedMemory {
+    fn new() -> ServedMemory {
         let folder = ScratchFolder::new();
         let clock = Clock::manual(Millis(1_000));
         let memory = Memory::open_at(&folder.path("m.db"), IfMissing::Create, clock.clone())
@@ -77,7 +77,7 @@ impl Served {
             allowed: Vec::new(),
             n_threads: 1,
             watch: ChangeWatch::default(),
-            sessions: Arc::new(Unrecorded),
+            sessions: Arc::new(NullSessionRecorder),
         };
         let server = Server {
             about: about(offer),
@@ -91,7 +91,7 @@ impl Served {
             waker: Arc::default(),
             hub: Arc::default(),
         };
-        Served { server, ids, n_calls: 0, folder }
+        ServedMemory { server, ids, n_calls: 0, folder }
     }
 
     /// Returns arguments: `data` as JSON, or else a value for each argument of the tool.
@@ -157,7 +157,7 @@ pub fn arguments(data: &[u8]) {
     SERVED.with_borrow_mut(|served| {
         if served.as_ref().is_none_or(|it| CALLS_MAX <= it.n_calls) {
             *served = None;
-            *served = Some(Served::new());
+            *served = Some(ServedMemory::new());
         }
         let Some(served) = served else { return };
         let nth = usize::from(*first) % served.server.tools.len();

@@ -29,17 +29,17 @@ const RESOURCES: [&str; 6] = [
 ];
 
 /// The bytes of a sound memory, and the ids of its nodes.
-struct Base {
+struct SeedDatabase {
     bytes: Vec<u8>,
     ids: Vec<String>,
 }
 
 thread_local! {
-    static BASE: Base = Base::new();
+    static BASE: SeedDatabase = SeedDatabase::new();
 }
 
-impl Base {
-    fn new() -> Base {
+impl SeedDatabase {
+    fn new() -> SeedDatabase {
         let folder = ScratchFolder::new();
         let path = folder.path("m.db");
         let memory = open(&path, IfMissing::Create).expect("a new memory");
@@ -55,7 +55,7 @@ impl Base {
         memory.rollback(2, false).expect("a rollback");
         memory.rollback(3, false).expect("a rollback");
         drop(memory);
-        Base { bytes: fs::read(&path).expect("the memory is one file"), ids }
+        SeedDatabase { bytes: fs::read(&path).expect("the memory is one file"), ids }
     }
 }
 
@@ -67,7 +67,7 @@ fn open(path: &Path, if_missing: IfMissing) -> Result<Memory, crate::memory::Err
 pub fn database(data: &[u8]) {
     let folder = ScratchFolder::new();
     let path = folder.path("m.db");
-    BASE.with(|Base { bytes, ids }| {
+    BASE.with(|SeedDatabase { bytes, ids }| {
         let mut bytes = bytes.clone();
         for alteration in data.chunks_exact(ALTERATION_BYTES).take(ALTERATIONS_MAX) {
             let &[page, low, high, byte] = alteration else { continue };

@@ -5,14 +5,14 @@ use crate::model::heat::Heat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::query::render::to_one_line;
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, NodeText};
+use crate::store::reader::{NodeSummary, NodeText};
 
 /// Bytes of a day such as `2026-11-22`.
 const DAY_BYTES: usize = 10;
 
 /// An entry as a reader of an answer sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ParsedEntry {
+pub(crate) struct ParsedAnswerEntry {
     pub(crate) under: String,
     pub(crate) id: String,
     /// The day of the last change, if it is shown.
@@ -27,12 +27,12 @@ pub fn entries(data: &[u8]) {
     const TYPES: [&str; 4] = ["text", "heading", "code", "list"];
     let text = String::from_utf8_lossy(data);
     let mut parts = text.split('\0');
-    let mut nodes: Vec<(NodeHead, NodeText)> = Vec::new();
+    let mut nodes: Vec<(NodeSummary, NodeText)> = Vec::new();
     while let Some(label) = parts.next() {
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let nth = nodes.len();
         let path = part();
-        let head = NodeHead {
+        let head = NodeSummary {
             key: NodeKey(nth as i64),
             id: format!("{:011}", nth * 7),
             parent: None,
@@ -67,8 +67,8 @@ pub fn entries(data: &[u8]) {
 }
 
 /// Parses entries: lines that begin with a space belong to the text above.
-pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedEntry> {
-    let (mut entries, mut under): (Vec<ParsedEntry>, &str) = (Vec::new(), "");
+pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedAnswerEntry> {
+    let (mut entries, mut under): (Vec<ParsedAnswerEntry>, &str) = (Vec::new(), "");
     for line in answer.split_terminator('\n') {
         if let Some(rest) = line.strip_prefix(' ') {
             let last = entries.last_mut().expect("a text follows an entry");
@@ -77,7 +77,7 @@ pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedEntry> {
         } else if let Some(rest) = line.strip_prefix("# ") {
             under = rest;
         } else if let Some(entry) = entry_of(line) {
-            entries.push(ParsedEntry { under: under.to_owned(), ..entry });
+            entries.push(ParsedAnswerEntry { under: under.to_owned(), ..entry });
         }
     }
     for entry in entries.iter_mut().filter(|it| it.node_type == "#") {
@@ -89,7 +89,7 @@ pub(crate) fn parse_entries(answer: &str) -> Vec<ParsedEntry> {
 }
 
 /// Parses the first line of an entry; `None` for a line about something else.
-fn entry_of(line: &str) -> Option<ParsedEntry> {
+fn entry_of(line: &str) -> Option<ParsedAnswerEntry> {
     let id_bytes = if line.starts_with("also:") { 16 } else { 11 };
     let id = line.get(..id_bytes)?;
     let is_id = id.trim_start_matches("also:").bytes().all(|it| it.is_ascii_alphanumeric());
@@ -110,5 +110,5 @@ fn entry_of(line: &str) -> Option<ParsedEntry> {
         None => return None,
     };
     let [id, day, node_type, lang, text] = [id, day, node_type, lang, text].map(str::to_owned);
-    Some(ParsedEntry { under: String::new(), id, day, node_type, lang, text })
+    Some(ParsedAnswerEntry { under: String::new(), id, day, node_type, lang, text })
 }

@@ -11,7 +11,7 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
-use super::promises::{parse_twice, words};
+use super::parser_invariants::{parse_twice, words};
 use crate::ingest::parse::{Parsed, Syntax, decode};
 
 /// Maximum bytes of an input for the oracle, which is not linear.
@@ -42,7 +42,7 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     if JUDGED_BYTES_MAX < text.len() {
         return Ok(());
     }
-    let page = Page::read(text);
+    let page = OraclePage::read(text);
     let mut letters: HashMap<char, i64> = HashMap::new();
     let mut words: HashMap<&str, i64> = HashMap::new();
     for node in &parsed.tree.nodes {
@@ -79,7 +79,7 @@ fn inner_words(text: &str) -> impl Iterator<Item = &str> {
 
 /// A node of the page.
 #[derive(Debug, Default)]
-struct PageNode {
+struct OracleNode {
     parent: Option<usize>,
     /// The table before which a text was put that is not allowed in it.
     before: Option<usize>,
@@ -92,14 +92,14 @@ struct PageNode {
 
 /// The page as the standard parses it; the order of siblings is not kept.
 #[derive(Debug, Default)]
-struct Page {
-    nodes: RefCell<Vec<PageNode>>,
+struct OraclePage {
+    nodes: RefCell<Vec<OracleNode>>,
 }
 
-impl Page {
-    fn read(text: &str) -> Page {
-        let page = Page::default();
-        page.nodes.borrow_mut().push(PageNode::default());
+impl OraclePage {
+    fn read(text: &str) -> OraclePage {
+        let page = OraclePage::default();
+        page.nodes.borrow_mut().push(OracleNode::default());
         let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
         parse_document(page, ParseOpts { tree_builder, ..Default::default() }).one(text)
     }
@@ -173,9 +173,9 @@ impl Page {
 }
 
 #[derive(Debug)]
-struct Name(QualName);
+struct OracleElementName(QualName);
 
-impl html5ever::interface::ElemName for Name {
+impl html5ever::interface::ElemName for OracleElementName {
     fn ns(&self) -> &html5ever::Namespace {
         &self.0.ns
     }
@@ -188,8 +188,8 @@ impl html5ever::interface::ElemName for Name {
 /// A node's handle: its index, and its name.
 type Handle = (usize, Option<QualName>);
 
-impl Page {
-    fn push(&self, node: PageNode) -> usize {
+impl OraclePage {
+    fn push(&self, node: OracleNode) -> usize {
         self.nodes.borrow_mut().push(node);
         self.nodes.borrow().len() - 1
     }
@@ -208,24 +208,24 @@ impl Page {
                     return;
                 }
                 let text = text.to_string();
-                self.push(PageNode {
+                self.push(OracleNode {
                     parent: Some(parent),
                     before,
                     text,
                     is_text: true,
-                    ..PageNode::default()
+                    ..OracleNode::default()
                 });
             }
         }
     }
 }
 
-impl TreeSink for Page {
+impl TreeSink for OraclePage {
     type Handle = Handle;
-    type Output = Page;
-    type ElemName<'a> = Name;
+    type Output = OraclePage;
+    type ElemName<'a> = OracleElementName;
 
-    fn finish(self) -> Page {
+    fn finish(self) -> OraclePage {
         self
     }
 
@@ -235,8 +235,8 @@ impl TreeSink for Page {
         (0, None)
     }
 
-    fn elem_name(&self, target: &Handle) -> Name {
-        Name(target.1.clone().unwrap_or(QualName::new(None, ns!(), "".into())))
+    fn elem_name(&self, target: &Handle) -> OracleElementName {
+        OracleElementName(target.1.clone().unwrap_or(QualName::new(None, ns!(), "".into())))
     }
 
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
@@ -246,21 +246,21 @@ impl TreeSink for Page {
             _ => "math",
         };
         let attributes = attrs.iter().map(|it| (it.name.local.to_string(), it.value.to_string()));
-        let index = self.push(PageNode {
+        let index = self.push(OracleNode {
             name: name.local.to_string(),
             namespace: namespace.to_owned(),
             attributes: attributes.collect(),
-            ..PageNode::default()
+            ..OracleNode::default()
         });
         (index, Some(name))
     }
 
     fn create_comment(&self, _: StrTendril) -> Handle {
-        (self.push(PageNode::default()), None)
+        (self.push(OracleNode::default()), None)
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
-        (self.push(PageNode::default()), None)
+        (self.push(OracleNode::default()), None)
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
@@ -287,7 +287,7 @@ impl TreeSink for Page {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, _: &Handle) -> Handle {
-        (self.push(PageNode::default()), None)
+        (self.push(OracleNode::default()), None)
     }
 
     fn same_node(&self, x: &Handle, y: &Handle) -> bool {

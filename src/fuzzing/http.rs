@@ -4,7 +4,7 @@
 use crate::server::http::{Body, HttpError, ReadBuffer, RequestHead};
 
 /// A request, or the reason why the bytes are none; nothing is read after that.
-type Read = Result<(RequestHead, Vec<u8>), HttpError>;
+type ParsedRequestResult = Result<(RequestHead, Vec<u8>), HttpError>;
 
 /// Parses requests from `data` in several ways.
 ///
@@ -21,7 +21,7 @@ pub fn http(data: &[u8]) {
 }
 
 /// Returns the requests in bytes that come in pieces.
-pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
+pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<ParsedRequestResult> {
     let mut read_buffer = ReadBuffer::default();
     let mut open = None;
     let mut read = Vec::new();
@@ -56,7 +56,7 @@ fn next(
 }
 
 /// Compares the first request with that of `httparse`.
-fn against_httparse(data: &[u8], ours: Option<&Read>) {
+fn against_httparse(data: &[u8], ours: Option<&ParsedRequestResult>) {
     let n_empty = data.chunks(2).take_while(|it| *it == b"\r\n").count();
     let data = &data[n_empty * 2..];
     let mut fields = [httparse::EMPTY_HEADER; 64];

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::promises::{check_present, check_present_but, counts, parse_twice};
+use super::parser_invariants::{check_present, check_present_but, counts, parse_twice};
 use crate::ingest::parse::{Parsed, Syntax, decode};
 use crate::model::tree::Node;
 
@@ -37,7 +37,7 @@ pub fn check_scalars(parsed: &Parsed, text: &str) -> Result<(), String> {
         }
         return Ok(());
     };
-    let mut oracle = Oracle::default();
+    let mut oracle = JsonOracle::default();
     oracle.read(root.get(), String::new());
     let mut by_path: HashMap<String, String> = HashMap::new();
     for node in &parsed.tree.nodes {
@@ -89,18 +89,20 @@ fn homes<'a>(by_path: &'a HashMap<String, String>, path: &str) -> Vec<&'a str> {
 }
 
 #[derive(Default)]
-struct Oracle {
+struct JsonOracle {
     scalars: Vec<(String, String)>,
     keys: Vec<String>,
 }
 
-impl Oracle {
+impl JsonOracle {
     fn read(&mut self, raw: &str, path: String) {
         let mut due = vec![(raw.to_owned(), path)];
         while let Some((raw, path)) = due.pop() {
             let mut reader = serde_json::Deserializer::from_str(&raw);
             if raw.starts_with('{') {
-                for (key, value) in reader.deserialize_map(Entries).expect("the oracle read it") {
+                for (key, value) in
+                    reader.deserialize_map(MapEntriesVisitor).expect("the oracle read it")
+                {
                     due.push((value.get().to_owned(), step(&path, &key)));
                     self.keys.push(key);
                 }
@@ -128,9 +130,9 @@ fn step(path: &str, key: &str) -> String {
     }
 }
 
-struct Entries;
+struct MapEntriesVisitor;
 
-impl<'de> Visitor<'de> for Entries {
+impl<'de> Visitor<'de> for MapEntriesVisitor {
     type Value = Vec<(String, Box<RawValue>)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,9 @@
 //! References in any text, and in texts made of pieces of references.
 
 use crate::ingest::parse::link::{extract, strip_parameters};
+use crate::model::links::front_matter_names;
 use crate::model::links::reference::WEIGHT_MAX;
 use crate::model::links::resolve::names_needed_by;
-use crate::model::links::title;
 
 #[rustfmt::skip]
 const PIECES: [&str; 40] = [
@@ -32,5 +32,8 @@ fn check(text: &str) {
     let label = strip_parameters(text);
     assert_eq!(strip_parameters(&label), label, "{text:?}");
     assert!(label.len() <= text.len() + '…'.len_utf8(), "{text:?}");
-    assert!(title::front_matter_names(text).iter().all(|it| !it.is_empty()), "{text:?}");
+    assert!(
+        front_matter_names::front_matter_names(text).iter().all(|it| !it.is_empty()),
+        "{text:?}"
+    );
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-use super::promises::{parse_twice, without_escapes, words};
+use super::parser_invariants::{parse_twice, without_escapes, words};
 use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_options};
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text::tokens;
@@ -33,7 +33,7 @@ fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
     let body = &text[front..];
-    let source = Source::read(body);
+    let source = SourceWords::read(body);
     for node in &parsed.tree.nodes {
         if front <= node.span.start {
             for word in words(&node.content) {
@@ -141,14 +141,14 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
 
 /// The words that the source shows, and the words that the tree may show beside them.
 #[derive(Default)]
-struct Source {
+struct SourceWords {
     visible: Vec<String>,
     allowed: Vec<String>,
 }
 
-impl Source {
-    fn read(body: &str) -> Source {
-        let mut out = Source::default();
+impl SourceWords {
+    fn read(body: &str) -> SourceWords {
+        let mut out = SourceWords::default();
         let mut code: Option<String> = None;
         let events = Parser::new_ext(body, markdown_options()).into_offset_iter();
         for (label, definition) in events.reference_definitions().iter() {

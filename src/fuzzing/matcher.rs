@@ -3,7 +3,7 @@
 use crate::model::entities::{
     NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names, slug_of,
 };
-use crate::model::values::StatementWords;
+use crate::model::statement_values::StatementWords;
 
 /// Panics when what is picked out of `data` violates an invariant.
 pub fn matcher(data: &[u8]) {

@@ -1,6 +1,6 @@
 //! Lines of memories of any content: read, refused with a reason, and read again as written.
 
-use crate::memory::typed::{MemoryFile, NumberedLine, read_lines};
+use crate::memory::typed::{LineDefaults, NumberedLine, read_lines};
 use crate::model::tree::NodeType;
 
 /// Panics when `data` as a file of memories violates an invariant.
@@ -25,7 +25,7 @@ pub fn memories(data: &[u8]) {
 }
 
 fn read(data: &[u8]) -> Vec<NumberedLine<'static>> {
-    let file = MemoryFile { memory_type: NodeType::Core, archived: false };
+    let file = LineDefaults { memory_type: NodeType::Core, archived: false };
     let mut lines = Vec::new();
     read_lines(&mut &data[..], "file", file, &mut lines).expect("memory can be read");
     lines

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::promises::{counts, parse_twice};
+use super::parser_invariants::{counts, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as one of the plain notations violates an invariant.

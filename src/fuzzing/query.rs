@@ -2,9 +2,9 @@
 //! answered if a node has it.
 
 use crate::model::clock::Millis;
-use crate::query::{Detail, FetchQuery, Query, QueryOptions, SearchQuery, answer};
+use crate::query::{FetchQuery, HitDetail, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
-use crate::store::reader::testing::Sketch;
+use crate::store::reader::testing::TestMemoryBuilder;
 use crate::text::tokens;
 
 /// Notes with a little of everything that queries search for.
@@ -19,16 +19,16 @@ heading 概要
 ";
 
 /// The notes and their ids.
-struct Notes {
+struct NotesMemory {
     reader: Reader,
     ids: Vec<String>,
 }
 
 thread_local! {
-    static MEMORY: Notes = {
-        let mut sketch = Sketch::new();
+    static MEMORY: NotesMemory = {
+        let mut sketch = TestMemoryBuilder::new();
         let ids = sketch.add(NOTES);
-        Notes { reader: sketch.done(), ids }
+        NotesMemory { reader: sketch.done(), ids }
     };
 }
 
@@ -41,9 +41,9 @@ pub fn query(data: &[u8]) {
     };
     let text = String::from_utf8_lossy(text);
     let budget = (0 < budget).then_some(budget);
-    let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
+    let detail = [HitDetail::Label, HitDetail::Snippet, HitDetail::Full][usize::from(detail)];
     let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
-    MEMORY.with(|Notes { reader, ids }| {
+    MEMORY.with(|NotesMemory { reader, ids }| {
         let query = Query::Search(SearchQuery { query: &text, detail, ..SearchQuery::default() });
         let found = answer(reader, &query, &options);
         assert_eq!(found.is_err(), text.trim().is_empty(), "every query with a word has an answer");

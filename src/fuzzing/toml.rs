@@ -1,6 +1,6 @@
 //! Parsing TOML: no word lost, sound and deterministic trees.
 
-use super::promises::{check_present, parse_twice};
+use super::parser_invariants::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as TOML violates an invariant.

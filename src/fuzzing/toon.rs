@@ -1,6 +1,6 @@
 //! Parsing TOON: no word lost, sound trees; printed TOON is read back as the same values.
 
-use super::promises::{check_present, parse_twice};
+use super::parser_invariants::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 use crate::model::tree::Format;
 

@@ -1,6 +1,6 @@
 //! Parsing YAML: no word lost, sound and deterministic trees, none larger than its source.
 
-use super::promises::{check_present, parse_twice};
+use super::parser_invariants::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as YAML violates an invariant.

@@ -1,23 +1,23 @@
 //! Conversations: reads the transcript of a client as requests, answers, files and commands.
 //!
 //! Clients keep transcripts as JSON Lines or as one JSON value, each with records of its own; the
-//! [`shapes`] recognise them. Input is untrusted: any text is a conversation, most of them an empty
+//! [`transcript_records`] recognise them. Input is untrusted: any text is a conversation, most of them an empty
 //! one, and each list and text is bounded. This module does no IO.
 
 mod digest;
-mod shapes;
-mod spoken;
+mod messages;
 #[cfg(test)]
 mod tests;
+mod transcript_records;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-pub(crate) use digest::{Digest, SecretScrubber};
-use shapes::TranscriptEvent;
-pub(crate) use spoken::{SpokenText, each_spoken};
+pub(crate) use digest::{DigestHeading, TranscriptRedactor};
+pub(crate) use messages::{ConversationMessage, each_spoken};
+use transcript_records::TranscriptEvent;
 
 /// Bytes of one text that are kept; the rest of a longer one is dropped.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -38,26 +38,26 @@ pub(crate) struct Conversation {
     n_dropped: usize,
     /// Paths of changed files, in the order of their first change.
     files: Vec<String>,
-    commands: Vec<RanCommand>,
+    commands: Vec<CommandRun>,
 }
 
 /// A request and the last answer to it.
 #[derive(Debug, Default)]
 struct Turn {
-    request: KeptText,
-    answer: KeptText,
+    request: TruncatedText,
+    answer: TruncatedText,
 }
 
 /// A text as authored, or its beginning.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct KeptText {
+struct TruncatedText {
     text: String,
     is_cut: bool,
 }
 
 #[derive(Debug)]
-struct RanCommand {
-    line: KeptText,
+struct CommandRun {
+    line: TruncatedText,
     result: RunResult,
 }
 
@@ -83,22 +83,22 @@ impl RunResult {
 }
 
 /// A call whose result is pending.
-enum Pending {
+enum PendingCall {
     /// Index of the command.
     Command(usize),
     Edit(Vec<String>),
 }
 
-impl KeptText {
-    fn new(text: &str) -> KeptText {
+impl TruncatedText {
+    fn new(text: &str) -> TruncatedText {
         let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
-        KeptText { text: kept.to_owned(), is_cut: kept.len() < text.len() }
+        TruncatedText { text: kept.to_owned(), is_cut: kept.len() < text.len() }
     }
 }
 
 /// Returns a prompt without the texts that clients and hooks add to it.
 pub(crate) fn typed_part(prompt: &str) -> Cow<'_, str> {
-    shapes::without_additions(prompt)
+    transcript_records::without_additions(prompt)
 }
 
 impl Conversation {
@@ -134,7 +134,7 @@ impl Conversation {
 
     /// Sets the answer to the last request.
     pub(crate) fn answer(&mut self, text: &str) {
-        let answer = KeptText::new(text.trim());
+        let answer = TruncatedText::new(text.trim());
         if let Some(turn) = self.turns.last_mut()
             && !answer.text.is_empty()
         {
@@ -146,12 +146,12 @@ impl Conversation {
 #[derive(Default)]
 struct ConversationReader {
     conversation: Conversation,
-    pending: HashMap<String, Pending>,
+    pending: HashMap<String, PendingCall>,
 }
 
 impl ConversationReader {
     fn add(&mut self, record: &Value) {
-        shapes::each_event(record, &mut |event| self.take(event));
+        transcript_records::each_event(record, &mut |event| self.take(event));
     }
 
     fn take(&mut self, event: TranscriptEvent<'_>) {
@@ -162,9 +162,11 @@ impl ConversationReader {
             TranscriptEvent::Result { id, exit_code, is_failure } => {
                 let result = RunResult::new(exit_code, is_failure);
                 match self.pending.remove(id) {
-                    Some(Pending::Command(at)) => self.conversation.commands[at].result = result,
-                    Some(Pending::Edit(_)) if matches!(result, RunResult::Failed { .. }) => (),
-                    Some(Pending::Edit(paths)) => self.change(&paths),
+                    Some(PendingCall::Command(at)) => {
+                        self.conversation.commands[at].result = result
+                    }
+                    Some(PendingCall::Edit(_)) if matches!(result, RunResult::Failed { .. }) => (),
+                    Some(PendingCall::Edit(paths)) => self.change(&paths),
                     None => (),
                 }
             }
@@ -177,14 +179,14 @@ impl ConversationReader {
 
     fn request(&mut self, text: &str) {
         let Conversation { turns, n_dropped, .. } = &mut self.conversation;
-        let request = KeptText::new(text.trim());
+        let request = TruncatedText::new(text.trim());
         // Some clients record a message twice, as sent and as shown.
         let is_repeated = turns.last().is_some_and(|it| it.request == request)
             && turns.last().is_some_and(|it| it.answer.text.is_empty());
         if request.text.is_empty() || is_repeated {
             return;
         }
-        turns.push(Turn { request, answer: KeptText::default() });
+        turns.push(Turn { request, answer: TruncatedText::default() });
         if TURNS_MAX < turns.len() {
             turns.remove(1);
             *n_dropped += 1;
@@ -199,11 +201,11 @@ impl ConversationReader {
         if self.pending.contains_key(id) {
             return;
         }
-        let pending = if let Some(line) = shapes::command_of(name, args) {
-            self.command(&line, RunResult::Unknown).map(Pending::Command)
+        let pending = if let Some(line) = transcript_records::command_of(name, args) {
+            self.command(&line, RunResult::Unknown).map(PendingCall::Command)
         } else {
-            let paths = shapes::edited_by(name, args);
-            (!paths.is_empty()).then_some(Pending::Edit(paths))
+            let paths = transcript_records::edited_by(name, args);
+            (!paths.is_empty()).then_some(PendingCall::Edit(paths))
         };
         if let Some(pending) = pending {
             self.pending.insert(id.to_owned(), pending);
@@ -216,7 +218,7 @@ impl ConversationReader {
         if COMMANDS_MAX <= commands.len() || line.trim().is_empty() {
             return None;
         }
-        commands.push(RanCommand { line: KeptText::new(line.trim()), result });
+        commands.push(CommandRun { line: TruncatedText::new(line.trim()), result });
         Some(commands.len() - 1)
     }
 

@@ -4,19 +4,19 @@
 //! several files, become notes at the end. What cannot be read costs itself and is named. Input is
 //! untrusted: any bytes are some notes. This module opens no file.
 
-mod archive;
-mod conversations;
+mod chat_exports;
+mod cognee_archive;
 mod facts;
-mod folder;
 mod graph;
-mod lines;
+mod json_lines;
+mod markdown_folder;
 mod session;
 
 use std::collections::HashSet;
 use std::io::BufRead;
 
 use graph::EntityGraph;
-pub(crate) use session::{SessionFacts, add_session};
+pub(crate) use session::{SessionMetadata, add_session};
 
 /// Bytes of a line; a longer one is refused.
 pub(crate) const RECORD_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -93,7 +93,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
             _ if path.ends_with(".jsonl") && !path.ends_with("history.jsonl") => {
                 Some(session::read_lines)
             }
-            _ => folder::reader_of_memory(path),
+            _ => markdown_folder::reader_of_memory(path),
         },
     },
     ForeignSource {
@@ -103,7 +103,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         files: "sessions/**/rollout-*.jsonl, AGENTS.md and memories/*.md",
         reader: |path| match file_name(path).starts_with("rollout-") {
             true => path.ends_with(".jsonl").then_some(session::read_lines as ForeignReader),
-            false => folder::reader_of_memory(path),
+            false => markdown_folder::reader_of_memory(path),
         },
     },
     ForeignSource {
@@ -114,7 +114,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         reader: |path| match file_name(path).starts_with("session-") {
             true if path.ends_with(".jsonl") => Some(session::read_lines),
             true if path.ends_with(".json") => Some(session::read_value),
-            _ => folder::reader_of_memory(path),
+            _ => markdown_folder::reader_of_memory(path),
         },
     },
     ForeignSource {
@@ -124,7 +124,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         files: "opencode.db, and files by `opencode export`",
         reader: |path| match path.ends_with(".json") && !is_below(path, "storage") {
             true => Some(session::read_value),
-            false => folder::reader_of_memory(path),
+            false => markdown_folder::reader_of_memory(path),
         },
     },
     ForeignSource {
@@ -135,7 +135,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         reader: |path| match is_below(path, "chats") || !path.contains('/') {
             true if path.ends_with("usage_record.jsonl") => None,
             true if path.ends_with(".jsonl") => Some(session::read_lines),
-            _ => folder::reader_of_memory(path),
+            _ => markdown_folder::reader_of_memory(path),
         },
     },
     ForeignSource {
@@ -143,14 +143,14 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         alias: "",
         home: "",
         files: "conversations.json of an unpacked export",
-        reader: |path| is_conversations(path).then_some(conversations::read_chatgpt),
+        reader: |path| is_conversations(path).then_some(chat_exports::read_chatgpt),
     },
     ForeignSource {
         name: "claude",
         alias: "claude.ai",
         home: "",
         files: "conversations.json of an unpacked export",
-        reader: |path| is_conversations(path).then_some(conversations::read_claude),
+        reader: |path| is_conversations(path).then_some(chat_exports::read_claude),
     },
     ForeignSource {
         name: "server-memory",
@@ -167,7 +167,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         alias: "",
         home: "basic-memory",
         files: "*.md",
-        reader: |path| path.ends_with(".md").then_some(folder::read_note),
+        reader: |path| path.ends_with(".md").then_some(markdown_folder::read_note),
     },
     ForeignSource {
         name: "mem0",
@@ -184,7 +184,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         alias: "cognee",
         home: "",
         files: "the .jsonl files of an archive",
-        reader: archive::reader_of,
+        reader: cognee_archive::reader_of,
     },
 ];
 

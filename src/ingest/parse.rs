@@ -8,6 +8,7 @@
 mod container;
 mod csv;
 mod decode;
+mod front_matter;
 #[cfg(feature = "html")]
 mod html;
 mod json;
@@ -20,7 +21,6 @@ mod mdx;
 mod outline;
 mod parts;
 mod plain;
-mod preamble;
 mod toml;
 mod toon;
 mod transcript;

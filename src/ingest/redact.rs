@@ -12,21 +12,21 @@
 //!
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
+mod assignment;
+mod assignment_context;
+mod assignment_features;
 mod custom;
 mod key_name;
-mod keyword;
 mod kinds;
-#[cfg(test)]
-mod measure;
 mod pem;
 mod prefilter;
-mod site;
-mod span;
-mod surroundings;
+#[cfg(test)]
+mod quality_measurement;
 mod table;
 #[cfg(test)]
 mod tests;
 mod value;
+mod value_span;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,7 +36,7 @@ use regex::Regex;
 
 pub(crate) use custom::CustomKind;
 pub(crate) use kinds::KINDS;
-use kinds::{RULES, Shape};
+use kinds::{RULES, SecretPattern};
 use prefilter::PrefilterHits;
 
 /// Maximum passes. Replacing can uncover a match only for odd custom patterns; after the last pass,
@@ -56,7 +56,7 @@ pub(crate) struct Redactor {
 
 /// A text without secrets.
 #[derive(Debug)]
-pub(crate) struct Scrubbed<'a> {
+pub(crate) struct RedactionResult<'a> {
     /// The text, borrowed if it had no secrets.
     pub(crate) text: Cow<'a, str>,
     /// The replaced secrets, in order and disjoint.
@@ -134,13 +134,13 @@ impl Redactor {
     }
 
     /// Replaces every secret in `text` by a marker.
-    pub(crate) fn scrub<'a>(&'a self, text: &'a str) -> Scrubbed<'a> {
+    pub(crate) fn scrub<'a>(&'a self, text: &'a str) -> RedactionResult<'a> {
         let mut hits: Vec<SecretHit<'a>> = Vec::new();
         let mut out = Cow::Borrowed(text);
         for pass in 0..PASSES_MAX {
             let parts = self.parts(&out);
             let mut found: Vec<SecretHit<'a>> = Vec::new();
-            for PlainStretch { gap, sites, cells } in parts {
+            for UnredactedSpan { gap, sites, cells } in parts {
                 let start = found.len();
                 self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
@@ -155,7 +155,7 @@ impl Redactor {
             hits = merge(hits, found);
             out = Cow::Owned(replace(text, &hits));
         }
-        Scrubbed { text: out, hits }
+        RedactionResult { text: out, hits }
     }
 
     /// Returns whether `text` has a secret that [`Redactor::scrub`] would replace.
@@ -170,9 +170,9 @@ impl Redactor {
 
     /// Returns the stretches between the markers of `text`, with their tables. A table may have
     /// markers in it, so that its head and its rows are in different stretches.
-    fn parts(&self, text: &str) -> Vec<PlainStretch> {
+    fn parts(&self, text: &str) -> Vec<UnredactedSpan> {
         let mut heads: Vec<usize> = Vec::new();
-        let mut parts: Vec<PlainStretch> = Vec::new();
+        let mut parts: Vec<UnredactedSpan> = Vec::new();
         for gap in self.gaps(text) {
             let sites = PrefilterHits::in_text(&text[gap.clone()]);
             // Most texts have neither markers nor candidates.
@@ -180,7 +180,7 @@ impl Redactor {
                 return parts;
             }
             heads.extend(sites.heads.iter().map(|at| at + gap.start));
-            parts.push(PlainStretch { gap, sites, cells: Vec::new() });
+            parts.push(UnredactedSpan { gap, sites, cells: Vec::new() });
         }
         if !heads.is_empty() && self.enabled[ASSIGNMENT] {
             let mut cells = table::find(text, &heads);
@@ -349,7 +349,7 @@ fn next_marker(text: &str, from: usize) -> Option<usize> {
 const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
-struct PlainStretch {
+struct UnredactedSpan {
     gap: Range<usize>,
     sites: PrefilterHits,
     /// The secret cells of tables in it.
@@ -360,29 +360,29 @@ struct PlainStretch {
 fn find_rule(row: usize, text: &str, sites: &PrefilterHits, found: &mut Vec<SecretMatch>) {
     let rule = &RULES[row];
     match rule.shape {
-        Shape::Assignment => {
-            found.extend(keyword::find(text, &sites.names).into_iter().map(|at| SecretMatch {
+        SecretPattern::Assignment => {
+            found.extend(assignment::find(text, &sites.names).into_iter().map(|at| SecretMatch {
                 weight: at.value.end - at.begin,
                 range: at.value,
                 row,
                 quote: at.quote,
             }))
         }
-        Shape::Pem => found.extend(pem::find(text).into_iter().map(|range| SecretMatch {
+        SecretPattern::Pem => found.extend(pem::find(text).into_iter().map(|range| SecretMatch {
             weight: range.len(),
             range,
             row,
             quote: "",
         })),
-        Shape::AwsSecret => find_aws_secrets(row, text, &sites.aws, found),
-        Shape::Token(_) | Shape::Address(_) | Shape::Header(_) => {
+        SecretPattern::AwsSecret => find_aws_secrets(row, text, &sites.aws, found),
+        SecretPattern::Token(_) | SecretPattern::Address(_) | SecretPattern::Header(_) => {
             let Some(regex) = rule.regex() else { return };
             for captures in regex.captures_iter(text) {
                 let Some(all) = captures.get(0) else { continue };
                 let part = captures.get(1);
                 let (range, is_stand_in) = match (rule.shape, part) {
-                    (Shape::Token(_), Some(part)) => (part.range(), false),
-                    (Shape::Header(_), Some(part)) => {
+                    (SecretPattern::Token(_), Some(part)) => (part.range(), false),
+                    (SecretPattern::Header(_), Some(part)) => {
                         (part.range(), value::is_placeholder(part.as_str()))
                     }
                     (_, part) => {

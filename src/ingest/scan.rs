@@ -5,10 +5,10 @@
 //! files, and never fails for one entry: an unreadable entry is reported, and its known
 //! state is kept.
 
-mod beneath;
+mod atomic_replace;
+mod ignore_rules;
+mod open_nofollow;
 mod passed_over;
-mod replace;
-mod rules;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
+pub(crate) use atomic_replace::{create_file, read_to_change, replace_file};
 use crossbeam_channel::{Receiver, Sender};
 use ignore::{DirEntry, WalkBuilder};
-pub(crate) use passed_over::{Listing, document_kind};
+pub(crate) use ignore_rules::{GitignoreMode, IgnoreRules};
 pub use passed_over::{PassedOver, PassedOverPath};
-pub(crate) use replace::{create_file, read_to_change, replace_file};
-pub(crate) use rules::{Gitignore, Rules};
+pub(crate) use passed_over::{PassedOverDetail, document_kind};
 
 use crate::ingest::parse::Syntax;
 use crate::model::file_stat::FileStat;
@@ -85,10 +85,14 @@ pub(crate) struct ScanResult {
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
-pub(crate) fn walk_folder(rules: &Rules, start: &Path, listing: Listing) -> ScanResult {
+pub(crate) fn walk_folder(
+    rules: &IgnoreRules,
+    start: &Path,
+    listing: PassedOverDetail,
+) -> ScanResult {
     let mut walk = ScanResult::default();
     let passed_over = Arc::new(Mutex::new(PassedOver::new(listing)));
-    let inside = Admission { rules: rules.clone(), passed_over: passed_over.clone() };
+    let inside = ScanFilter { rules: rules.clone(), passed_over: passed_over.clone() };
     let entries = WalkBuilder::new(start)
         .standard_filters(false)
         .follow_links(false)
@@ -118,12 +122,12 @@ pub(crate) fn walk_folder(rules: &Rules, start: &Path, listing: Listing) -> Scan
 }
 
 /// Decides which entries of a walk are seen, and notes the others.
-struct Admission {
-    rules: Rules,
+struct ScanFilter {
+    rules: IgnoreRules,
     passed_over: Arc<Mutex<PassedOver>>,
 }
 
-impl Admission {
+impl ScanFilter {
     fn admits(&self, entry: &DirEntry) -> bool {
         let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
         let name = entry.file_name().to_str();
@@ -151,7 +155,7 @@ fn lock(passed_over: &Mutex<PassedOver>) -> std::sync::MutexGuard<'_, PassedOver
 }
 
 impl ScanResult {
-    fn note(&mut self, rules: &Rules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
+    fn note(&mut self, rules: &IgnoreRules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
         let Some(syntax) = Syntax::of(&full.to_string_lossy()) else {
             lock(passed_over).note_unread(&below(&rules.root, full));
@@ -229,7 +233,8 @@ pub(crate) fn open_file(
         _ => format!("cannot read it: {error}"),
     };
     let full = file.full(root);
-    let opened = beneath::open(root, full.strip_prefix(root).unwrap_or(&full)).map_err(bad)?;
+    let opened =
+        open_nofollow::open(root, full.strip_prefix(root).unwrap_or(&full)).map_err(bad)?;
     let Some(file) = opened else { return Err("it is no regular file any more".to_owned()) };
     let n_bytes = file.metadata().map_err(bad)?.len();
     if FILE_BYTES_MAX < n_bytes {
@@ -315,7 +320,7 @@ pub(crate) fn read_root_file(
         ));
     };
     let too_large = || format!("{name} is larger than {bytes_max} bytes; shorten it");
-    let Some(file) = beneath::open(&root, below).map_err(bad)? else {
+    let Some(file) = open_nofollow::open(&root, below).map_err(bad)? else {
         return Err(format!("{name} is no regular file; put one there or remove it"));
     };
     if (bytes_max as u64) < file.metadata().map_err(bad)?.len() {
@@ -368,7 +373,7 @@ pub(crate) fn map_in_order<T: Send, R: Send, A>(
             });
         }
         drop(result_in);
-        let mut results = InOrder {
+        let mut results = OrderedResults {
             items: items.into_iter().enumerate(),
             item_in: Some(item_in),
             result_out,
@@ -382,7 +387,7 @@ pub(crate) fn map_in_order<T: Send, R: Send, A>(
     })
 }
 
-struct InOrder<T, R> {
+struct OrderedResults<T, R> {
     items: std::iter::Enumerate<std::vec::IntoIter<T>>,
     /// Gone when the last item was sent, which ends the workers.
     item_in: Option<Sender<(usize, T)>>,
@@ -391,7 +396,7 @@ struct InOrder<T, R> {
     next: usize,
 }
 
-impl<T, R> InOrder<T, R> {
+impl<T, R> OrderedResults<T, R> {
     fn feed(&mut self) {
         match self.items.next() {
             Some(item) => {
@@ -405,7 +410,7 @@ impl<T, R> InOrder<T, R> {
     }
 }
 
-impl<T, R> Iterator for InOrder<T, R> {
+impl<T, R> Iterator for OrderedResults<T, R> {
     type Item = R;
 
     fn next(&mut self) -> Option<R> {

@@ -6,8 +6,8 @@
 
 mod repairs;
 mod schema_objects;
-mod texts;
-mod typed;
+mod text_hashes;
+mod typed_nodes;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,9 +19,11 @@ use serde_json::{Value, json};
 
 use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
-use crate::store::columns::Sql;
+use crate::store::node_columns::SqlTemplate;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{ErrorStep, Prepared, StoreError, connection, files, history, links, schema};
+use crate::store::{
+    ErrorContext, PreparedStatements, StoreError, connection, history, links, schema, source_files,
+};
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,10 +95,10 @@ impl DoctorReport {
     }
 }
 
-type Examine = fn(&Connection, &Path) -> Result<(CheckStatus, String), StoreError>;
+type CheckFn = fn(&Connection, &Path) -> Result<(CheckStatus, String), StoreError>;
 
 /// The checks, in the order of the report.
-const CHECKS: &[(&str, Examine)] = &[
+const CHECKS: &[(&str, CheckFn)] = &[
     ("fts5_sync", fts5_sync),
     ("orphan_parent_id", orphans),
     ("parent_cycles", parent_cycles),
@@ -111,11 +113,11 @@ const CHECKS: &[(&str, Examine)] = &[
     ("history_rows", history_rows),
     ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
-    ("content_hashes", texts::examine),
-    ("fields", typed::fields),
-    ("facets", typed::facets),
-    ("typed_edges", typed::typed_edges),
-    ("custom_views", typed::custom_views),
+    ("content_hashes", text_hashes::examine),
+    ("fields", typed_nodes::fields),
+    ("facets", typed_nodes::facets),
+    ("typed_edges", typed_nodes::typed_edges),
+    ("custom_views", typed_nodes::custom_views),
     ("references", references),
 ];
 
@@ -123,7 +125,7 @@ const CHECKS: &[(&str, Examine)] = &[
 const INSTRUCTIONS: i32 = 10_000;
 
 /// Returns whether nobody waits for a report any more.
-pub(crate) type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
+pub(crate) type IsCancelledFn = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Runs all checks on the database. A check that cannot run counts as failed.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
@@ -142,7 +144,7 @@ pub(crate) fn examine_aloud(
 /// soon.
 pub(crate) fn examine_until(
     path: &Path,
-    is_over: &IsOver,
+    is_over: &IsCancelledFn,
 ) -> Result<Option<DoctorReport>, StoreError> {
     let mut conn = connection::open_to_examine(path)?;
     let is_stopped = Arc::clone(is_over);
@@ -159,7 +161,7 @@ fn examine_with(
     let state = connection::begin_read(&conn, "begin to read")?;
     let is_spoilt = schema_objects::spoil_reading(&conn)?;
     let n_checks = CHECKS.len() as u64;
-    let check = |(nth, &(name, examine)): (u64, &(&'static str, Examine))| {
+    let check = |(nth, &(name, examine)): (u64, &(&'static str, CheckFn))| {
         progress(nth, n_checks);
         match is_spoilt {
             true if name != SCHEMA_OBJECTS => CheckResult {
@@ -178,7 +180,7 @@ fn examine_with(
     Ok(DoctorReport { checks })
 }
 
-fn run(name: &'static str, examine: Examine, conn: &Connection, path: &Path) -> CheckResult {
+fn run(name: &'static str, examine: CheckFn, conn: &Connection, path: &Path) -> CheckResult {
     let (status, detail) =
         examine(conn, path).unwrap_or_else(|error| (CheckStatus::Fail, error.to_string()));
     CheckResult { name, status, detail, fix: None }
@@ -293,7 +295,7 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), 
 }
 
 fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let roots = files::roots(conn)?;
+    let roots = source_files::roots(conn)?;
     // A root with a redacted path cannot be looked up; the path of one elsewhere is its name.
     let is_gone = |root: &&Root| {
         let path = Path::new(&root.path);
@@ -348,7 +350,7 @@ fn first(names: &[String]) -> &str {
 
 /// Reads every node as the rest of the program does.
 fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    static NODES: Sql = Sql::new("SELECT {record} FROM node");
+    static NODES: SqlTemplate = SqlTemplate::new("SELECT {record} FROM node");
     let mut query = conn.prepare(NODES.text()).doing("read the nodes")?;
     let mut rows = query.query([]).doing("read the nodes")?;
     let (mut n, mut n_bad, mut first) = (0, 0, String::new());
@@ -417,7 +419,7 @@ pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreE
 }
 
 fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
-    static STATES: Sql = Sql::new(
+    static STATES: SqlTemplate = SqlTemplate::new(
         "
         SELECT node.id, iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
           FROM node

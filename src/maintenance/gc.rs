@@ -10,7 +10,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::Millis;
 use crate::store::lock_holder::begin_write;
-use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint, files};
+use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
 
 /// Longest wait for readers, which keep the log from being emptied.
 const READERS_WAIT: Duration = Duration::from_secs(5);
@@ -61,7 +61,7 @@ impl Writer {
             let bytes_before = file_bytes(&conn)?;
             let drop = |tx: &Transaction<'_>| {
                 let collected = GcReport { bytes_before, ..drop_before(tx, keep)? };
-                files::forget_lost(tx)?;
+                source_files::forget_lost(tx)?;
                 Ok(collected)
             };
             match mode {

@@ -29,12 +29,14 @@ use columns::TextColumn;
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
-use crate::store::columns::ColumnContent;
 use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::lock_holder::begin_write;
+use crate::store::node_columns::ColumnContent;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
+use crate::store::{
+    ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
+};
 use crate::text;
 
 /// Longest wait for other processes.
@@ -124,7 +126,7 @@ fn rewrite(
     mode: RedactionMode,
 ) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
     let tx = begin_write(conn, "lock the database")?;
-    let before = past::fingerprints(&tx)?;
+    let before = past_states::fingerprints(&tx)?;
     let mut work = RedactionWork {
         tx: &tx,
         redactor,
@@ -304,7 +306,7 @@ impl RedactionWork<'_> {
         const SET_SNAPSHOT_FINGERPRINT: &str =
             "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
         const HEAD: &str = "UPDATE memory SET fingerprint = ?2 WHERE fingerprint = ?1";
-        let after = past::fingerprints(self.tx)?;
+        let after = past_states::fingerprints(self.tx)?;
         for (&(id, old), &(_, new)) in before.iter().zip(&after) {
             let hashes = params![id, ContentHash(old).to_string(), ContentHash(new).to_string()];
             self.tx

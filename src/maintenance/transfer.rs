@@ -9,13 +9,13 @@ mod atomic_folder;
 mod backup;
 mod export;
 mod import;
-mod markdown;
+mod markdown_export;
 mod opencode;
-mod remind;
+mod remind_records;
 mod restore;
+mod row_redaction;
 mod safety_backups;
 mod salvage;
-mod scrub;
 mod tables;
 mod v03;
 
@@ -27,14 +27,14 @@ pub(crate) use atomic_file::{AtomicFile, IfExists, is_stream};
 pub(crate) use atomic_folder::AtomicFolder;
 pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
-pub(crate) use import::{ImportLines, ImportReport, import};
-pub(crate) use markdown::{MarkdownReport, export_markdown};
+pub(crate) use import::{ImportInput, ImportReport, import};
+pub(crate) use markdown_export::{MarkdownExportReport, export_markdown};
 pub(crate) use opencode::each_opencode_session;
-pub(crate) use remind::{RemindRecord, RemindRecords};
+pub(crate) use remind_records::{RemindRecord, RemindRecords};
 pub(crate) use restore::{RestoreReport, restore};
-pub(crate) use safety_backups::{Removal, backup_before, prune_backups};
+pub(crate) use safety_backups::{DestructiveOperation, backup_before, prune_backups};
 pub(crate) use salvage::{SalvageReport, salvage};
-pub(crate) use v03::{OldImport, import_old};
+pub(crate) use v03::{V03ImportReport, import_old};
 
 use super::doctor::{self, CheckStatus};
 use crate::store::wal_files::with_suffix;
@@ -108,11 +108,11 @@ impl From<StoreError> for TransferError {
 }
 
 /// Adds the file and the name of the refused step to an error of the system, once, at the call.
-trait OnFile<T> {
+trait FileErrorContext<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, TransferError>;
 }
 
-impl<T> OnFile<T> for io::Result<T> {
+impl<T> FileErrorContext<T> for io::Result<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, TransferError> {
         self.map_err(|source| TransferError::File { doing, path: path.to_owned(), source })
     }

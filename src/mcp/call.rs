@@ -7,44 +7,44 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
-use super::in_flight::NoMessage;
-use super::server_requests::{ClientRequestMode, InputResponses};
+use super::in_flight::CancelSignal;
+use super::server_requests::{InputResponses, ServerRequestMode};
 use super::{
-    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, Outbox, Severity,
+    Capabilities, Capability, ElicitResult, Outbox, ServerRequest, ServerRequestError, Severity,
 };
 use crate::mcp::rpc::notification_line;
 
 /// Settings that a request makes for its notifications and questions.
 #[derive(Debug)]
-pub(super) struct RequestContext {
+pub(super) struct RequestOptions {
     pub(super) level: Option<Severity>,
     pub(super) progress_token: Option<Value>,
     pub(super) capabilities: Capabilities,
-    pub(super) asking: ClientRequestMode,
+    pub(super) asking: ServerRequestMode,
 }
 
 /// The handler's view of the request that it runs.
 #[derive(Debug)]
-pub(crate) struct Call {
-    cancelled: Receiver<NoMessage>,
+pub(crate) struct CallContext {
+    cancelled: Receiver<CancelSignal>,
     level: Option<Severity>,
     progress_token: Option<Value>,
     /// One more than the last progress sent; it only grows.
     done: AtomicU64,
     outbox: Outbox,
     capabilities: Capabilities,
-    asking: ClientRequestMode,
+    asking: ServerRequestMode,
 }
 
-impl Call {
+impl CallContext {
     pub(super) fn new(
-        cancelled: Receiver<NoMessage>,
+        cancelled: Receiver<CancelSignal>,
         outbox: Outbox,
-        request_context: RequestContext,
-    ) -> Call {
-        let RequestContext { level, progress_token, capabilities, asking } = request_context;
+        request_context: RequestOptions,
+    ) -> CallContext {
+        let RequestOptions { level, progress_token, capabilities, asking } = request_context;
         let done = AtomicU64::new(0);
-        Call { cancelled, level, progress_token, done, outbox, capabilities, asking }
+        CallContext { cancelled, level, progress_token, done, outbox, capabilities, asking }
     }
 
     /// Returns whether the call was cancelled; long work checks it now and then.
@@ -59,7 +59,7 @@ impl Call {
     }
 
     /// Returns a channel that disconnects on cancellation, for work that waits on channels.
-    pub(crate) fn cancelled(&self) -> &Receiver<NoMessage> {
+    pub(crate) fn cancelled(&self) -> &Receiver<CancelSignal> {
         &self.cancelled
     }
 
@@ -88,7 +88,7 @@ impl Call {
     }
 }
 
-impl Call {
+impl CallContext {
     /// Returns whether the client has a capability.
     pub(crate) fn client_can(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
@@ -99,11 +99,11 @@ impl Call {
     /// changed anything before.
     pub(crate) fn request_from_client(
         &self,
-        questions: &[(&'static str, ClientRequest)],
-    ) -> Result<Vec<Value>, ClientRequestError> {
+        questions: &[(&'static str, ServerRequest)],
+    ) -> Result<Vec<Value>, ServerRequestError> {
         let mut needed = questions.iter().map(|(_, it)| it.needs());
         if let Some(missing) = needed.find(|it| !self.client_can(*it)) {
-            return Err(ClientRequestError::Unsupported(missing));
+            return Err(ServerRequestError::Unsupported(missing));
         }
         self.asking.request(questions, &self.outbox, &self.cancelled)
     }
@@ -118,8 +118,8 @@ impl Call {
         key: &'static str,
         message: &str,
         schema: Value,
-    ) -> Result<ElicitResult, ClientRequestError> {
-        let question = ClientRequest::Form { message: message.to_owned(), schema };
+    ) -> Result<ElicitResult, ServerRequestError> {
+        let question = ServerRequest::Form { message: message.to_owned(), schema };
         match self.request_from_client(&[(key, question)]) {
             Ok(mut answers) => {
                 let mut answer = answers.pop().unwrap_or_default();
@@ -129,11 +129,11 @@ impl Call {
                     _ => ElicitResult::Cancelled,
                 })
             }
-            Err(ClientRequestError::Unsupported(_)) => Ok(ElicitResult::Unsupported),
-            Err(ClientRequestError::Refused(_) | ClientRequestError::TimedOut) => {
+            Err(ServerRequestError::Unsupported(_)) => Ok(ElicitResult::Unsupported),
+            Err(ServerRequestError::Refused(_) | ServerRequestError::TimedOut) => {
                 Ok(ElicitResult::Cancelled)
             }
-            Err(why @ (ClientRequestError::InputRequired | ClientRequestError::Cancelled)) => {
+            Err(why @ (ServerRequestError::InputRequired | ServerRequestError::Cancelled)) => {
                 Err(why)
             }
         }
@@ -142,8 +142,8 @@ impl Call {
     /// Takes the answers of the request, once the handler has run.
     pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
-            ClientRequestMode::Retry(answers) => std::mem::take(&mut **answers),
-            ClientRequestMode::ServerRequest(_) => InputResponses::default(),
+            ServerRequestMode::Retry(answers) => std::mem::take(&mut **answers),
+            ServerRequestMode::ServerRequest(_) => InputResponses::default(),
         }
     }
 }

@@ -39,7 +39,7 @@ impl ClientInfo {
 
 /// The kind of a request, as far as it matters for sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClientAction {
+pub(crate) enum ClientRequestKind {
     /// It calls a tool.
     CallsTool,
     /// It asks for something else; `ping` does not count.
@@ -58,12 +58,12 @@ pub(crate) struct ToolCallRecord<'a> {
     /// The duration in ms.
     pub(crate) elapsed_ms: i64,
     /// The failure, if any.
-    pub(crate) failure: Option<&'a Failure>,
+    pub(crate) failure: Option<&'a ToolCallFailure>,
 }
 
 /// The failure of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct ToolCallFailure {
     /// Its kind.
     pub(crate) kind: &'static str,
     /// The fault of the server or its files, for the log.
@@ -72,7 +72,7 @@ pub(crate) struct Failure {
 
 /// An event of a client besides its requests.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Event<'a> {
+pub(crate) enum ClientEvent<'a> {
     /// A tool call is over.
     Called(ToolCallRecord<'a>),
     /// A connection, by the transport's name of it, has ended.
@@ -106,5 +106,5 @@ pub(crate) struct ClientRequestEvent<'a> {
     /// The version of the protocol that it uses.
     pub(crate) version: Version,
     /// The kind of the request.
-    pub(crate) act: ClientAction,
+    pub(crate) act: ClientRequestKind,
 }

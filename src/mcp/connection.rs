@@ -6,15 +6,15 @@
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
-use super::call::RequestContext;
+use super::call::RequestOptions;
 use super::in_flight::InFlight;
 use super::job::JobTask;
-use super::server_requests::{ClientRequestMode, InputResponses, PendingRequests};
+use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Capabilities, ClientAction, ClientInfo, ClientRequestEvent, Event, Handler, Job,
-    LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server, Severity, Version,
+    CallContext, Capabilities, ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind,
+    Handler, Job, LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -78,7 +78,7 @@ impl Connection {
     pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.handler.note(Event::Left(&self.id));
+        server.handler.note(ClientEvent::Left(&self.id));
     }
 
     /// Returns whether the client has shaken hands or sent a modern request.
@@ -247,8 +247,8 @@ impl Connection {
     ) -> Option<String> {
         let act = match method {
             Method::Ping => return None,
-            Method::CallTool => ClientAction::CallsTool,
-            _ => ClientAction::Asks,
+            Method::CallTool => ClientRequestKind::CallsTool,
+            _ => ClientRequestKind::Asks,
         };
         server.handler.on_request(&ClientRequestEvent {
             connection: &self.id,
@@ -322,19 +322,19 @@ impl Connection {
         task: &JobTask,
         meta: RequestMeta,
         mut params: Params,
-    ) -> Result<RequestContext, RpcError> {
+    ) -> Result<RequestOptions, RpcError> {
         let RequestMeta { version, level, progress_token, capabilities, .. } = meta;
         if version.is_some() {
             let answers = answers(server, task, &mut params)?;
-            let asking = ClientRequestMode::Retry(Box::new(InputResponses::new(answers)));
-            return Ok(RequestContext { level, progress_token, capabilities, asking });
+            let asking = ServerRequestMode::Retry(Box::new(InputResponses::new(answers)));
+            return Ok(RequestOptions { level, progress_token, capabilities, asking });
         }
         let (level, capabilities) = match self.session {
             HandshakeState::Ready { level, capabilities, .. } => (level, capabilities),
             HandshakeState::Fresh => (None, Capabilities::default()),
         };
-        let asking = ClientRequestMode::ServerRequest(self.questions.clone());
-        Ok(RequestContext { level, progress_token, capabilities, asking })
+        let asking = ServerRequestMode::ServerRequest(self.questions.clone());
+        Ok(RequestOptions { level, progress_token, capabilities, asking })
     }
 
     fn begin(
@@ -342,11 +342,11 @@ impl Connection {
         id: RequestId,
         task: JobTask,
         (version, session): (Version, Option<String>),
-        request_context: RequestContext,
+        request_context: RequestOptions,
         outbox: &Outbox,
     ) -> Result<FrameStep, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
-        let call = Call::new(cancelled, outbox.clone(), request_context);
+        let call = CallContext::new(cancelled, outbox.clone(), request_context);
         Ok(FrameStep::Run(Box::new(Job { id, task, version, session, call, ticket })))
     }
 }

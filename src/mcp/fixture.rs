@@ -7,9 +7,9 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    Arg, Args, Call, Capability, ClientRequest, CompletionRef, CompletionRequest, ContentBlock,
-    Effect, ElicitResult, Handler, HandlerError, Notice, Prompt, PromptMessage, Reply, Resource,
-    ResourceFormat, Server, ServerInfo, Severity, StateSigner, Tool, Waker,
+    Arg, Args, CallContext, Capability, CompletionRef, CompletionRequest, ContentBlock, Effect,
+    ElicitResult, Handler, HandlerError, Notice, NoticeWaker, Prompt, PromptMessage, Reply,
+    Resource, ResourceFormat, Server, ServerInfo, ServerRequest, Severity, StateSigner, Tool,
 };
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
@@ -23,7 +23,7 @@ pub(crate) struct Fixture {
 }
 
 /// The test's ends of the channels in [`Fixture`].
-pub(crate) struct Ends {
+pub(crate) struct FixtureControls {
     /// One message for each `gate` that has begun.
     pub(crate) started: Receiver<()>,
     /// One message lets one `gate` end.
@@ -31,17 +31,17 @@ pub(crate) struct Ends {
     /// The next notices for the client.
     pub(crate) notices: Sender<Notice>,
     /// Wakes the connection to look for notices.
-    pub(crate) waker: Arc<Waker>,
+    pub(crate) waker: Arc<NoticeWaker>,
 }
 
-type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, HandlerError>;
+type Run = fn(&Fixture, &Args, &CallContext) -> Result<Reply, HandlerError>;
 
 impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
-    type Prompt = Get;
+    type Prompt = FixturePrompt;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    fn call(&self, run: &Run, args: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
@@ -49,7 +49,7 @@ impl Handler for Fixture {
         &self,
         read: &Read,
         vars: &UriVars,
-        _: &Call,
+        _: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         read(vars, out)
@@ -57,9 +57,9 @@ impl Handler for Fixture {
 
     fn prompt(
         &self,
-        get: &Get,
+        get: &FixturePrompt,
         args: &Args,
-        call: &Call,
+        call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
@@ -78,7 +78,7 @@ impl Handler for Fixture {
 }
 
 type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
-type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
+type FixturePrompt = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -205,7 +205,7 @@ impl From<fmt::Error> for HandlerError {
     }
 }
 
-const PROMPTS: &[Prompt<Get>] = &[
+const PROMPTS: &[Prompt<FixturePrompt>] = &[
     Prompt {
         name: "greet",
         title: "Greet",
@@ -226,7 +226,7 @@ const PROMPTS: &[Prompt<Get>] = &[
 ];
 
 /// Returns a server of the fixture's tools.
-pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
+pub(crate) fn server() -> (Arc<Server<Fixture>>, FixtureControls) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
     let about = ServerInfo {
@@ -236,10 +236,10 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         instructions: "Say `echo` and listen.",
     };
     let (notices, notice_receiver) = unbounded();
-    let waker = Arc::new(Waker::default());
+    let waker = Arc::new(NoticeWaker::default());
     let handler =
         Fixture { started: started_sender, gate: gate_receiver, notices: notice_receiver };
-    let ends = Ends { started, gate, notices, waker: Arc::clone(&waker) };
+    let ends = FixtureControls { started, gate, notices, waker: Arc::clone(&waker) };
     let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
     let server = Server {
@@ -272,7 +272,7 @@ fn echo_schema() -> Value {
     json!({"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]})
 }
 
-fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
+fn echo(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
     let text = args.text("text").unwrap_or_default();
     let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
     let mut echoed = if args.flag("dry") { String::new() } else { text.repeat(times) };
@@ -289,7 +289,7 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     Ok(Reply { structured: Some(json!({"said": echoed})), text: echoed, ..Reply::default() })
 }
 
-fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
+fn gate(fixture: &Fixture, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
     call.progress(1, None, "at the gate");
     // A test that has ended ignores that the call has begun.
     let _ = fixture.started.send(());
@@ -299,7 +299,7 @@ fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError>
     }
 }
 
-fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
+fn steps(_: &Fixture, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
     call.log(Severity::Debug, "fixture", &json!("a detail"));
@@ -308,7 +308,7 @@ fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }
 
-fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
+fn fail(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
     match args.text("how") {
         Some("bad") => {
             Err(HandlerError::BadArgument("`how` is bad; say something else".to_owned()))
@@ -318,7 +318,7 @@ fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     }
 }
 
-fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
+fn blocks(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
         ContentBlock::Image { base64: base64(), mime: "image/png" },
@@ -337,7 +337,7 @@ fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
-fn greeting(call: &Call) -> Result<Reply, HandlerError> {
+fn greeting(call: &CallContext) -> Result<Reply, HandlerError> {
     let form = |name: &str| {
         let properties = json!({name: {"type": "string"}});
         json!({"type": "object", "properties": properties, "required": [name]})
@@ -351,14 +351,14 @@ fn greeting(call: &Call) -> Result<Reply, HandlerError> {
     }
     if call.client_can(Capability::Sampling) && call.client_can(Capability::Roots) {
         let answers =
-            call.request_from_client(&[("third", hello()), ("fourth", ClientRequest::Folders)])?;
+            call.request_from_client(&[("third", hello()), ("fourth", ServerRequest::Folders)])?;
         text += &format!("{} {}", answers[0]["content"]["text"], answers[1]["roots"][0]["uri"]);
     }
     Ok(Reply { text, ..Reply::default() })
 }
 
-fn hello() -> ClientRequest {
+fn hello() -> ServerRequest {
     let content = json!({"type": "text", "text": "Say hello."});
     let messages = json!([{"role": "user", "content": content}]);
-    ClientRequest::Model(json!({"messages": messages, "maxTokens": 10}))
+    ServerRequest::Model(json!({"messages": messages, "maxTokens": 10}))
 }

@@ -9,15 +9,15 @@ use crate::mcp::rpc::RequestId;
 
 /// The message of a channel that only disconnects.
 #[derive(Debug)]
-pub(crate) enum NoMessage {}
+pub(crate) enum CancelSignal {}
 
 /// The unanswered calls of a connection, by id. A cancelled one has no sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<NoMessage>>>>>);
+pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<CancelSignal>>>>>);
 
 impl InFlight {
     /// Adds a call; `None` when its id is in use.
-    pub(super) fn admit(&self, id: &RequestId) -> Option<(InFlightGuard, Receiver<NoMessage>)> {
+    pub(super) fn admit(&self, id: &RequestId) -> Option<(InFlightGuard, Receiver<CancelSignal>)> {
         let key = id.key();
         let mut calls = self.lock();
         if calls.contains_key(&key) {
@@ -40,7 +40,7 @@ impl InFlight {
         self.lock().values_mut().for_each(|cancel| *cancel = None);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<NoMessage>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<CancelSignal>>>> {
         // Nothing panics while it holds the lock, and the table is valid between any two lines.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,10 +10,11 @@ use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
-    Call, CompletionRef, CompletionRequest, Event, Failure, Handler, HandlerError, OutgoingLine,
-    READ_CACHE, Server, ToolCallRecord, Version, client, input_schema,
+    CallContext, ClientEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
+    OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client,
+    input_schema,
 };
-use crate::mcp::rpc::{self, Escaped, Params, RequestId, RpcError};
+use crate::mcp::rpc::{self, EscapingWriter, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::text;
 
@@ -28,7 +29,7 @@ pub(crate) struct Job {
     pub(super) version: Version,
     /// The session of the request, if the handler named one.
     pub(super) session: Option<String>,
-    pub(super) call: Call,
+    pub(super) call: CallContext,
     pub(super) ticket: InFlightGuard,
 }
 
@@ -193,12 +194,12 @@ impl<S: Handler> Server<S> {
         }));
         if let Some(payload_bytes) = payload_bytes {
             if outcome.is_err() {
-                failure = Some(Failure { kind: "panic", detail: None });
+                failure = Some(ToolCallFailure { kind: "panic", detail: None });
             }
             let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
             let called = ToolCallRecord { session, tool: name, payload_bytes, elapsed_ms, failure };
-            self.handler.note(Event::Called(called));
+            self.handler.note(ClientEvent::Called(called));
         }
         if call.is_cancelled() {
             return None;
@@ -224,9 +225,9 @@ impl<S: Handler> Server<S> {
         id: &RequestId,
         task: JobTask,
         version: Version,
-        call: &Call,
+        call: &CallContext,
         name: &str,
-        failure: &mut Option<Failure>,
+        failure: &mut Option<ToolCallFailure>,
     ) -> Result<OutgoingLine, JobError> {
         match task {
             JobTask::Tool { idx, arguments } => {
@@ -277,8 +278,8 @@ impl<S: Handler> Server<S> {
         idx: usize,
         arguments: Params,
         version: Version,
-        call: &Call,
-        failure: &mut Option<Failure>,
+        call: &CallContext,
+        failure: &mut Option<ToolCallFailure>,
     ) -> Result<OutgoingLine, JobError> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made = input_schema::validate_args(tool.args, arguments)
@@ -335,7 +336,7 @@ impl<S: Handler> Server<S> {
         uri: &str,
         vars: &UriVars,
         version: Version,
-        call: &Call,
+        call: &CallContext,
     ) -> Result<OutgoingLine, JobError> {
         /// The end of the line after the text, which is the last member of the last object.
         const TAIL: &str = "\"}]}}";
@@ -345,7 +346,7 @@ impl<S: Handler> Server<S> {
         body.insert("contents".to_owned(), json!([contents]));
         let mut line = rpc::result_line(id, &Value::Object(body));
         line.truncate(line.len() - TAIL.len());
-        match self.handler.read(&row.read, vars, call, &mut Escaped(&mut line)) {
+        match self.handler.read(&row.read, vars, call, &mut EscapingWriter(&mut line)) {
             Ok(()) => {
                 line.push_str(TAIL);
                 Ok(line.into())

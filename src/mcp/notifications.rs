@@ -110,9 +110,9 @@ impl From<String> for OutgoingLine {
 
 /// Wakes connections when there may be a notice.
 #[derive(Debug, Default)]
-pub(crate) struct Waker(Mutex<Vec<Sender<()>>>);
+pub(crate) struct NoticeWaker(Mutex<Vec<Sender<()>>>);
 
-impl Waker {
+impl NoticeWaker {
     /// Returns a channel with a message after one or more wakes.
     pub(crate) fn receiver(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);

@@ -25,7 +25,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub(crate) use escape::Escaped;
+pub(crate) use escape::EscapingWriter;
 pub(crate) use lines::Frames;
 
 /// Bytes of one line; a longer one is skipped to its end and refused.
@@ -386,9 +386,9 @@ fn has_too_many_values(json: &str) -> bool {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Members<'a>, D::Error> {
-        struct Object;
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Object {
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Members<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -418,7 +418,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
         }
 
-        from.deserialize_map(Object)
+        from.deserialize_map(MembersVisitor)
     }
 }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::in_flight::NoMessage;
-use super::{HandlerError, Outbox, form};
+use super::in_flight::CancelSignal;
+use super::{HandlerError, Outbox, form_validation};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
 
@@ -79,7 +79,7 @@ impl Capabilities {
 /// A question to a client.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ClientRequest {
+pub(crate) enum ServerRequest {
     /// A form for its user, by the JSON Schema of a flat object.
     Form { message: String, schema: Value },
     /// A question to its model: the params of `sampling/createMessage`.
@@ -88,38 +88,38 @@ pub(crate) enum ClientRequest {
     Folders,
 }
 
-impl ClientRequest {
+impl ServerRequest {
     /// Returns the capability that it needs.
     pub(crate) fn needs(&self) -> Capability {
         match self {
-            ClientRequest::Form { .. } => Capability::Elicitation,
-            ClientRequest::Model(_) => Capability::Sampling,
-            ClientRequest::Folders => Capability::Roots,
+            ServerRequest::Form { .. } => Capability::Elicitation,
+            ServerRequest::Model(_) => Capability::Sampling,
+            ServerRequest::Folders => Capability::Roots,
         }
     }
 
     fn request(&self) -> (&'static str, Value) {
         match self {
-            ClientRequest::Form { message, schema } => {
+            ServerRequest::Form { message, schema } => {
                 ("elicitation/create", json!({"message": message, "requestedSchema": schema}))
             }
-            ClientRequest::Model(params) => ("sampling/createMessage", params.clone()),
-            ClientRequest::Folders => ("roots/list", json!({})),
+            ServerRequest::Model(params) => ("sampling/createMessage", params.clone()),
+            ServerRequest::Folders => ("roots/list", json!({})),
         }
     }
 
     /// Returns whether an answer is valid for this question.
     fn is_answered_by(&self, answer: &Value) -> bool {
         match self {
-            ClientRequest::Form { schema, .. } => match answer["action"].as_str() {
-                Some("accept") => form::matches_schema(schema, &answer["content"]),
+            ServerRequest::Form { schema, .. } => match answer["action"].as_str() {
+                Some("accept") => form_validation::matches_schema(schema, &answer["content"]),
                 Some("decline" | "cancel") => true,
                 _ => false,
             },
-            ClientRequest::Model(_) => {
+            ServerRequest::Model(_) => {
                 answer["content"].is_object() || answer["content"].is_array()
             }
-            ClientRequest::Folders => answer["roots"].is_array(),
+            ServerRequest::Folders => answer["roots"].is_array(),
         }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) enum ElicitResult {
 
 /// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ClientRequestError {
+pub(crate) enum ServerRequestError {
     /// The client has not declared the capability.
     Unsupported(Capability),
     /// The client has to repeat the request with the answer; the call ends here.
@@ -152,42 +152,42 @@ pub(crate) enum ClientRequestError {
     Cancelled,
 }
 
-impl From<ClientRequestError> for HandlerError {
-    fn from(why: ClientRequestError) -> HandlerError {
+impl From<ServerRequestError> for HandlerError {
+    fn from(why: ServerRequestError) -> HandlerError {
         match why {
-            ClientRequestError::Unsupported(capability) => HandlerError::Needs(capability),
-            ClientRequestError::InputRequired => HandlerError::Open,
-            ClientRequestError::Refused(text) => HandlerError::BadArgument(text),
-            ClientRequestError::TimedOut => {
+            ServerRequestError::Unsupported(capability) => HandlerError::Needs(capability),
+            ServerRequestError::InputRequired => HandlerError::Open,
+            ServerRequestError::Refused(text) => HandlerError::BadArgument(text),
+            ServerRequestError::TimedOut => {
                 HandlerError::BadArgument("the client has not answered in time".to_owned())
             }
-            ClientRequestError::Cancelled => HandlerError::Cancelled,
+            ServerRequestError::Cancelled => HandlerError::Cancelled,
         }
     }
 }
 
 /// The way in which a call asks.
 #[derive(Debug)]
-pub(super) enum ClientRequestMode {
+pub(super) enum ServerRequestMode {
     /// By requests of the server.
     ServerRequest(PendingRequests),
     /// By ending the call, which the client repeats.
     Retry(Box<InputResponses>),
 }
 
-impl ClientRequestMode {
+impl ServerRequestMode {
     pub(super) fn request(
         &self,
-        questions: &[(&'static str, ClientRequest)],
+        questions: &[(&'static str, ServerRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<NoMessage>,
-    ) -> Result<Vec<Value>, ClientRequestError> {
+        cancelled: &Receiver<CancelSignal>,
+    ) -> Result<Vec<Value>, ServerRequestError> {
         match self {
-            ClientRequestMode::ServerRequest(table) => questions
+            ServerRequestMode::ServerRequest(table) => questions
                 .iter()
                 .map(|(_, question)| table.request(question, outbox, cancelled))
                 .collect(),
-            ClientRequestMode::Retry(answers) => answers.find(questions),
+            ServerRequestMode::Retry(answers) => answers.find(questions),
         }
     }
 }
@@ -196,11 +196,11 @@ impl ClientRequestMode {
 #[derive(Debug, Default)]
 pub(super) struct InputResponses {
     given: Map<String, Value>,
-    seen: Mutex<InputsSeen>,
+    seen: Mutex<InputUsage>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct InputsSeen {
+struct InputUsage {
     used: Map<String, Value>,
     open: Map<String, Value>,
 }
@@ -212,8 +212,8 @@ impl InputResponses {
 
     fn find(
         &self,
-        questions: &[(&'static str, ClientRequest)],
-    ) -> Result<Vec<Value>, ClientRequestError> {
+        questions: &[(&'static str, ServerRequest)],
+    ) -> Result<Vec<Value>, ServerRequestError> {
         // Nothing panics while it holds the lock.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::with_capacity(questions.len());
@@ -230,12 +230,12 @@ impl InputResponses {
                 }
             }
         }
-        if seen.open.is_empty() { Ok(found) } else { Err(ClientRequestError::InputRequired) }
+        if seen.open.is_empty() { Ok(found) } else { Err(ServerRequestError::InputRequired) }
     }
 
     /// Returns the used answers, and the open questions.
     pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
-        let InputsSeen { used, open } =
+        let InputUsage { used, open } =
             self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         (used, open)
     }
@@ -274,17 +274,17 @@ impl PendingRequests {
 
     fn request(
         &self,
-        question: &ClientRequest,
+        question: &ServerRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<NoMessage>,
-    ) -> Result<Value, ClientRequestError> {
-        let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
+        cancelled: &Receiver<CancelSignal>,
+    ) -> Result<Value, ServerRequestError> {
+        let (id, answer) = self.open().ok_or(ServerRequestError::TimedOut)?;
         let (method, params) = question.request();
         outbox.send(request_line(id, method, &params));
         let outcome = select! {
-            recv(answer) -> outcome => outcome.map_err(|_| ClientRequestError::TimedOut),
-            recv(cancelled) -> _ => Err(ClientRequestError::Cancelled),
-            default(ANSWER_WAIT) => Err(ClientRequestError::TimedOut),
+            recv(answer) -> outcome => outcome.map_err(|_| ServerRequestError::TimedOut),
+            recv(cancelled) -> _ => Err(ServerRequestError::Cancelled),
+            default(ANSWER_WAIT) => Err(ServerRequestError::TimedOut),
         };
         if outcome.is_err() && self.lock().waiting.remove(&id.to_string()).is_some() {
             let params = json!({"requestId": id, "reason": "nobody waits for it any more"});
@@ -293,11 +293,11 @@ impl PendingRequests {
         match outcome? {
             Ok(answer) if question.is_answered_by(&answer) => Ok(answer),
             Ok(_) => {
-                Err(ClientRequestError::Refused(format!("the answer to {method} makes no sense")))
+                Err(ServerRequestError::Refused(format!("the answer to {method} makes no sense")))
             }
             Err(fault) => {
                 let why = text::truncate_chars(&fault.message, 200);
-                Err(ClientRequestError::Refused(format!("the client refused {method}: {why}")))
+                Err(ServerRequestError::Refused(format!("the client refused {method}: {why}")))
             }
         }
     }

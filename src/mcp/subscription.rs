@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{Event, Handler, OutgoingLine, Server};
+use super::{ClientEvent, Handler, OutgoingLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -134,14 +134,14 @@ struct Mailbox {
 #[derive(Debug)]
 struct Subscription {
     /// The open request; `None` for the resources subscribed to one by one.
-    open: Option<OpenRequest>,
+    open: Option<ListenRequest>,
     uris: BTreeSet<SubscribedUri>,
     /// Resources that changed.
     news: BTreeSet<SubscribedUri>,
 }
 
 #[derive(Debug)]
-struct OpenRequest {
+struct ListenRequest {
     id: RequestId,
     /// The server's description for the last result.
     server: Value,
@@ -279,7 +279,7 @@ impl Subscriptions {
         };
         let line = notification_line("notifications/subscriptions/acknowledged", &agreed);
         let uris = uris.unwrap_or_default();
-        let open = Some(OpenRequest { id, server: server.info(), _ticket: ticket });
+        let open = Some(ListenRequest { id, server: server.info(), _ticket: ticket });
         let subscription = Subscription { open, uris: uris.clone(), news: BTreeSet::new() };
         self.mailbox.lock().push(subscription);
         self.begin(server, uris);
@@ -295,7 +295,7 @@ impl Subscriptions {
     /// Takes the updates, one line for each subscription and resource.
     pub(super) fn pending_updates(&self) -> Vec<OutgoingLine> {
         #[derive(Serialize)]
-        struct Updated<'a> {
+        struct ResourceUpdatedParams<'a> {
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
             meta: Option<SubscriptionMeta<'a>>,
             uri: &'a str,
@@ -306,7 +306,7 @@ impl Subscriptions {
                 let meta = subscription.open.as_ref().map(|it| SubscriptionMeta::of(&it.id));
                 let line = notification_line(
                     "notifications/resources/updated",
-                    &Updated { meta, uri: &uri },
+                    &ResourceUpdatedParams { meta, uri: &uri },
                 );
                 lines.push(line.into());
             }
@@ -340,7 +340,7 @@ impl Subscriptions {
             is_new = true;
         }
         if is_new {
-            server.handler.note(Event::Listened);
+            server.handler.note(ClientEvent::Listened);
             // The thread that looks for changes may be waiting for a subscriber.
             server.hub.wake();
         }

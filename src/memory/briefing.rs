@@ -16,7 +16,7 @@ use crate::model::heat::BIRTH_TEMPERATURE;
 use crate::model::kinds::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
-use crate::store::reader::{ArchivedNodes, NodeHead, Reader, SnapshotRange, UsedNode};
+use crate::store::reader::{ArchivedNodes, NodeSummary, Reader, SnapshotRange, UsedNode};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
 use crate::text::tokens;
@@ -69,7 +69,7 @@ pub(crate) struct Briefing {
 pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefing, StoreError> {
     reader.at_one_state(|reader| {
         let head = reader.change_counters()?.head;
-        let mut page = Page { text: String::new(), left: request.budget };
+        let mut page = BriefingBuilder { text: String::new(), left: request.budget };
         page.line(ADVICE);
         let share = |percent: u32| request.budget / 100 * percent;
         page.section("Core memories:", share(30), core(reader)?);
@@ -97,13 +97,13 @@ pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefin
 }
 
 /// A text that is filled line by line.
-struct Page {
+struct BriefingBuilder {
     text: String,
     /// Tokens left.
     left: u32,
 }
 
-impl Page {
+impl BriefingBuilder {
     /// Adds a line if it fits.
     fn line(&mut self, line: &str) -> bool {
         let cost = tokens::count(line).saturating_add(1);
@@ -119,7 +119,7 @@ impl Page {
     /// Adds a heading and the lines that fit into `max` tokens; nothing where no line does.
     fn section(&mut self, title: &str, max: u32, lines: Vec<String>) {
         let outer = self.left;
-        let mut part = Page { text: String::new(), left: outer.min(max) };
+        let mut part = BriefingBuilder { text: String::new(), left: outer.min(max) };
         let whole = part.left;
         if !part.line(title) {
             return;
@@ -157,11 +157,11 @@ fn typed(reader: &Reader, of_type: NodeType) -> Result<Vec<(String, TypedMemory)
 
 fn sessions(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let newest = reader.newest_below(LOG_ROOT, 8 * SESSIONS_MAX)?;
-    let notes: Vec<&NodeHead> =
+    let notes: Vec<&NodeSummary> =
         newest.iter().filter(|it| is_session_note(&it.label)).take(SESSIONS_MAX).collect();
     let keys: Vec<NodeKey> = notes.iter().map(|it| it.key).collect();
     let contents = reader.contents(&keys)?;
-    let line = |head: &&NodeHead| {
+    let line = |head: &&NodeSummary| {
         let content = contents.get(&head.key)?;
         let mut text = content.clone();
         while !tokens::fits(&text, SESSION_TOKENS_MAX) {
@@ -223,12 +223,13 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
     let mut heads = reader.heads(&keys)?;
     heads.sort_by_key(|it| keys.iter().position(|key| *key == it.key));
     // A list or a table has the heading above it.
-    let is_shown = |it: &&NodeHead| it.path.is_some() || it.node_type != NodeType::Heading.as_str();
+    let is_shown =
+        |it: &&NodeSummary| it.path.is_some() || it.node_type != NodeType::Heading.as_str();
     Ok(heads.iter().filter(is_shown).take(HEADINGS_MAX).map(entry).collect())
 }
 
 /// Formats a node as a line: label, id and file.
-fn entry(head: &NodeHead) -> String {
+fn entry(head: &NodeSummary) -> String {
     let label = text::fold_and_truncate(&to_one_line(&head.label), LINE_CHARS_MAX);
     let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_one_line(it)));
     format!("- {label} (id={}{path})", head.id)

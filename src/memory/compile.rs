@@ -5,20 +5,20 @@
 //! neither read nor locked.
 
 mod apply;
-mod marked;
+mod export_marks;
+mod file_groups;
+mod file_work;
 mod overlay;
-mod parts;
+mod partition;
 mod plan;
 mod planner;
-mod rescan;
-mod scrub;
+mod redaction;
+mod rescan_state;
 mod slices;
 mod source;
-mod survey;
-mod work;
 pub(crate) mod write_back;
 
-pub(crate) use scrub::parse_text_redacted;
+pub(crate) use redaction::parse_text_redacted;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,15 +28,15 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::ingest::parse::Syntax;
-use crate::ingest::scan::{self, Listing, PassedOver};
+use crate::ingest::scan::{self, PassedOver, PassedOverDetail};
 use crate::model::clock::{Millis, Stopwatch};
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
-use crate::settings::workspace::{Workspace, WorkspaceError};
+use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
 use plan::CompilePlan;
-pub(crate) use rescan::RescanState;
+pub(crate) use rescan_state::RescanState;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -53,11 +53,11 @@ pub(crate) struct CompileRequest<'a> {
     /// The greatest number of parsing threads.
     pub(crate) n_threads: usize,
     /// Loads the settings of a root, once the root of the path is known.
-    pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
+    pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<RootSettings>, RootSettingsError>,
     /// The nodes that get initial temperatures.
     pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Whether the report names what was passed over, or only counts it.
-    pub(crate) listing: Listing,
+    pub(crate) listing: PassedOverDetail,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
     /// Bytes of source that are written in one transaction and one snapshot at the most.
@@ -193,8 +193,8 @@ impl From<scan::SkippedPath> for FileWarning {
     }
 }
 
-impl From<WorkspaceError> for CompileError {
-    fn from(error: WorkspaceError) -> CompileError {
+impl From<RootSettingsError> for CompileError {
+    fn from(error: RootSettingsError) -> CompileError {
         CompileError::Settings { what: error.to_string() }
     }
 }

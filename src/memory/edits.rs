@@ -3,16 +3,16 @@
 //!
 //! Input is redacted before anything is derived from it, as files are.
 
-mod in_file;
-mod repeated;
-mod written;
+mod file_write_back;
+mod repeated_writes;
+mod write_report;
 
 use std::borrow::Cow;
 
-use in_file::InFile;
-use repeated::already;
+use file_write_back::WriteBackAttempt;
+use repeated_writes::already;
 use serde_json::{Value, json};
-use written::WrittenNode;
+use write_report::WrittenNode;
 
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
@@ -23,7 +23,7 @@ use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::query::{self, WordsOfText};
 use crate::store::{
-    Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    Batch, CommitReport, LANG, NodeAttribute, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -347,7 +347,7 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
 /// else the text as authored.
 fn replace(
     batch: &mut Batch<'_>,
-    in_file: &mut InFile,
+    in_file: &mut WriteBackAttempt,
     old: &NodeRecord,
     payload: &WritePayload,
 ) -> Result<Vec<WrittenNode>, Error> {
@@ -364,7 +364,7 @@ fn replace(
             content: &first.content,
             format: first.format,
             token_count: first.token_count,
-            attributes: old.attributes.with(LANG, first.lang.clone().map(Attribute::Text)),
+            attributes: old.attributes.with(LANG, first.lang.clone().map(NodeAttribute::Text)),
             ..old.data()
         },
         false if old.node_type == NodeType::Heading && payload.text.contains('\n') => {
@@ -389,7 +389,7 @@ fn replace(
 /// Appends the tree to a node's children, or as roots without a file, unless it is there already.
 fn append(
     batch: &mut Batch<'_>,
-    in_file: &mut InFile,
+    in_file: &mut WriteBackAttempt,
     anchor: Option<&NodeRecord>,
     payload: &WritePayload,
 ) -> Result<Vec<WrittenNode>, Error> {

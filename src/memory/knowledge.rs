@@ -4,28 +4,31 @@
 //! types are fields of the node that they begin at, so that undoing a change undoes its edges.
 
 mod apply;
-mod changeset;
+mod arguments;
+mod changeset_context;
+mod changeset_lines;
 pub(crate) mod consolidate;
 mod documents;
 mod entities;
-mod exported;
 mod facts;
-mod given;
-mod imported;
 mod ingest;
-mod lines;
 mod nodes;
 mod operations;
 mod recall;
 mod remember;
+pub(crate) mod remind_compat;
+mod remind_export;
+mod remind_import;
 mod request;
 mod review;
-pub(crate) mod taught;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use apply::ApplyRequest;
+#[cfg(any(test, fuzzing))]
+pub(crate) use changeset_lines::print_changeset;
+pub(crate) use changeset_lines::{NumberedOperation, parse_changeset};
 pub(crate) use documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
     concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
@@ -33,12 +36,9 @@ pub(crate) use documents::{
     episode_record, episode_records, episodes_document, episodes_of_entity, events_document,
     graph_record, query_record, stats_document, topics_document,
 };
-pub(crate) use exported::{ExportCounts, export_remind};
-pub(crate) use imported::KnowledgeImport;
 pub(crate) use ingest::{IngestRequest, hand_in};
-#[cfg(any(test, fuzzing))]
-pub(crate) use lines::print_changeset;
-pub(crate) use lines::{NumberedOperation, parse_changeset};
 pub(crate) use recall::{RecallRequest, recall};
+pub(crate) use remind_export::{ExportCounts, export_remind};
+pub(crate) use remind_import::KnowledgeImportReport;
 pub(crate) use request::RememberRequest;
 pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

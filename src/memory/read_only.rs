@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::maintenance::doctor;
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::{HeatThresholds, WatchedRates};
+use crate::model::heat::{HeatThresholds, ReadOnlyRates};
 use crate::store::reader::Reader;
 use crate::store::{ReaderPool, StoreError};
 
@@ -45,10 +45,10 @@ use crate::store::{ReaderPool, StoreError};
 pub struct ReadOnlyMemory {
     readers: Arc<ReaderPool>,
     clock: Clock,
-    rates: WatchedRates,
+    rates: ReadOnlyRates,
     process: Arc<dyn ProcessFacts>,
     /// Whether nobody waits for what is read any more.
-    is_over: doctor::IsOver,
+    is_over: doctor::IsCancelledFn,
 }
 
 /// A fact that the process knows and the database does not.
@@ -74,7 +74,7 @@ pub(crate) enum ProcessFact<'a> {
 
 /// Names that the process can list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RuntimeListing {
+pub(crate) enum ProcessListing {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -91,7 +91,7 @@ pub(crate) trait ProcessFacts: Send + Sync {
     fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: RuntimeListing) -> Vec<String>;
+    fn names(&self, of: ProcessListing) -> Vec<String>;
 
     /// Returns whether the process only looks at a memory that others may serve.
     fn is_observer(&self) -> bool {
@@ -122,7 +122,7 @@ impl ProcessFacts for NoProcess {
         })
     }
 
-    fn names(&self, _: RuntimeListing) -> Vec<String> {
+    fn names(&self, _: ProcessListing) -> Vec<String> {
         Vec::new()
     }
 }
@@ -131,7 +131,7 @@ impl ReadOnlyMemory {
     pub(super) fn new(
         readers: Arc<ReaderPool>,
         clock: Clock,
-        rates: WatchedRates,
+        rates: ReadOnlyRates,
         process: Arc<dyn ProcessFacts>,
     ) -> ReadOnlyMemory {
         ReadOnlyMemory { readers, clock, rates, process, is_over: Arc::new(|| false) }
@@ -145,7 +145,7 @@ impl ReadOnlyMemory {
     pub(crate) fn open(
         path: &Path,
         clock: Clock,
-        rates: WatchedRates,
+        rates: ReadOnlyRates,
         process: Arc<dyn ProcessFacts>,
     ) -> Result<ReadOnlyMemory, StoreError> {
         Ok(ReadOnlyMemory::new(Arc::new(ReaderPool::open(path)?), clock, rates, process))

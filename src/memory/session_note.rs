@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use super::Error;
 use super::knowledge::hand_in;
-use crate::ingest::conversation::{Conversation, Digest, SecretScrubber};
+use crate::ingest::conversation::{Conversation, DigestHeading, TranscriptRedactor};
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kinds::knowledge::LOG_ROOT;
 use crate::model::tree::{Format, NodeType};
-use crate::settings::workspace::{LiveWorkspace, Workspace, WorkspaceOptions};
-use crate::store::{Attributes, Batch, NodeData, NodeRecord, StoreError, Writer};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
+use crate::store::{Batch, NodeAttributes, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -42,7 +42,7 @@ pub(crate) struct SessionCapture<'a> {
     /// The id of the session's note, if it has one.
     pub(crate) note_id: Option<&'a str>,
     /// The operator's options for the roots.
-    pub(crate) options: &'a WorkspaceOptions,
+    pub(crate) options: &'a OperatorOptions,
     /// Longest wait for other connections.
     pub(crate) wait: Duration,
     pub(crate) now: Millis,
@@ -70,20 +70,20 @@ impl SessionCapture<'_> {
     pub(crate) fn keep(&self, db: &Path) -> Result<Option<SessionNote>, Error> {
         // A memory of an older schema is left to commands that may take their time.
         let writer = Writer::open_hastily(db, self.wait)?;
-        let workspaces: Vec<Workspace> = writer
+        let workspaces: Vec<RootSettings> = writer
             .roots()?
             .iter()
             .take(ROOTS_MAX)
-            .filter_map(|it| Workspace::load(Path::new(&it.path), self.options.clone()).ok())
+            .filter_map(|it| RootSettings::load(Path::new(&it.path), self.options.clone()).ok())
             .collect();
         let builtin = Redactor::builtin();
-        let of_user = LiveWorkspace::without_folder(self.options.clone()).unwrap_or_default();
+        let of_user = LiveRootSettings::without_folder(self.options.clone()).unwrap_or_default();
         let of_roots = workspaces.iter().map(|it| &it.redactor);
         let always = [&builtin, &of_user.current().redactor];
-        let mut scrubber = SecretScrubber::new(always.into_iter().chain(of_roots).collect());
+        let mut scrubber = TranscriptRedactor::new(always.into_iter().chain(of_roots).collect());
         let day = &self.now.rfc3339()[..10];
         let head = format!("{} {} of {day}", self.client, self.mark());
-        let digest = Digest { head: &head, folder: self.folder };
+        let digest = DigestHeading { head: &head, folder: self.folder };
         let Some((content, first)) = digest.of(self.conversation, &mut scrubber) else {
             return Ok(None);
         };
@@ -154,6 +154,6 @@ fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
         label,
         content,
         token_count: tokens::count(content),
-        attributes: Attributes::default(),
+        attributes: NodeAttributes::default(),
     }
 }

@@ -7,17 +7,17 @@
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
 mod archiving;
-mod changes;
 mod collections;
 mod custom_views;
 mod error;
 mod export;
+mod field_changes;
 mod import;
 mod jsonl;
 mod query;
 mod request;
 mod stats;
-mod view;
+mod typed_memory;
 mod view_edits;
 
 use serde_json::{Map, Value, json};
@@ -27,10 +27,10 @@ pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use export::{ExportedFile, MemoryExport};
-pub(crate) use import::MemoryImport;
+pub(crate) use import::MemoryImportReport;
 #[cfg(any(test, fuzzing))]
 pub(crate) use jsonl::NumberedLine;
-pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, MemoryFile, read_lines};
+pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, LineDefaults, read_lines};
 pub(crate) use query::{MemoryPage, list_memories};
 #[allow(unused_imports, reason = "tools and resources are built on it")]
 pub(crate) use request::{
@@ -38,8 +38,8 @@ pub(crate) use request::{
     SortKey, SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
 };
 pub(crate) use stats::MemoryStats;
-pub(crate) use view::TypedMemory;
-pub(crate) use view_edits::ViewChange;
+pub(crate) use typed_memory::TypedMemory;
+pub(crate) use view_edits::DefineViewOutcome;
 
 use super::Memory;
 use super::edits::forget_all;
@@ -51,7 +51,7 @@ use crate::model::tree::{Format, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
-    Attribute, Attributes, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
+    Batch, FIELDS, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord, StoreError,
 };
 use crate::text;
 use crate::text::tokens;
@@ -61,7 +61,7 @@ const SUGGESTIONS_MAX: usize = 5;
 
 /// Holds what storing did.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StoredMemory {
+pub(crate) struct StoreOutcome {
     /// Whether the memory is new.
     pub(crate) created: bool,
     pub(crate) memory: TypedMemory,
@@ -70,7 +70,7 @@ pub(crate) struct StoredMemory {
 
 /// Holds what an update did.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct UpdatedMemory {
+pub(crate) struct UpdateOutcome {
     pub(crate) memory: TypedMemory,
     /// Names of fields that differ now.
     pub(crate) updated_fields: Vec<&'static str>,
@@ -79,27 +79,27 @@ pub(crate) struct UpdatedMemory {
 
 /// Holds what deleting did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DeletedMemory {
+pub(crate) struct DeleteOutcome {
     pub(crate) id: String,
     pub(crate) fate: DeleteMode,
     pub(crate) snapshot: Option<i64>,
 }
 
-impl StoredMemory {
+impl StoreOutcome {
     /// Returns the answer of `store_memory`.
     pub(crate) fn to_json(&self) -> Value {
         json!({"id": self.memory.id, "created": self.created, "memory": self.memory.to_json()})
     }
 }
 
-impl UpdatedMemory {
+impl UpdateOutcome {
     /// Returns the answer of `update_memory`.
     pub(crate) fn to_json(&self) -> Value {
         json!({"memory": self.memory.to_json(), "updated_fields": self.updated_fields})
     }
 }
 
-impl DeletedMemory {
+impl DeleteOutcome {
     /// Returns the answer of `delete_memory`.
     pub(crate) fn to_json(&self) -> Value {
         let action = match self.fate {
@@ -126,13 +126,13 @@ impl MemoryPage {
 
 impl Memory {
     /// Stores a memory, unless an equal one is there that is not archived; with an id, updates it.
-    pub(crate) fn store_memory(&self, request: StoreRequest) -> Result<StoredMemory, MemoryError> {
+    pub(crate) fn store_memory(&self, request: StoreRequest) -> Result<StoreOutcome, MemoryError> {
         let StoreRequest { id, memory_type, content, changes } = request;
         if let Some(id) = id {
             let change = UpdateRequest { id, content: Some(content), changes };
-            let UpdatedMemory { memory, snapshot, .. } =
+            let UpdateOutcome { memory, snapshot, .. } =
                 self.change_memory(change, Some(memory_type))?;
-            return Ok(StoredMemory { created: false, memory, snapshot });
+            return Ok(StoreOutcome { created: false, memory, snapshot });
         }
         let memory = self.scrubbed_memory(memory_type, &content, changes);
         let stored = self.writer.write("", "", self.clock.now(), |batch| {
@@ -143,7 +143,7 @@ impl Memory {
             Ok((memory, created))
         });
         let ((memory, created), commit) = stored.map_err(|it| self.with_suggestions(it))?;
-        Ok(StoredMemory { created, memory, snapshot: commit.snapshot })
+        Ok(StoreOutcome { created, memory, snapshot: commit.snapshot })
     }
 
     /// Returns a memory to be stored, without secrets, its tokens counted.
@@ -180,8 +180,8 @@ impl Memory {
         for key in ["created_at", "updated_at"] {
             fields.insert(key.to_owned(), now.0.into());
         }
-        changes::apply(changes, memory_type, &mut fields, now);
-        let node = Draft { memory_type, content, token_count, fields };
+        field_changes::apply(changes, memory_type, &mut fields, now);
+        let node = MemoryInsert { memory_type, content, token_count, fields };
         let (memory, _, id) = insert(batch, &node, now)?;
         Ok((memory, id, true))
     }
@@ -198,7 +198,7 @@ impl Memory {
     pub(crate) fn update_memory(
         &self,
         request: UpdateRequest,
-    ) -> Result<UpdatedMemory, MemoryError> {
+    ) -> Result<UpdateOutcome, MemoryError> {
         self.change_memory(request, None)
     }
 
@@ -206,7 +206,7 @@ impl Memory {
     pub(crate) fn delete_memory(
         &self,
         request: &DeleteRequest,
-    ) -> Result<DeletedMemory, MemoryError> {
+    ) -> Result<DeleteOutcome, MemoryError> {
         let DeleteRequest { id, fate } = request;
         let now = self.clock.now();
         let ((), commit) = self.writer.write("", "", now, |batch| {
@@ -223,7 +223,7 @@ impl Memory {
                 }
             }
         })?;
-        Ok(DeletedMemory { id: id.clone(), fate: *fate, snapshot: commit.snapshot })
+        Ok(DeleteOutcome { id: id.clone(), fate: *fate, snapshot: commit.snapshot })
     }
 
     /// Returns the facts about all memories.
@@ -242,7 +242,7 @@ impl Memory {
         &self,
         request: UpdateRequest,
         memory_type: Option<NodeType>,
-    ) -> Result<UpdatedMemory, MemoryError> {
+    ) -> Result<UpdateOutcome, MemoryError> {
         let UpdateRequest { id, content, changes } = request;
         let redactor = &self.workspace().redactor;
         let content = content.map(|it| redactor.scrub(&it).text.into_owned());
@@ -271,7 +271,7 @@ impl Memory {
         let ((memory, updated_fields, key), commit) =
             changed.map_err(|it| self.with_suggestions(it))?;
         self.count_accesses(vec![key]);
-        Ok(UpdatedMemory { memory, updated_fields, snapshot: commit.snapshot })
+        Ok(UpdateOutcome { memory, updated_fields, snapshot: commit.snapshot })
     }
 
     fn check_limit(&self, batch: &Batch<'_>, of_type: NodeType) -> Result<(), MemoryError> {
@@ -313,7 +313,7 @@ pub(in crate::memory) struct NewMemory {
 }
 
 /// A memory to be added.
-struct Draft<'a> {
+struct MemoryInsert<'a> {
     memory_type: NodeType,
     content: &'a str,
     token_count: u32,
@@ -323,7 +323,7 @@ struct Draft<'a> {
 /// Adds a memory to the bucket of the month in which it was made.
 fn insert(
     batch: &mut Batch<'_>,
-    new: &Draft<'_>,
+    new: &MemoryInsert<'_>,
     made: Millis,
 ) -> Result<(TypedMemory, NodeKey, NodeId), MemoryError> {
     let fields = canonical(new.fields.clone())?;
@@ -335,7 +335,8 @@ fn insert(
         label: &label,
         content: new.content,
         token_count: new.token_count,
-        attributes: Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_string()))),
+        attributes: NodeAttributes::default()
+            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
     };
     let bucket = Kind::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
     let month = made.month();
@@ -372,10 +373,10 @@ pub(in crate::memory) fn rewrite(
 ) -> Result<(TypedMemory, Vec<&'static str>), MemoryError> {
     let before = fields_of(node)?;
     let mut fields = before.object().clone();
-    changes::apply(changes, node.node_type, &mut fields, now);
+    field_changes::apply(changes, node.node_type, &mut fields, now);
     let after = canonical(fields)?;
     let content = content.unwrap_or(&node.content);
-    let updated = changes::differing(&before, &after, content != node.content);
+    let updated = field_changes::differing(&before, &after, content != node.content);
     if updated.is_empty() {
         return Ok((memory_of(batch, node)?, updated));
     }
@@ -385,7 +386,7 @@ pub(in crate::memory) fn rewrite(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(Attribute::Text(fields.to_string())));
+    let attributes = node.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     batch.set_agent_text(node, &data)?;
     let access = batch.access_counts_of(node.key)?;

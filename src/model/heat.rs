@@ -14,12 +14,12 @@
 //! Every function is total: for any input, a temperature lies within [0, 1] and a score is finite.
 
 mod live_rates;
-mod pace;
 #[cfg(test)]
 mod tests;
+mod tick_schedule;
 
-pub(crate) use live_rates::{LiveRates, WatchedRates};
-pub(crate) use pace::{AttendedTime, TickPace};
+pub(crate) use live_rates::{LiveRates, ReadOnlyRates};
+pub(crate) use tick_schedule::{AttendedTime, TickSchedule};
 
 /// Temperature of a new node.
 pub(crate) const BIRTH_TEMPERATURE: f64 = 0.5;

@@ -129,7 +129,7 @@ impl fmt::Display for ContentHash {
 /// A node on one side of an alignment, with the index of its parent on that side. Sides are in
 /// document order, parents before children.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownNode<'a> {
+pub(crate) struct AlignmentNode<'a> {
     /// Index of the parent on the same side.
     pub parent: Option<usize>,
     /// The node's type; nodes of different types never match.
@@ -148,11 +148,11 @@ pub(crate) struct KnownNode<'a> {
 /// resemblance to its present text does not matter. The caller looks up only texts that no old node
 /// has now.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FormerText {
+pub(crate) struct FormerTextIndex {
     nodes_by_text: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
-impl FormerText {
+impl FormerTextIndex {
     /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
     /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {

@@ -19,14 +19,14 @@ pub(crate) struct Kind {
     pub(crate) node_type: NodeType,
     /// The headings above its nodes, outermost first; they belong to no file.
     pub(crate) bucket: &'static [&'static str],
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [FieldKey],
     /// Characters of its text, at most.
     pub(crate) content_chars_max: usize,
 }
 
 /// A key of the fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
+pub(crate) struct FieldKey {
     pub(crate) name: &'static str,
     pub(crate) value_type: ValueType,
 }
@@ -47,7 +47,7 @@ pub(crate) enum ValueType {
     /// `true`; `false` is left out.
     Flag,
     /// An object of these keys.
-    Object(&'static [Key]),
+    Object(&'static [FieldKey]),
     /// A number between 0 and 1.
     Share,
     /// A whole number.
@@ -73,27 +73,27 @@ pub(crate) const STATUSES: &[&str] = &["completed", "in-progress", "blocked"];
 pub(crate) const CONTENT_CHARS_MAX: usize = 5_000;
 
 /// The keys of `task_metadata`, in the order in which clients see them.
-pub(crate) const TASK_METADATA: &[Key] = &[
-    Key { name: "status", value_type: ValueType::Choice(STATUSES) },
-    Key { name: "completed_at", value_type: ValueType::Time },
-    Key { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
-    Key { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
+pub(crate) const TASK_METADATA: &[FieldKey] = &[
+    FieldKey { name: "status", value_type: ValueType::Choice(STATUSES) },
+    FieldKey { name: "completed_at", value_type: ValueType::Time },
+    FieldKey { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
+    FieldKey { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
 ];
 
 /// The keys of a task.
-const TASK: &[Key] = &[
-    Key { name: "uuid", value_type: ValueType::Uuid },
-    Key { name: "category", value_type: ValueType::Text { chars_max: 50 } },
-    Key { name: "created_at", value_type: ValueType::Time },
-    Key { name: "updated_at", value_type: ValueType::Time },
-    Key { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
-    Key { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
-    Key { name: "archived", value_type: ValueType::Flag },
-    Key { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
+const TASK: &[FieldKey] = &[
+    FieldKey { name: "uuid", value_type: ValueType::Uuid },
+    FieldKey { name: "category", value_type: ValueType::Text { chars_max: 50 } },
+    FieldKey { name: "created_at", value_type: ValueType::Time },
+    FieldKey { name: "updated_at", value_type: ValueType::Time },
+    FieldKey { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
+    FieldKey { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
+    FieldKey { name: "archived", value_type: ValueType::Flag },
+    FieldKey { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
 ];
 
 /// The keys of every other memory: those of a task without `task_metadata`.
-const MEMORY: &[Key] = TASK.split_at(TASK.len() - 1).0;
+const MEMORY: &[FieldKey] = TASK.split_at(TASK.len() - 1).0;
 
 /// Every kind.
 pub(crate) const NODE_KINDS: &[Kind] = &[
@@ -112,7 +112,7 @@ pub(crate) const NODE_KINDS: &[Kind] = &[
 const fn memory(
     node_type: NodeType,
     bucket: &'static [&'static str],
-    keys: &'static [Key],
+    keys: &'static [FieldKey],
 ) -> Kind {
     Kind { node_type, bucket, keys, content_chars_max: CONTENT_CHARS_MAX }
 }
@@ -147,7 +147,7 @@ impl Kind {
 }
 
 fn check_members(
-    keys: &[Key],
+    keys: &[FieldKey],
     members: &Map<String, Value>,
     within: &str,
 ) -> Result<(), InvalidField> {

@@ -56,7 +56,7 @@ impl ByteVector {
 
 /// The meaning of a question: a vector, and the model that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Meaning {
+pub(crate) struct QueryVector {
     /// As stored beside vectors.
     pub(crate) model: i64,
     pub(crate) vector: ByteVector,

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::command::{Deadline, not_started};
 use super::process_group::ProcessGroup;
-use super::{Pause, ProviderError, ScrubbedText, pipes};
+use super::{CancellableWait, ProviderError, RedactedText, pipes};
 use crate::text;
 
 /// Bytes of the answer to one text, at most.
@@ -50,9 +50,9 @@ impl LineProcess {
     /// Sends texts, a line each, and returns as many lines.
     pub(super) fn ask(
         &self,
-        texts: &[ScrubbedText],
+        texts: &[RedactedText],
         timeout: Duration,
-        pause: Pause<'_>,
+        pause: CancellableWait<'_>,
     ) -> Result<Vec<Vec<u8>>, ProviderError> {
         let deadline = Deadline::new(timeout, pause);
         let lines = texts.iter().map(|it| text::fold_whitespace(it.as_str()) + "\n").collect();

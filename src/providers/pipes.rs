@@ -14,14 +14,14 @@ const TAIL_BYTES_MAX: usize = 2_048;
 const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// The other end of a pipe, and its thread.
-type PipeEnd<C> = io::Result<(C, JoinHandle<()>)>;
+type PipeThread<C> = io::Result<(C, JoinHandle<()>)>;
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("provider".to_owned()).spawn(work)
 }
 
 /// Writes texts to a program until the sender is dropped.
-pub(super) fn writer(mut input: ChildStdin) -> PipeEnd<Sender<String>> {
+pub(super) fn writer(mut input: ChildStdin) -> PipeThread<Sender<String>> {
     let (sender, texts) = unbounded::<String>();
     let thread = spawn(move || {
         for text in texts {
@@ -35,7 +35,10 @@ pub(super) fn writer(mut input: ChildStdin) -> PipeEnd<Sender<String>> {
 }
 
 /// Reads all that a program answers, up to one byte more than it may.
-pub(super) fn whole(output: ChildStdout, bytes_max: u64) -> PipeEnd<Receiver<io::Result<Vec<u8>>>> {
+pub(super) fn whole(
+    output: ChildStdout,
+    bytes_max: u64,
+) -> PipeThread<Receiver<io::Result<Vec<u8>>>> {
     let (sender, answer) = unbounded();
     let thread = spawn(move || {
         let mut bytes = Vec::new();
@@ -46,7 +49,7 @@ pub(super) fn whole(output: ChildStdout, bytes_max: u64) -> PipeEnd<Receiver<io:
 }
 
 /// Reads the lines that a program answers, each up to one byte more than it may have.
-pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> PipeEnd<Receiver<Vec<u8>>> {
+pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> PipeThread<Receiver<Vec<u8>>> {
     let (sender, answer) = unbounded();
     let thread = spawn(move || {
         let mut output = BufReader::new(output);
@@ -63,7 +66,7 @@ pub(super) fn lines(output: ChildStdout, bytes_max: u64) -> PipeEnd<Receiver<Vec
 }
 
 /// Reads what a program complains to its end, and keeps the last of it.
-pub(super) fn complaint(mut errors: ChildStderr) -> PipeEnd<Receiver<String>> {
+pub(super) fn complaint(mut errors: ChildStderr) -> PipeThread<Receiver<String>> {
     let (sender, said) = unbounded();
     let thread = spawn(move || {
         let (mut tail, mut buffer) = (Vec::new(), [0; 1024]);

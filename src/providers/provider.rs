@@ -11,8 +11,10 @@ use super::line_process::LineProcess;
 use super::process_group::ProcessGroup;
 use super::requests::{self, HttpRequest};
 use super::retries::with_retries;
-use super::{ModelPrompt, Pause, ProviderError, ProviderJob, ProviderParts, ScrubbedText, answers};
-use crate::settings::config::{ProviderKind, SourceSettings};
+use super::{
+    CancellableWait, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText, answers,
+};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// Texts of one request for vectors.
 const TEXTS_MAX: usize = 64;
@@ -20,16 +22,16 @@ const TEXTS_MAX: usize = 64;
 /// A provider that a user named.
 pub(crate) struct Provider {
     job: ProviderJob,
-    settings: SourceSettings,
+    settings: ProviderSpec,
     /// Its name in messages.
     name: String,
     /// Its model, by which vectors are told apart.
     model: String,
-    way: Result<Way, ProviderError>,
+    way: Result<ProviderTransport, ProviderError>,
 }
 
 /// The way to ask it.
-enum Way {
+enum ProviderTransport {
     Program,
     /// A program that is kept, once it runs.
     Lines(Mutex<Option<LineProcess>>),
@@ -39,19 +41,22 @@ enum Way {
 impl Provider {
     /// Returns a provider. One that is set up wrongly is one, too: each request says why.
     #[expect(clippy::unnecessary_wraps, reason = "a build without providers refuses")]
-    pub(crate) fn new(parts: ProviderParts) -> Result<Provider, ProviderError> {
-        let ProviderParts { job, settings, key, certificates } = parts;
+    pub(crate) fn new(parts: ProviderConfig) -> Result<Provider, ProviderError> {
+        let ProviderConfig { job, settings, key, certificates } = parts;
         let kind = settings.kind;
         let usual = requests::usual_url(kind);
         let url = settings.url.clone().unwrap_or_else(|| usual.to_owned());
         let unusable = ProviderError::Unusable;
         let way = match (kind, job) {
-            (ProviderKind::Command, ProviderJob::Embeddings) => Ok(Way::Lines(Mutex::default())),
-            (ProviderKind::Command, _) => Ok(Way::Program),
+            (ProviderKind::Command, ProviderJob::Embeddings) => {
+                Ok(ProviderTransport::Lines(Mutex::default()))
+            }
+            (ProviderKind::Command, _) => Ok(ProviderTransport::Program),
             _ => key.map_err(unusable).and_then(|key| {
                 let certificates = certificates.map_err(unusable)?;
                 let limits = (settings.timeout, settings.is_plain_allowed);
-                HttpClient::new(&url, key, certificates.as_deref(), limits).map(Way::Service)
+                HttpClient::new(&url, key, certificates.as_deref(), limits)
+                    .map(ProviderTransport::Service)
             }),
         };
         let (name, model) = match kind {
@@ -82,10 +87,10 @@ impl Provider {
     pub(crate) fn complete(
         &self,
         prompt: &ModelPrompt,
-        pause: Pause<'_>,
+        pause: CancellableWait<'_>,
     ) -> Result<String, ProviderError> {
         with_retries(self.settings.retries, pause, || match self.way()? {
-            Way::Service(client) => {
+            ProviderTransport::Service(client) => {
                 let answer = self.json_of(client, &requests::completion(&self.settings, prompt))?;
                 answers::completion(self.settings.kind, &answer)
             }
@@ -96,8 +101,8 @@ impl Provider {
     /// Returns the vectors of texts, in their order.
     pub(crate) fn embed(
         &self,
-        texts: &[ScrubbedText],
-        pause: Pause<'_>,
+        texts: &[RedactedText],
+        pause: CancellableWait<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
         let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
         for some in texts.chunks(TEXTS_MAX) {
@@ -113,17 +118,19 @@ impl Provider {
 
     fn embed_once(
         &self,
-        texts: &[ScrubbedText],
-        pause: Pause<'_>,
+        texts: &[RedactedText],
+        pause: CancellableWait<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
         let process = match self.way()? {
-            Way::Service(client) => {
+            ProviderTransport::Service(client) => {
                 let request = requests::embeddings(&self.settings, texts);
                 let answer = self.json_of(client, &request)?;
                 return answers::embeddings(self.settings.kind, &answer, texts.len());
             }
-            Way::Program => return Err(ProviderError::Unusable("it makes no vectors".to_owned())),
-            Way::Lines(process) => process,
+            ProviderTransport::Program => {
+                return Err(ProviderError::Unusable("it makes no vectors".to_owned()));
+            }
+            ProviderTransport::Lines(process) => process,
         };
         // One text after the other: a program answers in the order of its lines.
         let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,17 +149,17 @@ impl Provider {
     /// Returns the scores of texts by a question; more is better.
     pub(crate) fn rerank(
         &self,
-        query: &ScrubbedText,
-        texts: &[ScrubbedText],
-        pause: Pause<'_>,
+        query: &RedactedText,
+        texts: &[RedactedText],
+        pause: CancellableWait<'_>,
     ) -> Result<Vec<f64>, ProviderError> {
         with_retries(self.settings.retries, pause, || match self.way()? {
-            Way::Service(client) => {
+            ProviderTransport::Service(client) => {
                 let request = requests::reranking(&self.settings, query, texts);
                 answers::reranking(&self.json_of(client, &request)?, texts.len())
             }
             _ => {
-                let texts: Vec<&str> = texts.iter().map(ScrubbedText::as_str).collect();
+                let texts: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
                 let question = json!({"query": query.as_str(), "texts": texts});
                 let answer = answers::parse_json(&self.run(&question.to_string(), pause)?)?;
                 let scores: Option<Vec<f64>> =
@@ -168,28 +175,30 @@ impl Provider {
     /// Asks once whether it is there and would answer; a model is not made to write.
     pub(crate) fn reach(&self) -> Result<String, ProviderError> {
         match (self.way()?, self.job) {
-            (Way::Service(client), ProviderJob::Completion) => {
+            (ProviderTransport::Service(client), ProviderJob::Completion) => {
                 self.json_of(client, &requests::models(&self.settings))?;
                 Ok("reachable".to_owned())
             }
-            (Way::Service(_), ProviderJob::Reranking) => {
-                let text = || ScrubbedText::of(&crate::ingest::redact::Redactor::builtin(), "a");
+            (ProviderTransport::Service(_), ProviderJob::Reranking) => {
+                let text = || RedactedText::of(&crate::ingest::redact::Redactor::builtin(), "a");
                 self.rerank(&text(), &[text()], &|_| true)?;
                 Ok("reachable".to_owned())
             }
             (_, ProviderJob::Embeddings) => {
-                let text = ScrubbedText::of(&crate::ingest::redact::Redactor::builtin(), "remindb");
+                let text = RedactedText::of(&crate::ingest::redact::Redactor::builtin(), "remindb");
                 let vectors = self.embed_once(&[text], &|_| false)?;
                 Ok(format!("reachable, {} numbers a vector", vectors.first().map_or(0, Vec::len)))
             }
             // It is started with nothing to answer, and ended at once.
-            (Way::Program | Way::Lines(_), _) => ProcessGroup::start(&self.settings.command)
-                .map(|_| "starts".to_owned())
-                .map_err(|error| command::not_started(&self.settings.command, &error)),
+            (ProviderTransport::Program | ProviderTransport::Lines(_), _) => {
+                ProcessGroup::start(&self.settings.command)
+                    .map(|_| "starts".to_owned())
+                    .map_err(|error| command::not_started(&self.settings.command, &error))
+            }
         }
     }
 
-    fn way(&self) -> Result<&Way, ProviderError> {
+    fn way(&self) -> Result<&ProviderTransport, ProviderError> {
         self.way.as_ref().map_err(Clone::clone)
     }
 
@@ -197,8 +206,8 @@ impl Provider {
         answers::parse_json(&client.send(request)?)
     }
 
-    fn run(&self, question: &str, pause: Pause<'_>) -> Result<Vec<u8>, ProviderError> {
-        let SourceSettings { command, timeout, .. } = &self.settings;
+    fn run(&self, question: &str, pause: CancellableWait<'_>) -> Result<Vec<u8>, ProviderError> {
+        let ProviderSpec { command, timeout, .. } = &self.settings;
         command::ask(command, question, *timeout, pause)
     }
 }

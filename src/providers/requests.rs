@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ModelPrompt, ProviderKey, ScrubbedText};
-use crate::settings::config::{ProviderKind, SourceSettings};
+use super::{ModelPrompt, ProviderKey, RedactedText};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// The version of Anthropic's interface.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -37,8 +37,8 @@ pub(super) fn usual_url(kind: ProviderKind) -> &'static str {
 }
 
 /// Returns the question to a model.
-pub(super) fn completion(settings: &SourceSettings, prompt: &ModelPrompt) -> HttpRequest {
-    let SourceSettings { model, max_tokens, .. } = settings;
+pub(super) fn completion(settings: &ProviderSpec, prompt: &ModelPrompt) -> HttpRequest {
+    let ProviderSpec { model, max_tokens, .. } = settings;
     let user = json!({"role": "user", "content": prompt.user.as_str()});
     let messages = json!([{"role": "system", "content": prompt.system}, user]);
     let (path, mut body) = match settings.kind {
@@ -77,8 +77,8 @@ pub(super) fn completion(settings: &SourceSettings, prompt: &ModelPrompt) -> Htt
 }
 
 /// Returns the request for the vectors of texts.
-pub(super) fn embeddings(settings: &SourceSettings, texts: &[ScrubbedText]) -> HttpRequest {
-    let input: Vec<&str> = texts.iter().map(ScrubbedText::as_str).collect();
+pub(super) fn embeddings(settings: &ProviderSpec, texts: &[RedactedText]) -> HttpRequest {
+    let input: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
     let mut body = json!({"model": settings.model, "input": input});
     let path = match settings.kind {
         ProviderKind::Ollama => "/api/embed".to_owned(),
@@ -93,11 +93,11 @@ pub(super) fn embeddings(settings: &SourceSettings, texts: &[ScrubbedText]) -> H
 
 /// Returns the request for the scores of texts.
 pub(super) fn reranking(
-    settings: &SourceSettings,
-    query: &ScrubbedText,
-    texts: &[ScrubbedText],
+    settings: &ProviderSpec,
+    query: &RedactedText,
+    texts: &[RedactedText],
 ) -> HttpRequest {
-    let documents: Vec<&str> = texts.iter().map(ScrubbedText::as_str).collect();
+    let documents: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
     let body = json!({
         "model": settings.model,
         "query": query.as_str(),
@@ -108,7 +108,7 @@ pub(super) fn reranking(
 }
 
 /// Returns a question that costs nothing, to see whether the service is there and takes the key.
-pub(super) fn models(settings: &SourceSettings) -> HttpRequest {
+pub(super) fn models(settings: &ProviderSpec) -> HttpRequest {
     let path = match settings.kind {
         ProviderKind::Anthropic => "/v1/models".to_owned(),
         ProviderKind::Azure => format!("/openai/models?api-version={}", azure_version(settings)),
@@ -137,11 +137,11 @@ impl HttpRequest {
     }
 }
 
-fn azure_version(settings: &SourceSettings) -> &str {
+fn azure_version(settings: &ProviderSpec) -> &str {
     settings.api_version.as_deref().unwrap_or(AZURE_VERSION)
 }
 
-fn azure_path(settings: &SourceSettings, what: &str) -> String {
+fn azure_path(settings: &ProviderSpec, what: &str) -> String {
     let version = azure_version(settings);
     format!("/openai/deployments/{}/{what}?api-version={version}", settings.model)
 }

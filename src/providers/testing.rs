@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Provider, ProviderJob, ProviderParts};
-use crate::settings::config::{ProviderKind, SourceSettings};
+use super::{Provider, ProviderConfig, ProviderJob};
+use crate::settings::config::{ProviderKind, ProviderSpec};
 
 /// Returns a program of a shell that completes.
 pub(crate) fn program(script: &str) -> Arc<Provider> {
@@ -13,7 +13,7 @@ pub(crate) fn program(script: &str) -> Arc<Provider> {
 
 /// Returns a program of a shell that does a job.
 pub(crate) fn program_for(job: ProviderJob, script: &str) -> Arc<Provider> {
-    let settings = SourceSettings {
+    let settings = ProviderSpec {
         kind: ProviderKind::Command,
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         url: None,
@@ -28,5 +28,5 @@ pub(crate) fn program_for(job: ProviderJob, script: &str) -> Arc<Provider> {
         is_plain_allowed: false,
     };
     let (key, certificates) = (Ok(None), Ok(None));
-    Arc::new(Provider::new(ProviderParts { job, settings, key, certificates }).unwrap())
+    Arc::new(Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap())
 }

@@ -12,12 +12,12 @@ use super::*;
 use crate::ingest::redact::Redactor;
 use crate::settings::config::ProviderKind;
 
-fn scrubbed(text: &str) -> ScrubbedText {
-    ScrubbedText::of(&Redactor::builtin(), text)
+fn scrubbed(text: &str) -> RedactedText {
+    RedactedText::of(&Redactor::builtin(), text)
 }
 
-fn settings(kind: ProviderKind) -> SourceSettings {
-    SourceSettings {
+fn settings(kind: ProviderKind) -> ProviderSpec {
+    ProviderSpec {
         kind,
         command: Vec::new(),
         url: None,

@@ -24,14 +24,18 @@ pub struct Answer {
 
 impl Answer {
     /// Returns an answer that shows no node, with JSON if `output` asks for it.
-    pub(crate) fn plain(text: String, output: Output, json: impl FnOnce() -> Value) -> Answer {
+    pub(crate) fn plain(
+        text: String,
+        output: OutputFormat,
+        json: impl FnOnce() -> Value,
+    ) -> Answer {
         Answer { text, structured: output.json(json), shown: Vec::new(), budget: None }
     }
 }
 
 /// The forms of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum OutputFormat {
     /// Text.
     #[default]
     Text,
@@ -39,12 +43,12 @@ pub(crate) enum Output {
     Structured,
 }
 
-impl Output {
+impl OutputFormat {
     /// Builds the JSON of an answer if this form has any; returns null otherwise.
     pub(crate) fn json(self, build: impl FnOnce() -> Value) -> Value {
         match self {
-            Output::Text => Value::Null,
-            Output::Structured => build(),
+            OutputFormat::Text => Value::Null,
+            OutputFormat::Structured => build(),
         }
     }
 }
@@ -63,7 +67,7 @@ pub(crate) enum AccessKind {
 pub(crate) struct QueryOptions {
     /// Tokens of each form of the answer; `None` and 0 mean the query's default.
     pub(crate) budget: Option<u32>,
-    pub(crate) output: Output,
+    pub(crate) output: OutputFormat,
     /// The temperatures at which a node is called cold or hot.
     pub(crate) lines: HeatThresholds,
     pub(crate) now: Millis,
@@ -72,6 +76,11 @@ pub(crate) struct QueryOptions {
 impl QueryOptions {
     /// Returns options for text within the default budget.
     pub(crate) fn text(now: Millis) -> QueryOptions {
-        QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
+        QueryOptions {
+            budget: None,
+            output: OutputFormat::Text,
+            lines: HeatThresholds::default(),
+            now,
+        }
     }
 }

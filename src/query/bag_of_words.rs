@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::text::bigrams::{self, ByteClass, Script};
+use crate::text::bigrams::{self, ByteClass, ScriptSpacing};
 
 /// Bigrams taken from one run of a script without spaces.
 const PAIRS_MAX: usize = 256;
@@ -21,15 +21,15 @@ const STEM_BYTES_MIN: usize = 4;
 
 /// A suffix that stemming cuts: its bytes, and the mask that selects them in a word's last eight.
 #[derive(Clone, Copy)]
-struct Ending {
+struct Suffix {
     mask: u64,
     bytes: u64,
     len: usize,
 }
 
-impl Ending {
-    const fn new(text: &str) -> Ending {
-        let mut ending = Ending { mask: 0, bytes: 0, len: text.len() };
+impl Suffix {
+    const fn new(text: &str) -> Suffix {
+        let mut ending = Suffix { mask: 0, bytes: 0, len: text.len() };
         let mut at = 0;
         while at < text.len() {
             ending.mask = ending.mask << 8 | 0xff;
@@ -41,9 +41,9 @@ impl Ending {
 }
 
 /// Returns the suffixes that end in this letter, longest first.
-const fn endings(last: u8) -> &'static [Ending] {
+const fn endings(last: u8) -> &'static [Suffix] {
     macro_rules! endings {
-        ($($text:literal)*) => { const { &[$(Ending::new($text)),*] } };
+        ($($text:literal)*) => { const { &[$(Suffix::new($text)),*] } };
     }
     match last {
         b's' => endings!["ations" "ments" "ings" "ions" "ies" "es" "s"],
@@ -77,7 +77,7 @@ impl Stem {
         let word = &text[begin..];
         let tail = tail(text) | u64::from_be_bytes([LOWER; CHUNK_BYTES]);
         let is_ending =
-            |it: &&Ending| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
+            |it: &&Suffix| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
         let ending = endings(tail as u8).iter().find(is_ending).map_or(0, |it| it.len);
         if (1..=CHUNK_BYTES).contains(&word.len()) {
             // The tail holds the whole word, and bytes before it.
@@ -208,8 +208,8 @@ impl BagOfWords {
     fn add_any(&mut self, text: &str) {
         for segment in bigrams::segments(text) {
             match segment.script {
-                Script::Spaced => self.stems.push(Stem::of(segment.text)),
-                Script::Spaceless => {
+                ScriptSpacing::Spaced => self.stems.push(Stem::of(segment.text)),
+                ScriptSpacing::Spaceless => {
                     let pairs = bigrams::bigrams_of_run(segment.text, PAIRS_MAX);
                     self.stems.extend(pairs.iter().map(|it| Stem::of(it)));
                 }

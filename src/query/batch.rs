@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::excerpt::{CutEntry, Place};
+use super::excerpt::{BreadcrumbVisibility, CutEntry};
 use super::{
-    AccessKind, Answer, Error, Output, block_facts, budget, excerpt, find_by_id, quote_input,
+    AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, find_by_id, quote_input,
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, NodeText, Reader};
+use crate::store::reader::{NodeSummary, NodeText, Reader};
 use crate::text::tokens;
 
 /// Ids of one request; repeated ids count.
@@ -32,7 +32,7 @@ pub(super) fn fetch_batch(
     reader: &Reader,
     query: &BatchQuery<'_>,
     max: Option<u32>,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let ids = &query.ids;
     if ids.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn fetch_batch(
     }
     let attended = reader.attended()?;
     let mut seen = HashSet::new();
-    let mut batch = FoundNodes::default();
+    let mut batch = BatchNodes::default();
     for &id in ids.iter().filter(|id| seen.insert(**id)) {
         match find_by_id(reader, id)? {
             Some(head) => {
@@ -63,21 +63,21 @@ pub(super) fn fetch_batch(
 
 /// The nodes of a batch, found and missing.
 #[derive(Default)]
-struct FoundNodes {
+struct BatchNodes {
     /// The nodes, their temperatures and scores.
-    found: Vec<(NodeHead, f64, f64)>,
+    found: Vec<(NodeSummary, f64, f64)>,
     /// Ids without a node.
     missing: Vec<String>,
 }
 
-impl FoundNodes {
+impl BatchNodes {
     fn answer(
         &self,
         reader: &Reader,
         budget: Option<u32>,
-        output: Output,
+        output: OutputFormat,
     ) -> Result<Answer, Error> {
-        let FoundNodes { found, missing } = self;
+        let BatchNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
         let room = max.saturating_sub(budget::line_cost(&lists(missing, &[]).concat()));
         let texts = reader.texts(&self.near(room))?;
@@ -91,8 +91,9 @@ impl FoundNodes {
         chosen.retain(|&at| entry(at).is_some());
         let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
         let room = room.saturating_sub(budget::REST_TOKENS);
-        let cut =
-            first.and_then(|it| excerpt::cut_entry(it, texts.get(&it.key)?, Place::Missing, room));
+        let cut = first.and_then(|it| {
+            excerpt::cut_entry(it, texts.get(&it.key)?, BreadcrumbVisibility::Missing, room)
+        });
         let render = |chosen: &[usize]| {
             let entries: Vec<TextEntry<'_>> = chosen.iter().filter_map(|&at| entry(at)).collect();
             let part = cut.as_ref().filter(|_| chosen.is_empty());

@@ -16,9 +16,9 @@ use std::collections::HashMap;
 use super::Error;
 use super::bag_of_words::{BagOfWords, Stem};
 use super::bm25::{self, QueryTerm};
-use super::words::{Term, TermRole};
+use super::query_parser::{QuestionTermRole, Term};
 use crate::store::NodeKey;
-use crate::store::reader::{MatchOrder, MatchedNode, NodeFilter, NodeWords, Reader};
+use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader};
 use crate::text::word_families::{inflections, other_forms};
 
 /// A word in this many nodes is common.
@@ -110,7 +110,7 @@ pub(super) fn match_words(
     n_max: usize,
 ) -> Result<Vec<NodeMatch>, Error> {
     let filter = reader.simplified(filter)?;
-    let index = TermIndex { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
+    let index = CandidateSearch { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
@@ -141,13 +141,13 @@ pub(super) fn match_words(
 }
 
 fn is_kind(term: &Term) -> bool {
-    matches!(term.role, TermRole::Kind { .. })
+    matches!(term.role, QuestionTermRole::Kind { .. })
 }
 
 /// Returns the term to score; its rarity is weighted already.
 fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
     let words = match term.role {
-        TermRole::Kind { .. } => term.words.iter().map(|it| stems_of_forms(it)).collect(),
+        QuestionTermRole::Kind { .. } => term.words.iter().map(|it| stems_of_forms(it)).collect(),
         _ if term.words.is_empty() => Vec::new(),
         _ => vec![term.words.iter().map(|it| Stem::of(it)).collect()],
     };
@@ -164,7 +164,7 @@ fn stems_of_forms(word: &str) -> Vec<Stem> {
 
 /// Returns the stems of the question's words, which may be in a lead.
 pub(super) fn lead_stems(terms: &[Term]) -> Vec<Stem> {
-    let subjects = terms.iter().filter(|it| it.role == TermRole::Subject);
+    let subjects = terms.iter().filter(|it| it.role == QuestionTermRole::Subject);
     subjects.flat_map(|it| &it.words).map(|it| Stem::of(it)).collect()
 }
 
@@ -173,12 +173,12 @@ pub(super) fn is_led(bag: &BagOfWords, leads: &[Stem]) -> bool {
     bag.lead_stems().iter().any(|it| leads.contains(it))
 }
 
-pub(super) fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
+pub(super) fn bag_of(wording: NodeExcerpt<'_>) -> BagOfWords {
     BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
 /// The full-text index, for one question.
-struct TermIndex<'a> {
+struct CandidateSearch<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
     filter: NodeFilter<'a>,
@@ -188,7 +188,7 @@ struct TermIndex<'a> {
     n_max: usize,
 }
 
-impl TermIndex<'_> {
+impl CandidateSearch<'_> {
     /// Returns the best candidates with their terms, and the rarity of each term.
     fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
@@ -198,7 +198,11 @@ impl TermIndex<'_> {
             let keys = self.eldest(&term.text, COMMON)?;
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
-                _ if matches!(term.role, TermRole::Related { .. } | TermRole::Kind { .. }) => {
+                _ if matches!(
+                    term.role,
+                    QuestionTermRole::Related { .. } | QuestionTermRole::Kind { .. }
+                ) =>
+                {
                     if keys.len() < COMMON {
                         related.push((nth, keys));
                     }
@@ -278,7 +282,7 @@ impl TermIndex<'_> {
     /// Returns at most `n_max` matches of an expression, oldest first: the order of the index.
     fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, &self.filter, MatchOrder::EldestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchAgeOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -286,7 +290,7 @@ impl TermIndex<'_> {
     /// [`Self::eldest`].
     fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
-            self.reader.matching(expression, &self.filter, MatchOrder::NewestFirst, n_max)?;
+            self.reader.matching(expression, &self.filter, MatchAgeOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
@@ -326,12 +330,12 @@ impl TermIndex<'_> {
     }
 }
 
-fn weight_of(role: TermRole) -> f64 {
+fn weight_of(role: QuestionTermRole) -> f64 {
     match role {
-        TermRole::Subject => 1.0,
-        TermRole::Asking => ASKING_WEIGHT,
-        TermRole::Related { .. } => RELATED_WEIGHT,
-        TermRole::Kind { .. } => KIND_WEIGHT,
+        QuestionTermRole::Subject => 1.0,
+        QuestionTermRole::Asking => ASKING_WEIGHT,
+        QuestionTermRole::Related { .. } => RELATED_WEIGHT,
+        QuestionTermRole::Kind { .. } => KIND_WEIGHT,
     }
 }
 
@@ -354,14 +358,14 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
     let mut total = 0.0;
     for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
         match term.role {
-            TermRole::Related { of } => {
+            QuestionTermRole::Related { of } => {
                 if has(nth) && !has(of) {
                     coverage.weight += RELATED_SHARE * weights[of];
                 }
                 continue;
             }
-            TermRole::Kind { .. } => continue,
-            TermRole::Subject | TermRole::Asking => (),
+            QuestionTermRole::Kind { .. } => continue,
+            QuestionTermRole::Subject | QuestionTermRole::Asking => (),
         }
         total += weight;
         if has(nth) && 0.0 < *weight {

@@ -4,19 +4,19 @@
 //! from their last changes, newest first, and both versions from the index of history, so the cost
 //! of a page is proportional to its length.
 
-mod fields;
-mod order;
+mod memory_fields;
+mod sibling_order;
 
 use std::collections::VecDeque;
 
-use order::MovedSiblings;
 use serde_json::{Value, json};
+use sibling_order::MovedSiblings;
 
 use super::page::PagePosition;
-use super::{Error, Output};
+use super::{Error, OutputFormat};
 use crate::query::render::{render_count, to_one_line};
 use crate::store::reader::{Reader, SnapshotRange};
-use crate::store::{FIELDS, HistoryBounds, LANG, Moment, NodeVersion};
+use crate::store::{ChangePosition, FIELDS, HistoryBounds, LANG, NodeVersion};
 use crate::text;
 
 /// Last changes read at once.
@@ -31,7 +31,7 @@ const PLACE_CHARS_MAX: usize = 40;
 pub(super) struct NetChange {
     pub(super) id: String,
     /// Its last change.
-    pub(super) moment: Moment,
+    pub(super) moment: ChangePosition,
     pub(super) old: Option<NodeVersion>,
     pub(super) new: Option<NodeVersion>,
     pub(super) is_conflict: bool,
@@ -92,8 +92,8 @@ fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
 pub(super) struct NetChanges<'a> {
     reader: &'a Reader,
     range: SnapshotRange,
-    last: Option<Moment>,
-    waiting: VecDeque<(Moment, String)>,
+    last: Option<ChangePosition>,
+    waiting: VecDeque<(ChangePosition, String)>,
     n_passed: usize,
     moved_siblings: MovedSiblings,
 }
@@ -103,7 +103,7 @@ impl NetChanges<'_> {
     pub(super) fn behind(
         reader: &Reader,
         range: SnapshotRange,
-        cursor: Option<Moment>,
+        cursor: Option<ChangePosition>,
     ) -> NetChanges<'_> {
         let (waiting, moved_siblings) = (VecDeque::new(), MovedSiblings::default());
         NetChanges { reader, range, last: cursor, waiting, n_passed: 0, moved_siblings }
@@ -155,7 +155,7 @@ pub(super) struct OmittedChanges {
     n_left: usize,
     is_at_least: bool,
     /// The last change of the page.
-    moment: Moment,
+    moment: ChangePosition,
 }
 
 impl OmittedChanges {
@@ -187,15 +187,15 @@ impl OmittedChanges {
 }
 
 /// Formats the end of a page as a cursor, such as `7.12`.
-fn format_cursor(moment: Moment) -> String {
+fn format_cursor(moment: ChangePosition) -> String {
     format!("{}.{}", moment.snapshot, moment.seq)
 }
 
 /// Parses a cursor made by [`format_cursor`].
-pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, Error> {
+pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<ChangePosition>, Error> {
     let Some(typed) = typed.filter(|it| !it.is_empty()) else { return Ok(None) };
     let parsed = typed.split_once('.').and_then(|(snapshot, seq)| {
-        Some(Moment { snapshot: snapshot.parse().ok()?, seq: seq.parse().ok()? })
+        Some(ChangePosition { snapshot: snapshot.parse().ok()?, seq: seq.parse().ok()? })
     });
     match parsed {
         Some(moment) => Ok(Some(moment)),
@@ -217,7 +217,7 @@ pub(super) fn described(
     reader: &Reader,
     range: SnapshotRange,
     net: &NetChange,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<(String, Value), Error> {
     let notes = notes(reader, range, net)?;
     let facts = output.json(|| facts(net, &notes));
@@ -279,7 +279,7 @@ pub(super) fn notes(
         for name in old.attributes.differing(&new.attributes) {
             if name == FIELDS {
                 let (old, new) = (old.attributes.fields(), new.attributes.fields());
-                notes.extend(fields::field_notes(old, new));
+                notes.extend(memory_fields::field_notes(old, new));
                 continue;
             }
             let name = if name == LANG { "language" } else { &name.replace('_', " ") };

@@ -57,7 +57,7 @@ struct Overview<'a> {
     nodes: NodeCounts,
     snapshots: SnapshotCounts<'a>,
     temperature: TemperatureSummary,
-    relations: Relations,
+    relations: ReferenceCounts,
     fts_rows: u64,
 }
 
@@ -87,7 +87,7 @@ struct TemperatureSummary {
 }
 
 #[derive(Serialize)]
-struct Relations {
+struct ReferenceCounts {
     total: u64,
     by_origin: Map<String, Value>,
     pending: u64,
@@ -129,7 +129,7 @@ pub(crate) fn write_overview(
             cold: warm.n_cold,
             pinned: warm.n_pinned,
         },
-        relations: Relations {
+        relations: ReferenceCounts {
             total: stats.n_parsed + stats.n_manual,
             by_origin: origins.map(|(name, n)| (name.to_owned(), n.into())).collect(),
             pending: stats.n_pending,
@@ -161,7 +161,7 @@ pub(crate) fn complete_node_ids(
 }
 
 #[derive(Serialize)]
-struct File<'a> {
+struct FileListEntry<'a> {
     path: &'a str,
     nodes: u64,
     tokens: u64,
@@ -172,7 +172,7 @@ pub(crate) fn write_file_list(reader: &Reader, out: JsonOut<'_>) -> Result<(), E
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {
-        let next = File { path: &file.path, nodes: file.n_nodes, tokens: file.tokens };
+        let next = FileListEntry { path: &file.path, nodes: file.n_nodes, tokens: file.tokens };
         if root.as_ref() == Some(&file.root) {
             out.write_char(',')?;
         } else {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Answer, Error, Output, budget};
+use super::{Answer, Error, OutputFormat, budget};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
 
@@ -35,7 +35,7 @@ pub(super) fn delta(
     reader: &Reader,
     query: &DeltaQuery<'_>,
     max: u32,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let cursor = changes::parse_cursor(query.cursor)?;
     changes::check_begin(reader, "since_snapshot", query.since)?;
@@ -90,7 +90,7 @@ fn entry(
     range: SnapshotRange,
     net: &NetChange,
     show: DeltaDetail,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<PageEntry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
@@ -101,7 +101,7 @@ fn entry(
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));
         }
-        if output == Output::Structured {
+        if output == OutputFormat::Structured {
             facts["text"] = json!(text);
         }
     }

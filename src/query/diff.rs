@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Answer, Error, Output, budget, unified_diff};
-use crate::store::Moment;
+use super::{Answer, Error, OutputFormat, budget, unified_diff};
+use crate::store::ChangePosition;
 use crate::store::reader::{Reader, SnapshotRange};
 
 /// A query for the text changes between two snapshots.
@@ -24,7 +24,7 @@ pub(super) fn diff(
     reader: &Reader,
     query: &DiffQuery<'_>,
     max: u32,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let cursor = changes::parse_cursor(query.cursor)?;
     if query.to < query.from {
@@ -48,8 +48,8 @@ pub(super) fn diff(
 fn page_of(
     reader: &Reader,
     range: SnapshotRange,
-    cursor: Option<Moment>,
-    (max, output): (u32, Output),
+    cursor: Option<ChangePosition>,
+    (max, output): (u32, OutputFormat),
 ) -> Result<Answer, Error> {
     let mut nets = NetChanges::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
@@ -81,7 +81,7 @@ fn record(
     reader: &Reader,
     range: SnapshotRange,
     net: &NetChange,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<PageEntry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
@@ -90,7 +90,7 @@ fn record(
         let hunks = unified_diff::unified_hunks(&old, &new);
         record.push('\n');
         record.push_str(hunks.trim_end_matches('\n'));
-        if output == Output::Structured {
+        if output == OutputFormat::Structured {
             facts["diff"] = json!(hunks);
         }
     }

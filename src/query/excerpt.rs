@@ -3,9 +3,9 @@
 use super::budget;
 use crate::query::render;
 use crate::query::render::entry::TextEntry;
-use crate::store::reader::{NodeHead, NodeText};
+use crate::store::reader::{NodeSummary, NodeText};
 use crate::text;
-use crate::text::bigrams::{self, Script};
+use crate::text::bigrams::{self, ScriptSpacing};
 use crate::text::tokens;
 
 /// Characters of a snippet.
@@ -40,12 +40,12 @@ fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     for segment in bigrams::segments(content) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
-            Script::Spaced => {
+            ScriptSpacing::Spaced => {
                 let word = segment.text.to_lowercase();
                 let mark = marks.iter().position(|mark| is_same_word(&word, mark));
                 places.extend(mark.map(|mark| (at, mark)));
             }
-            Script::Spaceless => {
+            ScriptSpacing::Spaceless => {
                 let found = marks.iter().enumerate().filter_map(|(mark, text)| {
                     segment.text.find(text.as_str()).map(|offset| (at + offset, mark))
                 });
@@ -117,15 +117,15 @@ pub(crate) struct CutEntry {
 /// Cuts a node's entry to the sentences that fit, and a line with the tokens of the whole; `None`
 /// where not even that fits. `is_placed` leaves out the breadcrumb.
 pub(crate) fn cut_entry(
-    head: &NodeHead,
+    head: &NodeSummary,
     text: &NodeText,
-    place: Place,
+    place: BreadcrumbVisibility,
     max: u32,
 ) -> Option<CutEntry> {
     let empty = TextEntry::with_text(head, text, "…");
     let needs = needed(head, text);
     let note = format!("… cut: all of it needs {needs} tokens\n");
-    let top = if place == Place::Shown { "" } else { &empty.place };
+    let top = if place == BreadcrumbVisibility::Shown { "" } else { &empty.place };
     let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
@@ -145,7 +145,7 @@ pub(crate) fn cut_entry(
 }
 
 /// Returns the tokens of a node's whole entry, with room for a line about the rest.
-fn needed(head: &NodeHead, text: &NodeText) -> u32 {
+fn needed(head: &NodeSummary, text: &NodeText) -> u32 {
     /// Longer texts are not counted; no line needs more than two tokens for its space.
     const COUNTED_BYTES_MAX: usize = 64 * 1024;
     const REST_TOKENS: u32 = 16;
@@ -162,14 +162,14 @@ fn needed(head: &NodeHead, text: &NodeText) -> u32 {
 
 /// Whether the breadcrumb of an entry is already shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BreadcrumbVisibility {
     Shown,
     Missing,
 }
 
 /// Cuts a node's entry; where nothing of it fits, returns a line with its size.
-pub(crate) fn cut_or_size(head: &NodeHead, text: &NodeText, max: u32) -> CutEntry {
-    cut_entry(head, text, Place::Missing, max).unwrap_or_else(|| {
+pub(crate) fn cut_or_size(head: &NodeSummary, text: &NodeText, max: u32) -> CutEntry {
+    cut_entry(head, text, BreadcrumbVisibility::Missing, max).unwrap_or_else(|| {
         let needs = needed(head, text);
         let id = &head.id;
         let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];

@@ -10,14 +10,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{AccessKind, Answer, Error, Output, block_facts, budget, excerpt, node_by_id, rank};
+use super::{
+    AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, node_by_id, rank,
+};
 use crate::model::heat;
 use crate::query::render::{
     self,
     entry::{TextEntry, render_entries},
 };
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, NodeText, Reader};
+use crate::store::reader::{NodeSummary, NodeText, Reader};
 
 /// Ancestors examined.
 const ANCESTORS_MAX: usize = 256;
@@ -44,10 +46,10 @@ pub(super) fn fetch(
     reader: &Reader,
     query: &FetchQuery<'_>,
     max: u32,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let head = node_by_id(reader, query.anchor)?;
-    let mut found = Neighbourhood::around(reader, head, query.levels)?;
+    let mut found = AnchorNeighbourhood::around(reader, head, query.levels)?;
     if query.has_dates {
         let relatives = found.relatives.iter_mut().chain([&mut found.anchor]);
         reader.date_nodes(relatives.map(|it| &mut it.head))?;
@@ -56,27 +58,31 @@ pub(super) fn fetch(
 }
 
 /// An anchor, its text, and the nodes around it in order of worth.
-struct Neighbourhood {
-    anchor: Relative,
+struct AnchorNeighbourhood {
+    anchor: NeighbourhoodNode,
     text: NodeText,
-    relatives: Vec<Relative>,
+    relatives: Vec<NeighbourhoodNode>,
     /// Whether there are more nodes than were examined.
     is_partial: bool,
 }
 
-impl Neighbourhood {
-    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Neighbourhood, Error> {
+impl AnchorNeighbourhood {
+    fn around(
+        reader: &Reader,
+        anchor: NodeSummary,
+        levels: u32,
+    ) -> Result<AnchorNeighbourhood, Error> {
         let attended = reader.attended()?;
-        let mut relatives: Vec<Relative> = Vec::new();
-        let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
+        let mut relatives: Vec<NeighbourhoodNode> = Vec::new();
+        let mut add = |head: NodeSummary, relation: TreeRelation, distance: usize, order: usize| {
             // Container nodes have no text to show.
             if 0 < head.tokens {
-                relatives.push(Relative::new(head, relation, distance, order, attended));
+                relatives.push(NeighbourhoodNode::new(head, relation, distance, order, attended));
             }
         };
         let ancestors = reader.ancestors(anchor.key, ANCESTORS_MAX)?;
         for (at, head) in ancestors.into_iter().enumerate() {
-            add(head, Relation::Ancestor, at + 1, ANCESTORS_MAX - at);
+            add(head, TreeRelation::Ancestor, at + 1, ANCESTORS_MAX - at);
         }
         let mut below = reader.descendants(anchor.key, levels, DESCENDANTS_MAX + 1)?;
         let is_partial = DESCENDANTS_MAX < below.len();
@@ -84,19 +90,19 @@ impl Neighbourhood {
         for (order, (head, distance)) in
             in_document_order(below, anchor.key).into_iter().enumerate()
         {
-            add(head, Relation::Descendant, distance, order);
+            add(head, TreeRelation::Descendant, distance, order);
         }
         let siblings = reader.siblings(&anchor, SIBLINGS_MAX)?;
         for (order, head) in siblings.into_iter().enumerate() {
-            add(head, Relation::Sibling, 2, order);
+            add(head, TreeRelation::Sibling, 2, order);
         }
         by_worth(&mut relatives, &anchor);
         let text = reader.texts(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
-        let anchor = Relative::new(anchor, Relation::Anchor, 0, 0, attended);
-        Ok(Neighbourhood { anchor, text, relatives, is_partial })
+        let anchor = NeighbourhoodNode::new(anchor, TreeRelation::Anchor, 0, 0, attended);
+        Ok(AnchorNeighbourhood { anchor, text, relatives, is_partial })
     }
 
-    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<Answer, Error> {
+    fn answer(&self, reader: &Reader, max: u32, output: OutputFormat) -> Result<Answer, Error> {
         let own = TextEntry::whole(&self.anchor.head, &self.text);
         let own_tokens = own.n_tokens();
         let prices: Vec<u32> = self.relatives.iter().map(|it| estimate(&it.head)).collect();
@@ -141,8 +147,9 @@ impl Neighbourhood {
         Ok(Answer { text: cut.map_or(text, |it| it.text), structured, shown, budget: None })
     }
 
-    fn in_order(&self, chosen: &[usize]) -> Vec<&Relative> {
-        let mut chosen: Vec<&Relative> = chosen.iter().map(|&at| &self.relatives[at]).collect();
+    fn in_order(&self, chosen: &[usize]) -> Vec<&NeighbourhoodNode> {
+        let mut chosen: Vec<&NeighbourhoodNode> =
+            chosen.iter().map(|&at| &self.relatives[at]).collect();
         chosen.sort_by_key(|it| (it.relation, it.order));
         chosen
     }
@@ -158,23 +165,23 @@ impl Neighbourhood {
 }
 
 /// Estimates the tokens of a node's entry from stored counts.
-fn estimate(head: &NodeHead) -> u32 {
+fn estimate(head: &NodeSummary) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
 }
 
 /// A node's relation to the anchor, in the order of the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
+enum TreeRelation {
     Ancestor,
     Sibling,
     Descendant,
     Anchor,
 }
 
-struct Relative {
-    head: NodeHead,
-    relation: Relation,
+struct NeighbourhoodNode {
+    head: NodeSummary,
+    relation: TreeRelation,
     /// Steps through the tree.
     distance: usize,
     /// Position in the reply among those of the same relation.
@@ -183,17 +190,17 @@ struct Relative {
     score: f64,
 }
 
-impl Relative {
+impl NeighbourhoodNode {
     fn new(
-        head: NodeHead,
-        relation: Relation,
+        head: NodeSummary,
+        relation: TreeRelation,
         distance: usize,
         order: usize,
         attended: i64,
-    ) -> Relative {
+    ) -> NeighbourhoodNode {
         let temperature = head.heat.now(attended);
         let score = heat::score(rank::relative_relevance(distance), temperature);
-        Relative { head, relation, distance, order, temperature, score }
+        NeighbourhoodNode { head, relation, distance, order, temperature, score }
     }
 
     fn text<'a>(&self, texts: &'a HashMap<NodeKey, NodeText>) -> &'a NodeText {
@@ -209,10 +216,10 @@ impl Relative {
         let mut facts = block_facts(&self.head, (self.temperature, self.score), shown, needs);
         facts["under"] = json!(TextEntry::with_text(&self.head, text, "").breadcrumb());
         facts["relation"] = json!(match self.relation {
-            Relation::Ancestor => "ancestor",
-            Relation::Sibling => "sibling",
-            Relation::Descendant => "descendant",
-            Relation::Anchor => "anchor",
+            TreeRelation::Ancestor => "ancestor",
+            TreeRelation::Sibling => "sibling",
+            TreeRelation::Descendant => "descendant",
+            TreeRelation::Anchor => "anchor",
         });
         facts
     }
@@ -239,20 +246,20 @@ impl OmittedNodes {
 }
 
 /// Sorts the relatives of an anchor by worth, best first.
-fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
-    let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
+fn by_worth(relatives: &mut [NeighbourhoodNode], anchor: &NodeSummary) {
+    let before = relatives.iter().filter(|it| it.relation == TreeRelation::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
     let parts_first = anchor.tokens == 0;
     relatives.sort_by(|a, b| {
-        let class = |it: &Relative| match (it.relation, it.distance) {
-            (Relation::Descendant, _) if parts_first => (0, 0),
-            (Relation::Ancestor, distance) => (1, distance),
-            (Relation::Descendant, distance) => (2, distance),
-            (Relation::Sibling, _) | (Relation::Anchor, _) => (3, 0),
+        let class = |it: &NeighbourhoodNode| match (it.relation, it.distance) {
+            (TreeRelation::Descendant, _) if parts_first => (0, 0),
+            (TreeRelation::Ancestor, distance) => (1, distance),
+            (TreeRelation::Descendant, distance) => (2, distance),
+            (TreeRelation::Sibling, _) | (TreeRelation::Anchor, _) => (3, 0),
         };
-        let warmth = |it: &Relative| if class(it).0 == 0 { 0.0 } else { it.score };
-        let step = |it: &Relative| match it.relation {
-            Relation::Sibling => it.order.abs_diff(own_order),
+        let warmth = |it: &NeighbourhoodNode| if class(it).0 == 0 { 0.0 } else { it.score };
+        let step = |it: &NeighbourhoodNode| match it.relation {
+            TreeRelation::Sibling => it.order.abs_diff(own_order),
             _ => it.order,
         };
         class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))
@@ -260,16 +267,16 @@ fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
 }
 
 /// Returns the nodes below `top` with their distances, in document order.
-fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize)> {
-    let mut children: HashMap<NodeKey, Vec<NodeHead>> = HashMap::new();
+fn in_document_order(heads: Vec<NodeSummary>, top: NodeKey) -> Vec<(NodeSummary, usize)> {
+    let mut children: HashMap<NodeKey, Vec<NodeSummary>> = HashMap::new();
     for head in heads {
         if let Some(parent) = head.parent {
             children.entry(parent).or_default().push(head);
         }
     }
     let mut ordered = Vec::new();
-    let mut open: Vec<(NodeHead, usize)> = Vec::new();
-    let mut enter = |open: &mut Vec<(NodeHead, usize)>, parent: NodeKey, distance: usize| {
+    let mut open: Vec<(NodeSummary, usize)> = Vec::new();
+    let mut enter = |open: &mut Vec<(NodeSummary, usize)>, parent: NodeKey, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
         of_parent.sort_unstable_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));

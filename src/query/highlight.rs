@@ -2,24 +2,24 @@
 
 use std::ops::Range;
 
-use super::{excerpt, words};
-use crate::text::bigrams::{self, Script};
+use super::{excerpt, query_parser};
+use crate::text::bigrams::{self, ScriptSpacing};
 
 /// Returns the places of the words of `query` and of their forms in `text`, in order.
 pub(crate) fn matched_places(text: &str, query: &str) -> Vec<Range<usize>> {
-    let marks = words::parse_query(query).marks;
+    let marks = query_parser::parse_query(query).marks;
     let origin = text.as_ptr() as usize;
     let mut places: Vec<Range<usize>> = Vec::new();
     for segment in bigrams::segments(text) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
-            Script::Spaced => {
+            ScriptSpacing::Spaced => {
                 let word = segment.text.to_lowercase();
                 if marks.iter().any(|it| excerpt::is_same_word(&word, it)) {
                     places.push(at..at + segment.text.len());
                 }
             }
-            Script::Spaceless => {
+            ScriptSpacing::Spaceless => {
                 for mark in marks.iter().filter(|it| !it.is_empty()) {
                     let found = segment.text.match_indices(mark.as_str());
                     places.extend(found.map(|(offset, it)| at + offset..at + offset + it.len()));

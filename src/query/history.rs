@@ -13,7 +13,7 @@ use crate::model::kinds::is_uuid;
 use crate::query::render::stats::format_age;
 use crate::query::render::to_one_line;
 use crate::store::reader::{Reader, SnapshotRange};
-use crate::store::{Change, Moment};
+use crate::store::{ChangePosition, HistoryChange};
 use crate::text;
 
 /// Default number of changes.
@@ -44,12 +44,12 @@ pub(super) fn history(
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
     let anchor = &*node_id(reader, query.anchor)?;
-    let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
+    let latest = ChangePosition { snapshot: i64::MAX, seq: i64::MAX };
     let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
     let n_all = reader.count_changes_of(anchor, before, changes::COUNT_MAX)?;
     let mut last = before;
     let mut n_passed = 0;
-    let mut waiting: VecDeque<Change> = VecDeque::new();
+    let mut waiting: VecDeque<HistoryChange> = VecDeque::new();
     let next = || {
         if waiting.is_empty() {
             waiting = reader.versions().changes_of(anchor, last, LOOK_MAX)?.into();
@@ -96,8 +96,13 @@ fn node_id<'a>(reader: &Reader, anchor: &'a str) -> Result<Cow<'a, str>, Error> 
     Ok(reader.removed_by_uuid(&uuid)?.map_or(anchor.into(), Cow::Owned))
 }
 
-fn step(reader: &Reader, change: Change, n_passed: usize, now: Millis) -> Result<PageEntry, Error> {
-    let Change { moment, node_id, op, is_conflict, old } = change;
+fn step(
+    reader: &Reader,
+    change: HistoryChange,
+    n_passed: usize,
+    now: Millis,
+) -> Result<PageEntry, Error> {
+    let HistoryChange { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
         _ => reader.versions().version_after(&node_id, moment)?,

@@ -10,11 +10,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::Error;
 use super::function_words::is_function_word;
-use super::words::{TermRole, parse_query};
+use super::query_parser::{QuestionTermRole, parse_query};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{NodeHead, Reader};
-use crate::text::bigrams::{self, Script};
+use crate::store::reader::{NodeSummary, Reader};
+use crate::text::bigrams::{self, ScriptSpacing};
 
 /// Distinct words of a text, at least; fewer are alike by chance.
 const WORDS_MIN: usize = 4;
@@ -39,11 +39,11 @@ const SHARED_MIN: f64 = 0.75;
 pub(crate) struct WordsOfText {
     words: HashSet<String>,
     /// The words to look up, the longest first.
-    terms: Vec<LookedUp>,
+    terms: Vec<LookupTerm>,
 }
 
 /// A word to look up, in any of its forms, or a phrase.
-struct LookedUp {
+struct LookupTerm {
     /// The full-text expression.
     text: String,
     is_word: bool,
@@ -66,9 +66,10 @@ impl WordsOfText {
             return None;
         }
         let subjects = parse_query(text).terms.into_iter();
-        let subjects = subjects.filter(|it| it.role == TermRole::Subject);
-        let mut terms: Vec<LookedUp> =
-            subjects.map(|it| LookedUp { is_word: !it.words.is_empty(), text: it.text }).collect();
+        let subjects = subjects.filter(|it| it.role == QuestionTermRole::Subject);
+        let mut terms: Vec<LookupTerm> = subjects
+            .map(|it| LookupTerm { is_word: !it.words.is_empty(), text: it.text })
+            .collect();
         terms.sort_by_key(|it| Reverse(it.text.chars().count()));
         terms.truncate(LOOKED_UP_MAX);
         Some(WordsOfText { words, terms })
@@ -102,7 +103,7 @@ impl WordsOfText {
     fn candidates<I: TextIndex>(&self, index: &I) -> Result<Vec<NodeKey>, I::Error> {
         let mut n_words: HashMap<NodeKey, usize> = HashMap::new();
         let (mut n_new, mut n_telling, mut common) = (0, 0, Vec::new());
-        for LookedUp { text, is_word } in &self.terms {
+        for LookupTerm { text, is_word } in &self.terms {
             let keys = index.nodes_with(text, COMMON)?;
             if COMMON <= keys.len() {
                 common.push(&text[..]);
@@ -152,11 +153,11 @@ pub(crate) fn nearest_duplicate(
     reader: &Reader,
     near: &[NearDuplicate],
     except: &[String],
-) -> Result<Option<NodeHead>, Error> {
+) -> Result<Option<NodeSummary>, Error> {
     let keys: Vec<NodeKey> = near.iter().map(|it| it.key).collect();
     let archived = reader.archived_among(&keys)?;
     let shared: HashMap<NodeKey, f64> = near.iter().map(|it| (it.key, it.shared)).collect();
-    let is_fit = |it: &NodeHead| {
+    let is_fit = |it: &NodeSummary| {
         it.node_type != NodeType::Heading.as_str()
             && !except.contains(&it.id)
             && !archived.contains(&it.key)
@@ -174,11 +175,11 @@ fn words_of(text: &str) -> HashSet<String> {
     for segment in bigrams::segments(text) {
         let word = segment.text.to_lowercase();
         match segment.script {
-            Script::Spaced if is_function_word(&word) => (),
-            Script::Spaced => {
+            ScriptSpacing::Spaced if is_function_word(&word) => (),
+            ScriptSpacing::Spaced => {
                 words.insert(word);
             }
-            Script::Spaceless => {
+            ScriptSpacing::Spaceless => {
                 words.extend(bigrams::bigrams_of_run(&word, PAIRS_MAX));
                 words.insert(word);
             }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::words::{self, Term, TermRole};
+use super::query_parser::{self, QuestionTermRole, Term};
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
-use crate::store::reader::{MatchOrder, NodeFilter, NodeWords, PopulationState, Reader};
+use crate::store::reader::{MatchAgeOrder, NodeExcerpt, NodeFilter, PopulationState, Reader};
 use crate::text::bigrams;
 use crate::text::suggest::suggest;
 
@@ -90,8 +90,9 @@ pub(super) fn explain(
 /// most like it.
 fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>, Error> {
     let mut nearest: Vec<String> = Vec::new();
-    for term in words::parse_query(query).terms {
-        let Some(word) = term.words.first().filter(|_| term.role == TermRole::Subject) else {
+    for term in query_parser::parse_query(query).terms {
+        let Some(word) = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)
+        else {
             continue;
         };
         let found = match is_used(reader, &term)? {
@@ -108,7 +109,7 @@ fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>, Error> {
 
 fn is_used(reader: &Reader, term: &Term) -> Result<bool, Error> {
     let filter = reader.simplified(NodeFilter::default())?;
-    let found = reader.matching(&term.text, &filter, MatchOrder::EldestFirst, 1)?;
+    let found = reader.matching(&term.text, &filter, MatchAgeOrder::EldestFirst, 1)?;
     Ok(found.is_some_and(|it| !it.is_empty()))
 }
 
@@ -122,8 +123,9 @@ fn word_like(reader: &Reader, word: &str) -> Result<Option<String>, Error> {
     let prefix: String = word.chars().take(n_alike).collect();
     let filter = reader.simplified(NodeFilter::default())?;
     let expression = format!("\"{prefix}\"*");
-    let found = reader.matching(&expression, &filter, MatchOrder::NewestFirst, LIKE_NODES_MAX)?;
-    let alike = |it: NodeWords<'_>| {
+    let found =
+        reader.matching(&expression, &filter, MatchAgeOrder::NewestFirst, LIKE_NODES_MAX)?;
+    let alike = |it: NodeExcerpt<'_>| {
         let texts = [it.label, it.beginning, it.breadcrumb];
         let words = texts.iter().flat_map(|it| bigrams::segments(it));
         let words = words.map(|it| it.text.to_lowercase());

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::{Error, budget};
-use crate::store::Moment;
+use crate::store::ChangePosition;
 use crate::text::tokens;
 
 /// The part of a list that fits one reply.
@@ -24,7 +24,7 @@ pub(super) struct Page {
 /// A position among all entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PagePosition {
-    pub(super) moment: Moment,
+    pub(super) moment: ChangePosition,
     /// Changes examined up to here.
     pub(super) n_passed: usize,
 }

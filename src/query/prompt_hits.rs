@@ -15,12 +15,12 @@ mod tests;
 use std::collections::HashMap;
 
 use super::candidates::{self, Coverage, NodeMatch};
-use super::rank::{self, RankCandidate, TurnSigns};
-use super::{Error, budget, words};
+use super::rank::{self, RankCandidate, TurnFeatures};
+use super::{Error, budget, query_parser};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::store::NodeKey;
-use crate::store::reader::{NodeFilter, NodeHead, Reader};
+use crate::store::reader::{NodeFilter, NodeSummary, Reader};
 
 /// Least share of a prompt's words, least weight and least number of words.
 const SHARE_MIN: f64 = 0.45;
@@ -69,7 +69,7 @@ pub(crate) fn prompt_hits(
     query: &PromptQuery<'_>,
 ) -> Result<Option<PromptHits>, Error> {
     // In prose, quotes make no phrase.
-    let asked = words::parse_query(&query.prompt.replace('"', " "));
+    let asked = query_parser::parse_query(&query.prompt.replace('"', " "));
     let mut found =
         candidates::match_words(reader, &asked.terms, NodeFilter::default(), CANDIDATES_MAX)?;
     if !found.iter().any(|it| is_about(it.coverage)) {
@@ -105,7 +105,7 @@ fn ranked(reader: &Reader, found: &[NodeMatch], now: Millis) -> Result<Vec<NodeK
             parent: it.node.parent,
             is_heading: it.node.is_heading,
             relevance: it.relevance,
-            turn: TurnSigns::default(),
+            turn: TurnFeatures::default(),
             tokens: it.node.tokens,
             temperature: it.node.heat.now(attended),
             bag: Some(&it.bag),
@@ -132,7 +132,7 @@ fn shown(
             order.push(key);
         }
     }
-    let mut heads: HashMap<NodeKey, NodeHead> =
+    let mut heads: HashMap<NodeKey, NodeSummary> =
         reader.heads(&order)?.into_iter().map(|it| (it.key, it)).collect();
     let contents = reader.contents(&order)?;
     let mut shown = PromptHits { text: String::new(), ids: Vec::new() };

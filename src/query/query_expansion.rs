@@ -25,7 +25,7 @@ const SATURATION: f64 = 1.2;
 const LENGTH_PART: f64 = 0.6;
 
 /// A word of the best sections, numbered in order of appearance.
-type Word = usize;
+type WordIndex = usize;
 
 /// Returns how similar each section is to the best ones; `None` when there are too few. `worth` is
 /// the match score of each section.
@@ -39,7 +39,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
     }
     sort_by_worth(&mut best, &|it| worth[it]);
     best.truncate(BEST_MAX);
-    let counted = SectionCounts::of(sections, &best, lengths);
+    let counted = SectionWordCounts::of(sections, &best, lengths);
     let subject = counted.subject(&best, worth);
     let alike = (0..sections.len()).map(|section| {
         counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
@@ -55,11 +55,11 @@ static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
 });
 
 /// Counts, in all sections, of the words of the best ones.
-struct SectionCounts {
+struct SectionWordCounts {
     /// Number of sections with each word.
     n_sections: Vec<u32>,
     /// The words of each section with their counts.
-    counts: Vec<Vec<(Word, u32)>>,
+    counts: Vec<Vec<(WordIndex, u32)>>,
     /// Number of words of each section, counted or not.
     lengths: Vec<u32>,
     /// Sections that have any words.
@@ -67,16 +67,16 @@ struct SectionCounts {
     n_words: u64,
 }
 
-impl SectionCounts {
-    fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
-        let mut words: StemMap<Word> = StemMap::default();
+impl SectionWordCounts {
+    fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionWordCounts {
+        let mut words: StemMap<WordIndex> = StemMap::default();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
         for &stem in stems.filter(|it| !STOP_WORDS.contains_key(it)) {
             let next = words.len();
             words.entry(stem).or_insert(next);
         }
         let mut n_sections = vec![0; words.len()];
-        let mut met: Vec<Word> = Vec::new();
+        let mut met: Vec<WordIndex> = Vec::new();
         let count = |texts: &Vec<&BagOfWords>| {
             met.clear();
             let stems = texts.iter().flat_map(|it| it.text_stems());
@@ -84,13 +84,13 @@ impl SectionCounts {
             met.sort_unstable();
             met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
         };
-        let counts: Vec<Vec<(Word, u32)>> = sections.iter().map(count).collect();
+        let counts: Vec<Vec<(WordIndex, u32)>> = sections.iter().map(count).collect();
         for &(word, _) in counts.iter().flatten() {
             n_sections[word] += 1;
         }
         let n_full = lengths.iter().filter(|&&it| it != 0).count();
         let n_words = lengths.iter().copied().map(u64::from).sum();
-        SectionCounts { n_sections, counts, lengths, n_full, n_words }
+        SectionWordCounts { n_sections, counts, lengths, n_full, n_words }
     }
 
     /// Returns the weight of each word for the subject, 0 for most.
@@ -101,7 +101,8 @@ impl SectionCounts {
                 weights[word] += worth[section] * weight * self.rarity(word);
             }
         }
-        let mut order: Vec<Word> = (0..weights.len()).filter(|&it| 0.0 < weights[it]).collect();
+        let mut order: Vec<WordIndex> =
+            (0..weights.len()).filter(|&it| 0.0 < weights[it]).collect();
         sort_by_worth(&mut order, &|it| weights[it]);
         let mut subject = vec![0.0; weights.len()];
         for &word in order.iter().take(WORDS_MAX) {
@@ -111,7 +112,7 @@ impl SectionCounts {
     }
 
     /// Returns a section's words with their saturated counts.
-    fn weighed(&self, section: usize) -> impl Iterator<Item = (Word, f64)> + '_ {
+    fn weighed(&self, section: usize) -> impl Iterator<Item = (WordIndex, f64)> + '_ {
         let mean = self.n_words as f64 / self.n_full.max(1) as f64;
         let length = f64::from(self.lengths[section]) / mean.max(1.0);
         let damping = SATURATION * (1.0 - LENGTH_PART + LENGTH_PART * length);
@@ -122,7 +123,7 @@ impl SectionCounts {
     }
 
     /// Returns the inverse document frequency of a word among the sections.
-    fn rarity(&self, word: Word) -> f64 {
+    fn rarity(&self, word: WordIndex) -> f64 {
         ((self.n_full as f64 + 1.0) / (f64::from(self.n_sections[word]) + 0.5)).ln().max(0.0)
     }
 }

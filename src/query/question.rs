@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{
-    Answer, BatchQuery, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery,
-    HistoryQuery, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
+    Answer, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Error, FetchQuery, HistoryQuery,
+    HitDetail, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree};
-use crate::model::vector::Meaning;
+use crate::model::vector::QueryVector;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
@@ -37,7 +37,7 @@ pub(crate) enum Query<'a> {
 
 impl<'a> Query<'a> {
     /// Returns it with the meaning of its words, if it is a search.
-    pub(crate) fn meant_as(&self, meaning: &'a Meaning) -> Query<'a> {
+    pub(crate) fn meant_as(&self, meaning: &'a QueryVector) -> Query<'a> {
         match self {
             Query::Search(search) => {
                 Query::Search(SearchQuery { meaning: Some(meaning), ..*search })
@@ -63,7 +63,7 @@ impl Query<'_> {
     fn budget_default(&self) -> Option<u32> {
         match self {
             Query::Batch(_) | Query::Stats => None,
-            Query::Search(query) if query.detail != Detail::Full => None,
+            Query::Search(query) if query.detail != HitDetail::Full => None,
             Query::Related(_) => Some(1_000),
             Query::Search(_) | Query::Tree(_) => Some(4_000),
             Query::Delta(query) if query.show == DeltaDetail::Lines => Some(4_000),

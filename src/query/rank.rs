@@ -10,7 +10,7 @@
 //!   others a part of it, and a share of the rest in proportion to their match. Each has less than
 //!   those before it, by their size, so that one section does not fill an answer.
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
-//!   match with what the texts beside it add ([`super::beside`]), more if its lead, such as the
+//!   match with what the texts beside it add ([`super::sibling_context`]), more if its lead, such as the
 //!   speaker, has a word of the question. It gains from the strength of its section, from the
 //!   words of the best texts, and where it opens its section; it loses where it asks.
 //!
@@ -31,7 +31,7 @@ use super::{query_expansion, sort_by_worth};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::store::NodeKey;
-use crate::store::reader::MemoryFacts;
+use crate::store::reader::RankingFields;
 
 /// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
@@ -72,7 +72,7 @@ pub(crate) struct RankCandidate<'a> {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
-    pub(crate) turn: TurnSigns,
+    pub(crate) turn: TurnFeatures,
     /// Tokens of its text.
     pub(crate) tokens: u32,
     pub(crate) temperature: f64,
@@ -84,7 +84,7 @@ pub(crate) struct RankCandidate<'a> {
 
 /// Holds the signs by which a text is ranked as a turn; without them it is prose.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct TurnSigns {
+pub(crate) struct TurnFeatures {
     /// Its relevance with what the texts beside it add; `None` where they were not read.
     pub(crate) beside: Option<f64>,
     /// Number of nodes under its heading; 0 where they were not read.
@@ -126,7 +126,7 @@ pub(crate) fn relative_relevance(distance: usize) -> f64 {
 
 /// Returns the factor of a typed memory: its importance, times its recency, which falls from 1 to
 /// a half.
-pub(crate) fn memory_weight(memory: MemoryFacts, now: Millis) -> f64 {
+pub(crate) fn memory_weight(memory: RankingFields, now: Millis) -> f64 {
     let last = IMPORTANCE_WEIGHTS.len() - 1;
     let importance = IMPORTANCE_WEIGHTS[memory.importance_rank.min(last)];
     let age_ms = memory.updated_at.map_or(0, |at| now.since(at)).max(0) as f64;

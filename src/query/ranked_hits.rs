@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use super::bag_of_words::BagOfWords;
-use super::beside::Vicinity;
 use super::candidates::{self, NodeMatch};
-use super::meaning::nearest_in_meaning;
-use super::rank::{self, RankCandidate, TurnSigns};
-use super::words::ParsedQuery;
+use super::query_parser::ParsedQuery;
+use super::rank::{self, RankCandidate, TurnFeatures};
+use super::sibling_context::SiblingContext;
+use super::vector_search::nearest_in_meaning;
 use super::{Error, dates};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::model::vector::Meaning;
+use crate::model::vector::QueryVector;
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeFilter, NodeHead, NodeWords, Reader};
+use crate::store::reader::{MatchedNode, NodeExcerpt, NodeFilter, NodeSummary, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 pub(super) const CANDIDATES_MAX: usize = 200;
@@ -43,7 +43,7 @@ pub(super) struct RankedHits {
 }
 
 pub(super) struct SearchHit {
-    pub(super) head: NodeHead,
+    pub(super) head: NodeSummary,
     pub(super) temperature: f64,
     pub(super) score: f64,
     /// Share of the question that it has, whatever its temperature.
@@ -77,7 +77,7 @@ impl RankedHits {
 /// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
 pub(super) fn ranked_hits(
     reader: &Reader,
-    (query, asked, meaning): (&str, &ParsedQuery, Option<&Meaning>),
+    (query, asked, meaning): (&str, &ParsedQuery, Option<&QueryVector>),
     filter: NodeFilter<'_>,
     (limit, n_fitting): (usize, usize),
     now: Millis,
@@ -99,7 +99,8 @@ pub(super) fn ranked_hits(
     let times = (reader.attended()?, now);
     let is_of_notes = filter.of_memories().is_empty();
     let is_question = are_of_words && is_of_notes && is_question(asked);
-    let vicinity = if is_question { Vicinity::of(reader, &matches)? } else { Vicinity::default() };
+    let vicinity = is_question.then(|| SiblingContext::of(reader, &matches));
+    let vicinity = vicinity.transpose()?.unwrap_or_default();
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
         true => unmatched(reader, &vicinity, &matches, asked)?,
         false => Vec::new(),
@@ -108,7 +109,7 @@ pub(super) fn ranked_hits(
         .iter()
         .chain(&unmatched)
         .map(|it| {
-            let turn = TurnSigns {
+            let turn = TurnFeatures {
                 beside: vicinity.relevance(it.node.key),
                 n_siblings: vicinity.n_siblings(it.node.parent),
                 is_led: it.is_led,
@@ -150,7 +151,7 @@ pub(super) fn ranked_hits(
 /// Returns the share of the question that each candidate has, by its words or its meaning.
 fn shares(
     candidates: &[RankCandidate<'_>],
-    vicinity: &Vicinity,
+    vicinity: &SiblingContext,
     matches: &[NodeMatch],
     near: Vec<(NodeKey, f64)>,
 ) -> HashMap<NodeKey, f64> {
@@ -172,7 +173,7 @@ fn hits(
     shares: &HashMap<NodeKey, f64>,
 ) -> Result<Vec<SearchHit>, Error> {
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
-    let mut heads: HashMap<NodeKey, NodeHead> =
+    let mut heads: HashMap<NodeKey, NodeSummary> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
@@ -221,7 +222,7 @@ fn dated(
     let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
     let front_matter = reader.front_matter(&keys)?;
-    let titles = |it: NodeWords<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
+    let titles = |it: NodeExcerpt<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
     let closeness = |(node, [breadcrumb, label]): (MatchedNode, [String; 2])| {
         let front_matter = front_matter.get(&node.key).map(String::as_str);
         let told = dates::told_days(front_matter, &[&breadcrumb, &label])?;
@@ -238,7 +239,7 @@ fn dated(
 /// Returns the best texts beside the matches that match nothing themselves.
 fn unmatched(
     reader: &Reader,
-    vicinity: &Vicinity,
+    vicinity: &SiblingContext,
     matches: &[NodeMatch],
     asked: &ParsedQuery,
 ) -> Result<Vec<NodeMatch>, Error> {
@@ -289,7 +290,7 @@ fn candidate<'a>(
         parent: node.parent,
         is_heading: node.is_heading,
         relevance,
-        turn: TurnSigns::default(),
+        turn: TurnFeatures::default(),
         tokens: node.tokens,
         temperature: node.heat.now(attended),
         bag,

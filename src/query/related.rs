@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{AccessKind, Answer, Error, Output, budget, facts, hundredths, node_by_id};
+use super::{AccessKind, Answer, Error, OutputFormat, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedNodes, EdgeDirection, NodeHead, Reader};
+use crate::store::reader::{ArchivedNodes, EdgeDirection, NodeSummary, Reader};
 
 /// Default and greatest number of hops.
 const HOPS: (u32, u32) = (1, 5);
@@ -73,7 +73,7 @@ pub(super) fn related(
     reader: &Reader,
     query: &RelatedQuery<'_>,
     max: u32,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let anchor = node_by_id(reader, query.anchor)?;
     let hops = super::clamp_levels(query.depth, HOPS.0).min(HOPS.1);
@@ -81,7 +81,7 @@ pub(super) fn related(
     let mut found = neighbours(reader, &walk)?;
     let is_partial = walk.is_partial || NODES_MAX < found.len();
     found.truncate(NODES_MAX);
-    let Lines { text, chosen, tokens_left_out } = lines(&found, max)?;
+    let RelatedReply { text, chosen, tokens_left_out } = lines(&found, max)?;
     let nodes: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
     let structured = output.json(|| {
         let mut all = Value::from_iter([
@@ -150,7 +150,7 @@ fn walk(
 }
 
 struct Neighbour {
-    head: NodeHead,
+    head: NodeSummary,
     temperature: f64,
     hop: u32,
     weight: f64,
@@ -190,17 +190,17 @@ fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error
 }
 
 /// A reply as lines.
-struct Lines {
+struct RelatedReply {
     text: String,
     /// The indices of the nodes shown.
     chosen: Vec<usize>,
     tokens_left_out: u64,
 }
 
-fn lines(found: &[Neighbour], max: u32) -> Result<Lines, Error> {
+fn lines(found: &[Neighbour], max: u32) -> Result<RelatedReply, Error> {
     if found.is_empty() {
         let text = budget::first_fitting(max, ["no related nodes".to_owned()]);
-        return Ok(Lines { text, chosen: Vec::new(), tokens_left_out: 0 });
+        return Ok(RelatedReply { text, chosen: Vec::new(), tokens_left_out: 0 });
     }
     let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
     let (prices, n_exact) = budget::line_costs(&pieces, max);
@@ -221,5 +221,5 @@ fn lines(found: &[Neighbour], max: u32) -> Result<Lines, Error> {
     let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&chosen);
-    Ok(Lines { text, chosen, tokens_left_out })
+    Ok(RelatedReply { text, chosen, tokens_left_out })
 }

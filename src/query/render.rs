@@ -7,19 +7,19 @@
 pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod stats;
-pub(crate) mod written;
+pub(crate) mod written_nodes;
 
 use std::borrow::Cow;
 
-use crate::store::reader::NodeHead;
+use crate::store::reader::NodeSummary;
 use crate::text;
 
 /// The fields of a node's line besides its label.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodeFacts<'a> {
-    pub(crate) head: &'a NodeHead,
+pub(crate) struct NodeLineFields<'a> {
+    pub(crate) head: &'a NodeSummary,
     /// Whether the line names the file.
-    pub(crate) file: FileLabel,
+    pub(crate) file: FileNameVisibility,
     pub(crate) temperature: f64,
     pub(crate) score: Option<f64>,
     /// The share of the question that it has.
@@ -28,14 +28,14 @@ pub(crate) struct NodeFacts<'a> {
 
 /// Whether a line names the file or leaves it to the lines above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileLabel {
+pub(crate) enum FileNameVisibility {
     Yes,
     No,
 }
 
 /// Formats a node as `[text] label (id=… file=… score=0.55 relevance=0.80 temp=0.50 tok=602)`,
 /// without a line break.
-pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
+pub(crate) fn render_line(facts: NodeLineFields<'_>) -> String {
     let head = facts.head;
     let mut line = begin(head, facts.file);
     if let Some(score) = facts.score {
@@ -53,15 +53,20 @@ pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
 
 /// Formats a node as `[heading] Beta (id=… file=a.md hop=1 weight=1.00 temp=0.65 tok=1)`, without
 /// a line break.
-pub(crate) fn render_related(head: &NodeHead, hop: u32, weight: f64, temperature: f64) -> String {
-    let mut line = begin(head, FileLabel::Yes);
+pub(crate) fn render_related(
+    head: &NodeSummary,
+    hop: u32,
+    weight: f64,
+    temperature: f64,
+) -> String {
+    let mut line = begin(head, FileNameVisibility::Yes);
     line.push_str(&format!(" hop={hop} weight={weight:.2}"));
     line.push_str(&format!(" temp={temperature:.2} tok={})", head.tokens));
     line
 }
 
 /// Formats the beginning of a line: `[text] label (id=… file=…`.
-fn begin(head: &NodeHead, named: FileLabel) -> String {
+fn begin(head: &NodeSummary, named: FileNameVisibility) -> String {
     let mut line = format!("[{}] ", head.node_type);
     if !head.label.is_empty() {
         line.push_str(&to_label(&head.label));
@@ -136,8 +141,8 @@ fn to_value(text: &str) -> String {
     }
 }
 
-fn push_file(line: &mut String, head: &NodeHead, named: FileLabel) {
-    if let (FileLabel::Yes, Some(path)) = (named, &head.path) {
+fn push_file(line: &mut String, head: &NodeSummary, named: FileNameVisibility) {
+    if let (FileNameVisibility::Yes, Some(path)) = (named, &head.path) {
         line.push_str(&format!(" file={}", to_value(path)));
     }
 }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::filling::{Cutting, FilledText, Filling};
+use super::budget_filling::{AnswerBuilder, AnswerText, TruncationMode};
+use super::query_parser::{self, ParsedQuery};
 use super::ranked_hits::{CANDIDATES_MAX, RankedHits, SearchHit, ranked_hits};
-use super::words::{self, ParsedQuery};
 use super::{
-    AccessKind, Answer, Error, Output, QueryOptions, block_facts, budget, excerpt, facts,
+    AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget, excerpt, facts,
     hundredths,
 };
 use crate::model::kinds::{Kind, value_type_of};
 use crate::model::tree::NodeType;
-use crate::model::vector::Meaning;
+use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;
-use crate::query::render::{self, FileLabel, NodeFacts};
+use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeFilter, NodeText, Reader};
 
@@ -34,20 +34,20 @@ pub(super) const NO_ANSWER: &str = "nothing here answers that";
 pub(crate) struct SearchQuery<'a> {
     /// The query as typed.
     pub(crate) query: &'a str,
-    pub(crate) detail: Detail,
+    pub(crate) detail: HitDetail,
     /// Only nodes that meet it.
     pub(crate) filter: NodeFilter<'a>,
     /// Number of hits; `None`: 20, or as many as fit a budget.
     pub(crate) limit: Option<usize>,
     /// The meaning of the query, where the user named a source of vectors.
-    pub(crate) meaning: Option<&'a Meaning>,
+    pub(crate) meaning: Option<&'a QueryVector>,
     /// Whether hits tell when their texts last changed; those of a filter on time always do.
     pub(crate) has_dates: bool,
 }
 
 /// The detail of a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum HitDetail {
     /// One line, with its facts.
     #[default]
     Label,
@@ -57,13 +57,13 @@ pub(crate) enum Detail {
     Full,
 }
 
-impl Detail {
+impl HitDetail {
     /// Returns the detail of that name.
-    pub(crate) fn parse(name: &str) -> Option<Detail> {
+    pub(crate) fn parse(name: &str) -> Option<HitDetail> {
         match name {
-            "label" => Some(Detail::Label),
-            "snippet" => Some(Detail::Snippet),
-            "full" => Some(Detail::Full),
+            "label" => Some(HitDetail::Label),
+            "snippet" => Some(HitDetail::Snippet),
+            "full" => Some(HitDetail::Full),
             _ => None,
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn search(
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
     check_filter(&query.filter)?;
-    let asked = words::parse_query(query.query);
+    let asked = query_parser::parse_query(query.query);
     let limit = query.limit.unwrap_or(match options.budget {
         Some(_) => CANDIDATES_MAX,
         None => LIMIT_DEFAULT,
@@ -96,14 +96,14 @@ pub(super) fn search(
     }
     let shown = match (found.hits.is_empty(), query.detail) {
         (true, _) => ShownHits::nothing(found.is_answered, max),
-        (false, Detail::Label) => lines(&found, max)?,
-        (false, Detail::Snippet) => {
-            texts(&found, snippets(reader, &found.hits, &asked)?, Cutting::Never, max)
+        (false, HitDetail::Label) => lines(&found, max)?,
+        (false, HitDetail::Snippet) => {
+            texts(&found, snippets(reader, &found.hits, &asked)?, TruncationMode::Never, max)
         }
-        (false, Detail::Full) => {
+        (false, HitDetail::Full) => {
             let read = reader.texts(&found.first_keys(max))?;
             let whole = |(key, text): (NodeKey, NodeText)| (key, (text.content.clone(), text));
-            texts(&found, read.into_iter().map(whole).collect(), Cutting::Last, max)
+            texts(&found, read.into_iter().map(whole).collect(), TruncationMode::Last, max)
         }
     };
     Ok(shown.answer(&found, query.detail, options.output))
@@ -133,9 +133,9 @@ fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
 
 impl SearchHit {
     fn line(&self) -> String {
-        render::render_line(NodeFacts {
+        render::render_line(NodeLineFields {
             head: &self.head,
-            file: FileLabel::Yes,
+            file: FileNameVisibility::Yes,
             temperature: self.temperature,
             score: Some(self.score),
             relevance: Some(self.relevance),
@@ -167,14 +167,14 @@ impl ShownHits {
         ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 }
     }
 
-    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
+    fn answer(self, found: &RankedHits, detail: HitDetail, output: OutputFormat) -> Answer {
         let structured = output.json(|| self.json(found, detail));
         let key = |&at: &usize| (found.hits[at].head.key, AccessKind::Listed);
         let shown = self.chosen.iter().map(key).collect();
         Answer { text: self.text, structured, shown, budget: None }
     }
 
-    fn json(&self, found: &RankedHits, detail: Detail) -> Value {
+    fn json(&self, found: &RankedHits, detail: HitDetail) -> Value {
         let facts_of = |&at: &usize| {
             let hit = &found.hits[at];
             let Some((shown, text)) = self.texts.get(&hit.head.key) else {
@@ -182,7 +182,7 @@ impl ShownHits {
                 facts["relevance"] = hundredths(hit.relevance);
                 return facts;
             };
-            let mut facts = if detail == Detail::Full {
+            let mut facts = if detail == HitDetail::Full {
                 let needs = self.cut.filter(|it| it.0 == at).map(|it| it.1);
                 block_facts(&hit.head, (hit.temperature, hit.score), shown, needs)
             } else {
@@ -255,17 +255,17 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
 fn texts(
     found: &RankedHits,
     mut texts: HashMap<NodeKey, (String, NodeText)>,
-    cutting: Cutting,
+    cutting: TruncationMode,
     max: Option<u32>,
 ) -> ShownHits {
     let hits = &found.hits;
     let max = max.unwrap_or(u32::MAX);
-    let mut filling = Filling::within(max);
+    let mut filling = AnswerBuilder::within(max);
     for (at, hit) in hits.iter().enumerate() {
         let Some((shown, text)) = texts.get(&hit.head.key) else { break };
         filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
     }
-    let FilledText { mut text, chosen, cut } = filling.finish();
+    let AnswerText { mut text, chosen, cut } = filling.finish();
     let (mut n_known, mut tokens_left_out) = (0, 0);
     for (at, hit) in hits.iter().enumerate() {
         if !chosen.contains(&at) {

@@ -11,7 +11,7 @@ use super::*;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::reader::ArchivedNodes;
-use crate::store::reader::testing::Sketch;
+use crate::store::reader::testing::TestMemoryBuilder;
 use crate::text::tokens;
 
 const NOTES: &str = r"
@@ -37,7 +37,7 @@ fn asked(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answe
 }
 
 fn structured(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
-    let output = Output::Structured;
+    let output = OutputFormat::Structured;
     let options = QueryOptions { budget, output, ..QueryOptions::text(Millis(200_000)) };
     answer(reader, &query, &options)
 }
@@ -87,7 +87,7 @@ fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect)
 }
 
 /// Adds an edge between the nodes with those keys.
-fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
+fn edge(sketch: &TestMemoryBuilder, from: usize, to: usize, weight: f64) {
     sketch.run(&format!(
         "INSERT INTO reference (source, origin, form, label, weight, target)
          VALUES ({from}, 'parsed', 'wiki', '{from}-{to}', {weight}, {to})"
@@ -107,7 +107,7 @@ fn query_related(anchor: &str) -> RelatedQuery<'_> {
 
 #[test]
 fn related_nodes_come_once_heaviest_first() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     let ids: Vec<String> =
         ["A", "B", "C", "D", "E"].iter().map(|it| sketch.node(0, "heading", it)).collect();
@@ -156,7 +156,7 @@ fn related_nodes_come_once_heaviest_first() {
 
 #[test]
 fn a_related_node_cut_by_the_budget_is_not_warmed() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Hub");
     for nth in 2..=200 {
@@ -176,7 +176,7 @@ fn a_related_node_cut_by_the_budget_is_not_warmed() {
 
 #[test]
 fn a_clique_is_walked_in_linear_work() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Node 1");
     for nth in 2..=40 {
@@ -195,7 +195,7 @@ fn a_clique_is_walked_in_linear_work() {
 
 #[test]
 fn statistics_are_those_of_the_whole_memory() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha");
     sketch.node(1, "text", "One paragraph.");
@@ -235,9 +235,9 @@ fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
         |detail| Query::Search(SearchQuery { query: words, detail, ..SearchQuery::default() });
     let levels = u32::from(kind) / 8;
     match kind % 8 {
-        0 => search(Detail::Label),
-        1 => search(Detail::Snippet),
-        2 => search(Detail::Full),
+        0 => search(HitDetail::Label),
+        1 => search(HitDetail::Snippet),
+        2 => search(HitDetail::Full),
         3 => Query::Tree(TreeQuery { root: None, levels, archived: ArchivedNodes::Shown }),
         4 => Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedNodes::Hidden }),
         5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels, ..FetchQuery::default() }),
@@ -259,7 +259,7 @@ fn corpus() -> impl Strategy<Value = Vec<(usize, usize, String, f64)>> {
 }
 
 fn memory(corpus: &[(usize, usize, String, f64)]) -> (Reader, Vec<String>) {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     let mut ids = Vec::new();
     let mut depth = 0;
     for (at, (wanted, node_type, content, temperature)) in corpus.iter().enumerate() {
@@ -280,7 +280,7 @@ proptest! {
 
     #[test]
     fn the_size_that_a_cut_names_suffices(content in "(many |words|日本|\n|\\PC| ){30,90}") {
-        let mut sketch = Sketch::new();
+        let mut sketch = TestMemoryBuilder::new();
         sketch.file("a.md");
         let anchor = sketch.node(0, "text", &content);
         let reader = sketch.done();
@@ -325,7 +325,7 @@ proptest! {
         ],
     ) {
         static NOTES_READ: std::sync::LazyLock<std::sync::Mutex<Reader>> =
-            std::sync::LazyLock::new(|| std::sync::Mutex::new(Sketch::of(NOTES)));
+            std::sync::LazyLock::new(|| std::sync::Mutex::new(TestMemoryBuilder::of(NOTES)));
         let reader = NOTES_READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = search(&reader, &label(&query));
         prop_assert!(answer.is_ok(), "{query:?}: {:?}", answer);
@@ -340,7 +340,7 @@ proptest! {
     fn any_two_characters_find_the_run(
         run in "[一-龥ぁ-んァ-ン가-힣ก-ฮ]{2,12}", around in "[a-z .]{0,5}", at in any::<prop::sample::Index>(),
     ) {
-        let reader = Sketch::of(&format!("= a.md\ntext {around}{run}{around}x"));
+        let reader = TestMemoryBuilder::of(&format!("= a.md\ntext {around}{run}{around}x"));
         let letters: Vec<char> = run.chars().collect();
         let from = at.index(letters.len() - 1);
         for n in 1..=(letters.len() - from) {

@@ -10,10 +10,10 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Error, Output, budget, facts, node_by_id};
-use crate::query::render::{self, FileLabel, NodeFacts};
+use super::{Answer, Error, OutputFormat, budget, facts, node_by_id};
+use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedNodes, NodeHead, Reader, SiblingsAfter, SubtreeSize};
+use crate::store::reader::{ArchivedNodes, NodeSummary, Reader, RemainingSiblings, SubtreeSize};
 use crate::text::tokens;
 
 /// Least tokens of a line.
@@ -46,7 +46,7 @@ pub(super) fn tree(
     reader: &Reader,
     query: &TreeQuery<'_>,
     max: u32,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Answer, Error> {
     let mut picture = OutlineBuilder::begin(reader, query, max)?;
     let text = picture.text(query.levels, max)?;
@@ -61,7 +61,7 @@ struct OutlineBuilder<'a> {
     items: Vec<TreeItem>,
     roots: Vec<usize>,
     /// Roots after those that were read.
-    rest: SiblingsAfter,
+    rest: RemainingSiblings,
     /// The folds of the last drawing: the parent's id, and the size.
     folds: Vec<(Option<String>, SubtreeSize)>,
     /// Sizes of folds, by parent and number of hidden children. Nodes are shown and hidden in one
@@ -70,7 +70,7 @@ struct OutlineBuilder<'a> {
 }
 
 struct TreeItem {
-    head: NodeHead,
+    head: NodeSummary,
     up: Option<usize>,
     depth: u32,
     /// A root's position within its file: every file comes before any comes again.
@@ -78,7 +78,7 @@ struct TreeItem {
     temperature: f64,
     children: Vec<usize>,
     /// Children after those that were read.
-    rest: SiblingsAfter,
+    rest: RemainingSiblings,
     is_shown: bool,
 }
 
@@ -95,7 +95,7 @@ impl OutlineBuilder<'_> {
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
-            rest: SiblingsAfter::Nothing,
+            rest: RemainingSiblings::Nothing,
             folds: Vec::new(),
             counted: HashMap::new(),
         };
@@ -126,7 +126,7 @@ impl OutlineBuilder<'_> {
         }
     }
 
-    fn add(&mut self, head: NodeHead, up: Option<usize>) -> usize {
+    fn add(&mut self, head: NodeSummary, up: Option<usize>) -> usize {
         let at = self.items.len();
         self.items.push(TreeItem {
             temperature: head.heat.now(self.attended),
@@ -135,7 +135,7 @@ impl OutlineBuilder<'_> {
             depth: up.map_or(0, |up| self.items[up].depth + 1),
             turn: 0,
             children: Vec::new(),
-            rest: SiblingsAfter::Nothing,
+            rest: RemainingSiblings::Nothing,
             is_shown: false,
         });
         match up {
@@ -149,7 +149,7 @@ impl OutlineBuilder<'_> {
         let mut heads = self.reader.roots(self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
-            self.rest = SiblingsAfter::Roots(n_max);
+            self.rest = RemainingSiblings::Roots(n_max);
         }
         let mut turn = 0;
         let mut last_file = None;
@@ -168,7 +168,7 @@ impl OutlineBuilder<'_> {
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
-            self.items[up].rest = SiblingsAfter::Children(key, last);
+            self.items[up].rest = RemainingSiblings::Children(key, last);
         }
         for head in heads {
             self.add(head, Some(up));
@@ -201,7 +201,7 @@ impl OutlineBuilder<'_> {
                 n_hidden.resize(self.items.len(), 0);
                 n_hidden[at] = self.items[at].children.len();
             }
-            let line = self.line(at, FileLabel::Yes);
+            let line = self.line(at, FileNameVisibility::Yes);
             if !budget_left.take(line, u32::from(0 < n_hidden[at])) {
                 n_misses += 1;
                 if MISSES_MAX < n_misses {
@@ -215,7 +215,7 @@ impl OutlineBuilder<'_> {
                 None => (&mut n_hidden_roots, self.rest),
             };
             *left -= 1;
-            if *left == 0 && rest == SiblingsAfter::Nothing {
+            if *left == 0 && rest == RemainingSiblings::Nothing {
                 budget_left.n_folds -= 1;
             }
             for &child in &self.items[at].children {
@@ -234,9 +234,9 @@ impl OutlineBuilder<'_> {
         }
     }
 
-    fn line(&self, at: usize, file: FileLabel) -> String {
+    fn line(&self, at: usize, file: FileNameVisibility) -> String {
         let item = &self.items[at];
-        let facts = NodeFacts {
+        let facts = NodeLineFields {
             head: &item.head,
             file,
             temperature: item.temperature,
@@ -265,8 +265,11 @@ impl OutlineBuilder<'_> {
                 continue;
             }
             let parent_file = item.up.map(|up| self.items[up].head.file);
-            let named =
-                if parent_file == Some(item.head.file) { FileLabel::No } else { FileLabel::Yes };
+            let named = if parent_file == Some(item.head.file) {
+                FileNameVisibility::No
+            } else {
+                FileNameVisibility::Yes
+            };
             out.push_str(&self.line(at, named));
             stack.push((None, Some(at)));
             stack.extend(item.children.iter().rev().map(|&child| (Some(child), Some(at))));
@@ -283,13 +286,13 @@ impl OutlineBuilder<'_> {
             }
             None => (&self.roots, self.rest, 0, None),
         };
-        let hidden: Vec<&NodeHead> = children
+        let hidden: Vec<&NodeSummary> = children
             .iter()
             .map(|&at| &self.items[at])
             .filter(|it| !it.is_shown)
             .map(|it| &it.head)
             .collect();
-        if hidden.is_empty() && rest == SiblingsAfter::Nothing {
+        if hidden.is_empty() && rest == RemainingSiblings::Nothing {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();

@@ -41,7 +41,7 @@ pub(crate) fn unified_hunks(old: &str, new: &str) -> String {
 pub(crate) fn hunk_sides(old: &str, new: &str) -> Vec<(String, String)> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let sides = |group: &[Replaced]| {
+    let sides = |group: &[LineReplacement]| {
         let (first, last) = (group.first()?, group.last()?);
         let n_before = first.old.start.min(first.new.start).min(CONTEXT_LINES);
         let n_after = (old.len() - last.old.end).min(CONTEXT_LINES);
@@ -54,12 +54,12 @@ pub(crate) fn hunk_sides(old: &str, new: &str) -> Vec<(String, String)> {
 
 /// A range of lines and its replacement; one of them may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Replaced {
+struct LineReplacement {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Replaced> {
+fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<LineReplacement> {
     let mut numbers: HashMap<&'a str, usize> = HashMap::new();
     let mut numbered = |lines: &[&'a str]| -> Vec<usize> {
         let mut number = |line: &'a str| {
@@ -75,7 +75,7 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Replaced> {
     let pairs = pair_in_order(&old_numbers, &new_numbers, &mut 0);
     for (old_at, new_at) in pairs.into_iter().chain([ends]) {
         if i < old_at || j < new_at {
-            changes.push(Replaced { old: i..old_at, new: j..new_at });
+            changes.push(LineReplacement { old: i..old_at, new: j..new_at });
         }
         (i, j) = (old_at + 1, new_at + 1);
     }
@@ -83,7 +83,7 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Replaced> {
 }
 
 /// Groups changes into hunks: those with overlapping context share one.
-fn grouped(changes: &[Replaced]) -> impl Iterator<Item = &[Replaced]> {
+fn grouped(changes: &[LineReplacement]) -> impl Iterator<Item = &[LineReplacement]> {
     changes.chunk_by(|a, b| b.old.start - a.old.end <= 2 * CONTEXT_LINES)
 }
 

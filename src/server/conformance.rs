@@ -4,8 +4,8 @@
 //! The names and texts are the suite's. Nothing here is in the program; `examples/conformance.rs`
 //! is the binary that `make conformance` runs, and the tests play the same scenarios over stdio.
 
-mod asking;
-mod shown;
+mod client_request_tools;
+mod resources_and_prompts;
 mod tools;
 
 use std::fmt;
@@ -15,47 +15,52 @@ use std::time::Duration;
 
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, CompletionRequest, Handler, HandlerError, PAGE_ROWS_MAX, PromptMessage, Reply,
-    Server, ServerInfo, StateSigner,
+    Args, CallContext, CompletionRequest, Handler, HandlerError, PAGE_ROWS_MAX, PromptMessage,
+    Reply, Server, ServerInfo, StateSigner,
 };
 use crate::model::clock::Clock;
-use crate::server::{Interrupts, stdio};
+use crate::server::{ShutdownSignals, stdio};
 
 /// Time between the steps of a tool with progress, so that a client can see them one by one.
 const STEP: Duration = Duration::from_millis(50);
 
-type Run = fn(&Suite, &Args, &Call) -> Result<Reply, HandlerError>;
-type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
-type Read = fn(&UriVars) -> String;
+type SuiteToolFn = fn(&ConformanceHandler, &Args, &CallContext) -> Result<Reply, HandlerError>;
+type SuitePromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
+type SuiteResourceFn = fn(&UriVars) -> String;
 
 /// The state that the tools share.
 #[derive(Debug)]
-struct Suite {
+struct ConformanceHandler {
     step: Duration,
 }
 
-impl Suite {
+impl ConformanceHandler {
     /// Waits as long as a step takes, or until the call is cancelled.
-    fn pause(&self, call: &Call) {
+    fn pause(&self, call: &CallContext) {
         // Nothing is ever sent: the wait times out or is cancelled, and the engine knows which.
         let _ = call.cancelled().recv_timeout(self.step);
     }
 }
 
-impl Handler for Suite {
-    type Run = Run;
-    type Read = Read;
-    type Prompt = Get;
+impl Handler for ConformanceHandler {
+    type Run = SuiteToolFn;
+    type Read = SuiteResourceFn;
+    type Prompt = SuitePromptFn;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    fn call(
+        &self,
+        run: &SuiteToolFn,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
     fn read(
         &self,
-        read: &Read,
+        read: &SuiteResourceFn,
         vars: &UriVars,
-        _: &Call,
+        _: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         out.write_str(&read(vars)).map_err(|_| HandlerError::Internal("cannot write".to_owned()))
@@ -63,9 +68,9 @@ impl Handler for Suite {
 
     fn prompt(
         &self,
-        get: &Get,
+        get: &SuitePromptFn,
         args: &Args,
-        call: &Call,
+        call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
@@ -76,7 +81,7 @@ impl Handler for Suite {
     }
 }
 
-fn server(step: Duration) -> Arc<Server<Suite>> {
+fn server(step: Duration) -> Arc<Server<ConformanceHandler>> {
     Arc::new(Server {
         about: ServerInfo {
             name: "remindb-conformance",
@@ -84,12 +89,12 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
             version: env!("CARGO_PKG_VERSION"),
             instructions: "The fixtures of the conformance suite.",
         },
-        tools: [tools::TOOLS, asking::TOOLS].concat(),
-        resources: shown::RESOURCES,
-        prompts: shown::PROMPTS,
+        tools: [tools::TOOLS, client_request_tools::TOOLS].concat(),
+        resources: resources_and_prompts::RESOURCES,
+        prompts: resources_and_prompts::PROMPTS,
         page_rows_max: PAGE_ROWS_MAX,
         state_signer: StateSigner::default(),
-        handler: Suite { step },
+        handler: ConformanceHandler { step },
         clock: Clock::System,
         waker: Arc::default(),
         hub: Arc::default(),
@@ -104,13 +109,13 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
 /// There is no port, no thread or no way to receive signals.
 #[cfg(feature = "http")]
 pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
-    use crate::server::http::{ADDRESS, Guard, HttpOptions, Limits, serve_http};
+    use crate::server::http::{ADDRESS, AccessRules, HttpOptions, Limits, serve_http};
 
-    let interrupts = Interrupts::watch()?;
+    let interrupts = ShutdownSignals::watch()?;
     let mut address = ADDRESS;
     // Any free port.
     address.set_port(0);
-    let guard = Guard::new(address.ip(), &[], &[], None);
+    let guard = AccessRules::new(address.ip(), &[], &[], None);
     let options = HttpOptions { address, guard, limits: Limits::default(), links: None };
     let announce = |address| announce(&format!("http://{address}/mcp"));
     let (server, interrupted) = (server(STEP), interrupts.received());
@@ -123,7 +128,7 @@ pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
 ///
 /// There is no thread or no way to receive signals.
 pub fn stdio() -> io::Result<()> {
-    let interrupts = Interrupts::watch()?;
+    let interrupts = ShutdownSignals::watch()?;
     let (input, output) = (io::stdin(), io::stdout());
     let (server, interrupted) = (server(STEP), interrupts.received());
     stdio::serve_stdio(&server, &Clock::System, Vec::new(), input, output, interrupted).map(drop)

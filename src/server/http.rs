@@ -17,15 +17,15 @@
 //! Order of shutdown: background work, idle connections and streams are stopped at once; calls get
 //! [`GRACE`] to answer and are cancelled then. All of it takes less than a second.
 
+mod access_control;
 mod body;
-mod body_share;
+mod body_reservation;
 mod connection;
 mod connections;
 mod exchange;
-mod guard;
 mod head;
 mod header_check;
-mod links;
+mod one_time_links;
 mod page;
 mod pool;
 mod post;
@@ -47,7 +47,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::{BackgroundTask, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
+use super::{BackgroundTask, ServeEnd, StopSignal, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
@@ -56,8 +56,8 @@ use header_check::MirroredArgument;
 use pool::{Permit, ThreadPool};
 use session::{HttpSession, HttpSessions};
 
-pub(crate) use guard::{BearerToken, Guard};
-pub(crate) use links::OneTimeLinks;
+pub(crate) use access_control::{AccessRules, BearerToken};
+pub(crate) use one_time_links::OneTimeLinks;
 #[cfg(any(test, fuzzing))]
 pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
 
@@ -123,7 +123,7 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct HttpOptions {
     pub(crate) address: SocketAddr,
-    pub(crate) guard: Guard,
+    pub(crate) guard: AccessRules,
     pub(crate) limits: Limits,
     /// Links to the page that are exchanged for the token, if there are any.
     pub(crate) links: Option<Arc<OneTimeLinks>>,
@@ -136,18 +136,18 @@ pub(crate) fn parse_listen_address(text: &str) -> Option<SocketAddr> {
 }
 
 /// The state that all connections share.
-struct Endpoint<S: Handler> {
+struct HttpServerState<S: Handler> {
     server: Arc<Server<S>>,
     clock: Clock,
     /// The clock of the deadlines.
     watch: Stopwatch,
-    guard: Guard,
+    guard: AccessRules,
     limits: Limits,
     links: Option<Arc<OneTimeLinks>>,
     sessions: HttpSessions,
     connections: OpenConnections,
     pool: ThreadPool,
-    stop: Stop,
+    stop: StopSignal,
     n_threads: Arc<AtomicUsize>,
     n_streams: Arc<AtomicUsize>,
     n_body_bytes: Arc<AtomicUsize>,
@@ -168,7 +168,7 @@ pub(crate) fn serve_http<S: Handler>(
     let HttpOptions { address, guard, limits, links } = options;
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
-    let endpoint = Arc::new(Endpoint {
+    let endpoint = Arc::new(HttpServerState {
         server: Arc::clone(server),
         clock: clock.clone(),
         watch: clock.stopwatch(),
@@ -177,7 +177,7 @@ pub(crate) fn serve_http<S: Handler>(
         sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
         connections: OpenConnections::default(),
         pool: ThreadPool::new(limits.calls),
-        stop: Stop::default(),
+        stop: StopSignal::default(),
         n_threads: Arc::default(),
         n_streams: Arc::default(),
         n_body_bytes: Arc::default(),
@@ -219,7 +219,11 @@ pub(crate) fn serve_http<S: Handler>(
 }
 
 /// Accepts connections until shutdown.
-fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive: &Sender<()>) {
+fn listen<S: Handler>(
+    endpoint: &Arc<HttpServerState<S>>,
+    listener: &TcpListener,
+    alive: &Sender<()>,
+) {
     let mut last_error = None;
     loop {
         let accepted = listener.accept();
@@ -246,7 +250,7 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
 }
 
 /// Starts the thread of a connection.
-fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sender<()>) {
+fn admit<S: Handler>(endpoint: &Arc<HttpServerState<S>>, stream: TcpStream, alive: &Sender<()>) {
     /// Bytes of a connection's stack; calls run elsewhere.
     const STACK_BYTES: usize = 512 * 1024;
     let has_room = endpoint.connections.len() < endpoint.limits.connections
@@ -273,7 +277,7 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
 
 /// Removes a connection from the list when its thread ends, in any way.
 struct ConnectionGuard<'a, S: Handler> {
-    endpoint: &'a Endpoint<S>,
+    endpoint: &'a HttpServerState<S>,
     number: u64,
 }
 
@@ -283,7 +287,7 @@ impl<S: Handler> Drop for ConnectionGuard<'_, S> {
     }
 }
 
-impl<S: Handler> Endpoint<S> {
+impl<S: Handler> HttpServerState<S> {
     /// Takes a permit for a stream, if there is one.
     fn stream_place(&self) -> Result<Permit, reply::HttpError> {
         Permit::take(&self.n_streams, self.limits.streams)

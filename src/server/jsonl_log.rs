@@ -5,7 +5,7 @@
 //!
 //! | files | contents |
 //! |---|---|
-//! | `sessions/NAME-HASH.jsonl` | the [`SessionHistory`] of one client, one line a session |
+//! | `sessions/NAME-HASH.jsonl` | the [`ClientLedgers`] of one client, one line a session |
 //! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
 //! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
@@ -14,6 +14,6 @@ mod folder;
 mod session_logs;
 mod sink;
 
-pub(crate) use client_ledgers::SessionHistory;
+pub(crate) use client_ledgers::ClientLedgers;
 pub(crate) use session_logs::{SessionLogRecord, SessionLogs};
 pub(crate) use sink::JsonlSink;

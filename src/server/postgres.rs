@@ -4,15 +4,15 @@
 //! the lock of the space's row, and fences whoever holds it without going on.
 
 pub(crate) mod follower;
-mod log_keeper;
 mod passwords;
+mod space_log;
 mod space_status;
 mod space_url;
 mod statements;
 mod tls;
 mod wire;
 
-pub(crate) use log_keeper::LogKeeper;
 pub(crate) use passwords::{PasswordSources, SecretPassword};
-pub(crate) use space_status::{SharedStatus, SpaceFacts, StandingOfReplica, facts_of};
+pub(crate) use space_log::PostgresLog;
+pub(crate) use space_status::{ReplicaSyncStatus, SharedSpaceStatus, SpaceFacts, facts_of};
 pub(crate) use space_url::SpaceUrl;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::LatestScan;
-use crate::memory::{ProcessFact, ProcessFacts, RuntimeListing};
+use crate::memory::{ProcessFact, ProcessFacts, ProcessListing};
 use crate::model::clock::Clock;
-use crate::server::jsonl_log::{SessionHistory, SessionLogs};
+use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
 use crate::server::sessions::{LiveSession, Registry};
 
@@ -23,15 +23,15 @@ pub(crate) struct ServerState {
     /// The connected clients.
     pub(crate) registry: Registry,
     /// The recorded sessions.
-    pub(crate) history: SessionHistory,
+    pub(crate) history: ClientLedgers,
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
     /// The space, if the memory is shared.
-    pub(crate) space: SpaceFact,
+    pub(crate) space: SpaceStatusFn,
 }
 
 /// Tells where a replica stands; `None` where the memory is one file.
-pub(crate) type SpaceFact = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
+pub(crate) type SpaceStatusFn = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
 
 /// Seconds after its last line during which a session in a ledger may still be there.
 const SEEN_S_MAX: i64 = 24 * 60 * 60;
@@ -73,13 +73,13 @@ impl ProcessFacts for ServerState {
         self.registry.is_observer()
     }
 
-    fn names(&self, of: RuntimeListing) -> Vec<String> {
+    fn names(&self, of: ProcessListing) -> Vec<String> {
         // Unreadable files complete nothing.
         match of {
-            RuntimeListing::Clients => {
+            ProcessListing::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
             }
-            RuntimeListing::SessionLogs => {
+            ProcessListing::SessionLogs => {
                 self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
             }
         }

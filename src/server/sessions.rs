@@ -1,12 +1,12 @@
 //! Client sessions, present and past, as values: time is an argument, and there is no IO.
 //!
 //! The [`Registry`] takes the requests of clients and lists the present sessions. Changes leave it
-//! as [`LedgerEntry`]s, the lines of the ledger; a [`SessionLedger`] summarizes all lines of one
+//! as [`SessionRecord`]s, the lines of the ledger; a [`ClientLedger`] summarizes all lines of one
 //! client. The statements of a client about itself are unverified.
 
 pub(crate) mod recorder;
 
-mod ledger;
+mod client_ledger;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::model::identity::{ContentHash, base62};
 
 #[cfg(any(test, fuzzing))]
-pub(crate) use ledger::LEDGER_LINE_BYTES_MAX;
-pub(crate) use ledger::{ClientHistory, LedgerEntry, SessionLedger, each_line};
+pub(crate) use client_ledger::LEDGER_LINE_BYTES_MAX;
+pub(crate) use client_ledger::{ClientLedger, ClientSessionSummary, SessionRecord, each_line};
 pub(crate) use registry::{
-    ChangedSessions, LedgerUse, LiveSession, Registry, RequestInfo, TransportInfo,
+    ChangedSessions, EndedSessionRetention, LiveSession, Registry, RequestInfo, ServerTransport,
 };
 
 /// Maximum characters of a client's name in the name of its file.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::worker_pool::WorkerPool;
-use super::{BackgroundTask, ServeEnd, Stop, ThreadGroup, join, spawn, work};
+use super::{BackgroundTask, ServeEnd, StopSignal, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{Frame, Frames};
 use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
 use crate::model::clock::Clock;
@@ -79,7 +79,7 @@ pub(crate) fn serve_stdio<S: Handler>(
         workers,
         background: ThreadGroup::default(),
         waiting: background,
-        stop: Stop::default(),
+        stop: StopSignal::default(),
     };
     let (ended, had_all) = router.run(&frames)?;
     if had_all {
@@ -102,7 +102,7 @@ struct Router<'a, S: Handler> {
     workers: ThreadGroup,
     background: ThreadGroup,
     waiting: Vec<BackgroundTask>,
-    stop: Stop,
+    stop: StopSignal,
 }
 
 impl<S: Handler> Router<'_, S> {

@@ -24,11 +24,11 @@ use fields::{ObjectReader, SignConstraint};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
-pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSettings, SourceSettings};
+pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
-    RedactionSettings, RescanSettings, ResourceSettings, ServerSettings, SessionSettings,
-    TemperatureSettings, Transport,
+    RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
+    SessionSettings, TemperatureSettings, Transport,
 };
 
 /// Path of the file in messages.
@@ -60,7 +60,7 @@ pub(crate) struct ConfigError(String);
 
 /// A setting that is ignored, since the folder is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Untrusted {
+pub(crate) struct UntrustedSetting {
     /// The setting's name.
     pub(crate) key: &'static str,
     /// The harm it could do.
@@ -102,7 +102,7 @@ impl Config {
             consolidation: ConsolidationSettings::read(fields.object("consolidation")?)?,
             knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
             memory: MemorySettings::read(fields.object("memory")?)?,
-            providers: ProviderSettings::read(fields.object("providers")?)?,
+            providers: ProvidersByJob::read(fields.object("providers")?)?,
             redaction: redaction(fields.object("redaction")?)?,
             rescan: rescan(fields.object("rescan")?)?,
             server: server(fields.object("server")?)?,
@@ -133,33 +133,33 @@ impl Config {
 
     /// Returns the settings that only a trusted folder may make.
     #[cfg(any(test, fuzzing))]
-    pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
+    pub(crate) fn untrusted(&self) -> Vec<UntrustedSetting> {
         let mut config = self.clone();
         config.restrict()
     }
 
     /// Undoes the settings that no folder may make, and returns them.
-    fn take_those_of_user(&mut self) -> Vec<Untrusted> {
+    fn take_those_of_user(&mut self) -> Vec<UntrustedSetting> {
         let Config { providers, consolidation, .. } = Config::default();
         let mut undone = Vec::new();
         let has_providers = std::mem::replace(&mut self.providers, providers);
-        if has_providers != ProviderSettings::default() {
+        if has_providers != ProvidersByJob::default() {
             let why = "it would send what is remembered to others";
-            undone.push(Untrusted { key: OF_USER[0], why });
+            undone.push(UntrustedSetting { key: OF_USER[0], why });
         }
         if std::mem::replace(&mut self.consolidation, consolidation) != consolidation {
             let why = "it decides who is asked about what is remembered";
-            undone.push(Untrusted { key: OF_USER[1], why });
+            undone.push(UntrustedSetting { key: OF_USER[1], why });
         }
         undone
     }
 
     /// Undoes the settings that only a trusted folder may make, and returns them.
-    pub(crate) fn restrict(&mut self) -> Vec<Untrusted> {
+    pub(crate) fn restrict(&mut self) -> Vec<UntrustedSetting> {
         let mut undone = Vec::new();
         let mut undo = |set: bool, key, why| {
             if set {
-                undone.push(Untrusted { key, why });
+                undone.push(UntrustedSetting { key, why });
             }
         };
         let disabled = std::mem::take(&mut self.redaction.disable_builtin_kinds);
@@ -313,8 +313,8 @@ fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
         listen: fields.text("listen")?,
         structured: fields.flag("structured")?.unwrap_or_default(),
         logging: logging(fields.object("logging")?)?,
-        resources: ResourceSettings {
-            debounce: debounce.unwrap_or(ResourceSettings::default().debounce),
+        resources: ResourceNotificationSettings {
+            debounce: debounce.unwrap_or(ResourceNotificationSettings::default().debounce),
             overrides,
         },
         sessions: SessionSettings {
@@ -388,9 +388,9 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-impl fmt::Display for Untrusted {
+impl fmt::Display for UntrustedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Untrusted { key, why } = self;
+        let UntrustedSetting { key, why } = self;
         let remedy = match OF_USER.contains(key) {
             true => "set it in your own settings",
             false => "start with --trust-workspace to allow it",

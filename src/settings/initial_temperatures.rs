@@ -21,7 +21,7 @@ pub(crate) const TEMPERATURES_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Initial temperatures by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct InitialTemperatures {
-    root: PathEntry,
+    root: TemperatureTree,
 }
 
 /// A fault in the file, and how to mend it.
@@ -29,10 +29,10 @@ pub(crate) struct InitialTemperatures {
 pub(crate) struct InitialTemperaturesError(String);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct PathEntry {
+struct TemperatureTree {
     /// The temperature of the file, or of everything in the folder.
     number: Option<f64>,
-    below: BTreeMap<String, PathEntry>,
+    below: BTreeMap<String, TemperatureTree>,
 }
 
 impl InitialTemperatures {
@@ -47,10 +47,10 @@ impl InitialTemperatures {
         if text.trim().is_empty() {
             return Ok(InitialTemperatures::default());
         }
-        let json: Json = serde_json::from_str(text).map_err(|error| {
+        let json: DuplicateKeyJson = serde_json::from_str(text).map_err(|error| {
             InitialTemperaturesError(format!("{TEMPERATURES_FILE} is no JSON: {error}"))
         })?;
-        let Json::Object(fields) = json else {
+        let DuplicateKeyJson::Object(fields) = json else {
             return Err(InitialTemperaturesError(format!(
                 "{TEMPERATURES_FILE} must be an object of paths and temperatures"
             )));
@@ -68,15 +68,15 @@ impl InitialTemperatures {
 
     /// Returns whether no path has a temperature.
     pub(crate) fn is_empty(&self) -> bool {
-        self.root == PathEntry::default()
+        self.root == TemperatureTree::default()
     }
 }
 
-impl PathEntry {
+impl TemperatureTree {
     /// Adds the fields of the object at `path`.
     fn add(
         &mut self,
-        fields: Vec<(String, Json)>,
+        fields: Vec<(String, DuplicateKeyJson)>,
         path: &mut Vec<String>,
     ) -> Result<(), InitialTemperaturesError> {
         for (key, value) in fields {
@@ -91,20 +91,20 @@ impl PathEntry {
                 return Err(bad(&at(), &format!("has more than {DEPTH_MAX} names")));
             }
             match value {
-                Json::Number(number) if entry.number.is_some() => {
+                DuplicateKeyJson::Number(number) if entry.number.is_some() => {
                     return Err(bad(
                         &at(),
                         &format!("is given twice, the second time as {number}"),
                     ));
                 }
-                Json::Number(number) if (0.0..=1.0).contains(&number) => {
+                DuplicateKeyJson::Number(number) if (0.0..=1.0).contains(&number) => {
                     entry.number = Some(number);
                 }
-                Json::Number(number) => {
+                DuplicateKeyJson::Number(number) => {
                     return Err(bad(&at(), &format!("must be between 0 and 1, not {number}")));
                 }
-                Json::Object(fields) => entry.add(fields, path)?,
-                Json::Other(what) => {
+                DuplicateKeyJson::Object(fields) => entry.add(fields, path)?,
+                DuplicateKeyJson::Other(what) => {
                     return Err(bad(&at(), &format!("must be a number or an object, not {what}")));
                 }
             }
@@ -153,14 +153,14 @@ fn bad(path: &str, why: &str) -> InitialTemperaturesError {
 }
 
 /// JSON that keeps repeated names.
-enum Json {
+enum DuplicateKeyJson {
     Number(f64),
-    Object(Vec<(String, Json)>),
+    Object(Vec<(String, DuplicateKeyJson)>),
     Other(&'static str),
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+impl<'de> Deserialize<'de> for DuplicateKeyJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DuplicateKeyJson, D::Error> {
         deserializer.deserialize_any(JsonVisitor)
     }
 }
@@ -168,47 +168,47 @@ impl<'de> Deserialize<'de> for Json {
 struct JsonVisitor;
 
 impl<'de> Visitor<'de> for JsonVisitor {
-    type Value = Json;
+    type Value = DuplicateKeyJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number or an object")
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
-        Ok(Json::Number(number))
+    fn visit_f64<E>(self, number: f64) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Number(number))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
-        Ok(Json::Number(number as f64))
+    fn visit_i64<E>(self, number: i64) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Number(number as f64))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
-        Ok(Json::Number(number as f64))
+    fn visit_u64<E>(self, number: u64) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Number(number as f64))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Json, E> {
-        Ok(Json::Other("a truth value"))
+    fn visit_bool<E>(self, _: bool) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Other("a truth value"))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Json, E> {
-        Ok(Json::Other("a string"))
+    fn visit_str<E>(self, _: &str) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Other("a string"))
     }
 
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Other("null"))
+    fn visit_unit<E>(self) -> Result<DuplicateKeyJson, E> {
+        Ok(DuplicateKeyJson::Other("null"))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DuplicateKeyJson, A::Error> {
         while items.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(Json::Other("a list"))
+        Ok(DuplicateKeyJson::Other("a list"))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<DuplicateKeyJson, A::Error> {
         let mut object = Vec::new();
         while let Some(field) = fields.next_entry()? {
             object.push(field);
         }
-        Ok(Json::Object(object))
+        Ok(DuplicateKeyJson::Object(object))
     }
 }
 

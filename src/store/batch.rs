@@ -7,34 +7,34 @@
 
 mod agent_edits;
 mod custom_views;
-mod derived;
-mod files;
+mod derived_columns;
 mod fts;
 mod heat;
+mod history;
 mod inserts;
 mod knowledge;
 mod links;
 mod nodes;
+mod source_files;
 mod tombstones;
-mod typed;
-mod versions;
+mod typed_nodes;
 
 use std::collections::{BTreeSet, HashMap};
 
-use fts::Indexing;
+use fts::IndexingTime;
 #[cfg(feature = "shared")]
 pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
 use inserts::UnrecordedInsert;
 pub(crate) use knowledge::RequestReceipt;
-pub(crate) use links::{ManualEdge, UnrelateOutcome};
+pub(crate) use links::{ManualEdgeTarget, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
 
-use super::columns::Sql;
 use super::links::DirtyRefs;
+use super::node_columns::SqlTemplate;
 use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
-use super::{ErrorStep, Prepared, StoreError, heat_rows, one};
+use super::{ErrorContext, PreparedStatements, StoreError, heat_rows, one};
 use crate::model::clock::Millis;
 use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
@@ -50,7 +50,7 @@ const STALE_MAX: usize = 500_000;
 
 /// Counts of the nodes that a batch changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct ChangedNodeCounts {
     pub(crate) added: usize,
     pub(crate) modified: usize,
     pub(crate) removed: usize,
@@ -67,8 +67,8 @@ pub(crate) struct Batch<'a> {
     root_name: Option<String>,
     snapshot: Option<i64>,
     next_seq: i64,
-    counts: Counts,
-    touched: BTreeSet<SiblingsOf>,
+    counts: ChangedNodeCounts,
+    touched: BTreeSet<SiblingGroup>,
     /// The change of the fingerprint so far.
     fingerprint_delta: u64,
     attended: i64,
@@ -85,7 +85,7 @@ pub(crate) struct Batch<'a> {
     /// References and names to resolve again.
     dirty_refs: DirtyRefs,
     /// Whether the full-text index gets new nodes at once or later.
-    indexing: Indexing<'a>,
+    indexing: IndexingTime<'a>,
     /// New nodes whose inserts are recorded later.
     unrecorded: Vec<UnrecordedInsert>,
     /// Whether large segments of the full-text index are lifted at the end.
@@ -94,29 +94,29 @@ pub(crate) struct Batch<'a> {
 
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SiblingsOf {
+enum SiblingGroup {
     Node(NodeKey),
     File(FileId),
     Nobody,
 }
 
-impl SiblingsOf {
+impl SiblingGroup {
     /// Returns the query for a group's kind, and its argument.
     fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
         match self {
-            SiblingsOf::Node(key) => (of_node, Some(key.0)),
-            SiblingsOf::File(file) => (of_file, Some(file.0)),
-            SiblingsOf::Nobody => (of_file, None),
+            SiblingGroup::Node(key) => (of_node, Some(key.0)),
+            SiblingGroup::File(file) => (of_file, Some(file.0)),
+            SiblingGroup::Nobody => (of_file, None),
         }
     }
 }
 
-impl From<NodePlace> for SiblingsOf {
-    fn from(place: NodePlace) -> SiblingsOf {
+impl From<NodePlace> for SiblingGroup {
+    fn from(place: NodePlace) -> SiblingGroup {
         match (place.parent, place.file) {
-            (Some(parent), _) => SiblingsOf::Node(parent),
-            (None, Some(file)) => SiblingsOf::File(file),
-            (None, None) => SiblingsOf::Nobody,
+            (Some(parent), _) => SiblingGroup::Node(parent),
+            (None, Some(file)) => SiblingGroup::File(file),
+            (None, None) => SiblingGroup::Nobody,
         }
     }
 }
@@ -140,7 +140,7 @@ impl<'a> Batch<'a> {
             root_name: None,
             snapshot: None,
             next_seq: 0,
-            counts: Counts::default(),
+            counts: ChangedNodeCounts::default(),
             touched: BTreeSet::new(),
             fingerprint_delta: 0,
             attended: heat_rows::memory_clock(tx)?,
@@ -150,7 +150,7 @@ impl<'a> Batch<'a> {
             taken: HashMap::new(),
             former: HashMap::new(),
             dirty_refs: DirtyRefs::begin(tx)?,
-            indexing: Indexing::AtOnce,
+            indexing: IndexingTime::AtOnce,
             unrecorded: Vec::new(),
             lifts_segments: false,
         })
@@ -162,12 +162,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the counts of changed nodes so far.
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> ChangedNodeCounts {
         self.counts
     }
 
     /// Subtracts a group's terms from the fingerprint, before the first change to it.
-    fn touch(&mut self, group: SiblingsOf) -> Result<(), StoreError> {
+    fn touch(&mut self, group: SiblingGroup) -> Result<(), StoreError> {
         if !self.touched.insert(group) {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn group_sum(&self, group: SiblingsOf) -> Result<u64, StoreError> {
+    fn group_sum(&self, group: SiblingGroup) -> Result<u64, StoreError> {
         let parent = self.parent_name(group)?;
         let states = self.states(group)?;
         Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
@@ -208,7 +208,7 @@ impl<'a> Batch<'a> {
 
     /// Returns one node's present term.
     fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
-        static NODE: Sql = Sql::new(
+        static NODE: SqlTemplate = SqlTemplate::new(
             "
             SELECT id, file, parent, position, {state}
               FROM node
@@ -235,7 +235,7 @@ impl<'a> Batch<'a> {
             Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
         let (state, place) = self.tx.row(NODE.text(), [key.0], read, "read a state")?;
-        let (sql, parent) = SiblingsOf::from(place).ask(BEFORE, BEFORE_ROOT);
+        let (sql, parent) = SiblingGroup::from(place).ask(BEFORE, BEFORE_ROOT);
         let before: Option<String> = self.tx.find(
             sql,
             params![parent, place.position, key.0],
@@ -246,26 +246,26 @@ impl<'a> Batch<'a> {
         Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
-    fn parent_name(&self, group: SiblingsOf) -> Result<Option<String>, StoreError> {
+    fn parent_name(&self, group: SiblingGroup) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| self.tx.find(sql, [id], |row| row.get(0), "name a parent");
         match group {
-            SiblingsOf::Node(key) => named(NODE, key.0),
-            SiblingsOf::File(file) => named(FILE, file.0),
-            SiblingsOf::Nobody => Ok(None),
+            SiblingGroup::Node(key) => named(NODE, key.0),
+            SiblingGroup::File(file) => named(FILE, file.0),
+            SiblingGroup::Nobody => Ok(None),
         }
     }
 
-    fn states(&self, group: SiblingsOf) -> Result<Vec<NodeState<'static>>, StoreError> {
-        static OF_NODE: Sql = Sql::new(
+    fn states(&self, group: SiblingGroup) -> Result<Vec<NodeState<'static>>, StoreError> {
+        static OF_NODE: SqlTemplate = SqlTemplate::new(
             "
             SELECT id, {state}
               FROM node
              WHERE parent = ?1
              ORDER BY position, key",
         );
-        static OF_FILE: Sql = Sql::new(
+        static OF_FILE: SqlTemplate = SqlTemplate::new(
             "
             SELECT id, {state}
               FROM node
@@ -280,13 +280,13 @@ impl<'a> Batch<'a> {
 
     fn record(
         &mut self,
-        op: Op,
+        op: DiffOp,
         old: &NodeRecord,
         new_hash: Option<ContentHash>,
-        conflict: Conflict,
+        conflict: OverlayConflict,
     ) -> Result<(), StoreError> {
         // The node, its parent and its file still exist: their rows have the old values.
-        static RECORD: Sql = Sql::new(
+        static RECORD: SqlTemplate = SqlTemplate::new(
             "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash, conflict, {version})
             SELECT ?1, ?2, ?3, node.id, ?4, ?5, {present}
@@ -303,7 +303,7 @@ impl<'a> Batch<'a> {
         self.record_waiting_inserts()?;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
-        let conflict = conflict == Conflict::Yes;
+        let conflict = conflict == OverlayConflict::Yes;
         self.tx.run(
             RECORD.text(),
             params![snapshot, seq, op.as_str(), hash, conflict, old.key.0],
@@ -385,25 +385,25 @@ impl<'a> Batch<'a> {
 
 /// The kind of change that a diff row records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
+enum DiffOp {
     Mod,
     Rem,
     Rank,
 }
 
-impl Op {
+impl DiffOp {
     fn as_str(self) -> &'static str {
         match self {
-            Op::Mod => "mod",
-            Op::Rem => "rem",
-            Op::Rank => "rank",
+            DiffOp::Mod => "mod",
+            DiffOp::Rem => "rem",
+            DiffOp::Rank => "rank",
         }
     }
 }
 
 /// Whether a file's new text replaced an agent's overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Conflict {
+enum OverlayConflict {
     No,
     Yes,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{ErrorStep, StoreError};
+use super::{ErrorContext, StoreError};
 
 /// Longest wait for other connections where a caller needs an answer: less than clients wait for a
 /// tool.

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use super::busy_handler::ATTEMPT;
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, StoreError, busy_handler, connection};
+use super::{ErrorContext, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; after each copy, the next commit waits for the disk once.
 pub(super) const LONG_PAGES: i32 = 4_000;

@@ -6,7 +6,7 @@
 
 use rusqlite::{ErrorCode, Transaction, ffi};
 
-use super::{ErrorStep, StoreError};
+use super::{ErrorContext, StoreError};
 
 /// Commits, and distinguishes a failure that changed nothing from one that may have.
 pub(crate) fn commit(tx: Transaction<'_>, doing: &'static str) -> Result<(), StoreError> {

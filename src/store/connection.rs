@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
-use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, schema, wal_files};
+use super::{ErrorContext, IfMissing, StoreError, busy_handler, check_path, schema, wal_files};
 
 /// Page cache of the writing connection in KiB: while many nodes are inserted, and otherwise.
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
@@ -105,16 +105,16 @@ fn create_private(path: &Path) {
 
 /// A larger page cache of the writing connection, for as long as this value lives.
 #[derive(Debug)]
-pub(super) struct LargeCache<'c>(&'c Connection);
+pub(super) struct LargePageCache<'c>(&'c Connection);
 
-impl LargeCache<'_> {
-    pub(super) fn of(conn: &Connection) -> Result<LargeCache<'_>, StoreError> {
+impl LargePageCache<'_> {
+    pub(super) fn of(conn: &Connection) -> Result<LargePageCache<'_>, StoreError> {
         set_cache(conn, CACHE_OF_MANY_KIB)?;
-        Ok(LargeCache(conn))
+        Ok(LargePageCache(conn))
     }
 }
 
-impl Drop for LargeCache<'_> {
+impl Drop for LargePageCache<'_> {
     fn drop(&mut self) {
         if let Err(error) = set_cache(self.0, CACHE_KIB) {
             log::warn!("{error}");

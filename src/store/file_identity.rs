@@ -18,7 +18,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::StoreError;
 use super::wal_files::with_suffix;
 
-/// The suffixes of the names, in the order of [`OpenInodes`].
+/// The suffixes of the names, in the order of [`DatabaseInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The first four bytes of a log, without their last bit.
@@ -32,13 +32,13 @@ pub(crate) struct FileIdentity {
     /// The path without symbolic links, from which SQLite derives the names of the log and its
     /// index.
     full: PathBuf,
-    opened: OpenInodes,
+    opened: DatabaseInodes,
 }
 
 /// Inodes behind the names of the database, its log and the log's index.
 ///
 /// `None` where there is no file.
-type OpenInodes = [Option<Inode>; 3];
+type DatabaseInodes = [Option<Inode>; 3];
 
 /// Device and inode number, which no two files have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ enum NameChange {
 }
 
 impl NameChange {
-    fn between(opened: OpenInodes, now: OpenInodes) -> Option<NameChange> {
+    fn between(opened: DatabaseInodes, now: DatabaseInodes) -> Option<NameChange> {
         if opened == now {
             return None;
         }
@@ -181,7 +181,7 @@ impl FileIdentity {
         NameChange::between(self.opened, self.now())
     }
 
-    fn now(&self) -> OpenInodes {
+    fn now(&self) -> DatabaseInodes {
         let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
         // A symbolic link that leads elsewhere is another database, too.
         [of(&self.path), of(&self.name(1)), of(&self.name(2))]
@@ -218,7 +218,7 @@ impl FileIdentity {
                 std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
             })
             .and_then(|()| fs::File::open(&draft)?.sync_all())
-            .and_then(|()| super::rename::rename_new(&draft, name))
+            .and_then(|()| super::rename_noreplace::rename_new(&draft, name))
             .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
         if copied.is_err() {
             // The draft may not exist.
@@ -260,7 +260,7 @@ fn inode_of(_: &Metadata) -> Inode {
 
 /// The facts that decide whether a database's name is the only way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LinkCounts {
+struct HardLinkFacts {
     /// Number of hard links of the file.
     n_names: u64,
     /// Whether the file is mounted by itself; `None` where the system does not tell.
@@ -275,7 +275,7 @@ pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreE
     judge(path, links_of(path, database))
 }
 
-fn judge(path: &Path, links: LinkCounts) -> Result<(), StoreError> {
+fn judge(path: &Path, links: HardLinkFacts) -> Result<(), StoreError> {
     let path = path.to_owned();
     // The device is weaker evidence: on some file systems, files have other devices than their
     // folders.
@@ -289,10 +289,10 @@ fn judge(path: &Path, links: LinkCounts) -> Result<(), StoreError> {
 }
 
 #[cfg(unix)]
-fn links_of(path: &Path, database: &Metadata) -> LinkCounts {
+fn links_of(path: &Path, database: &Metadata) -> HardLinkFacts {
     use std::os::unix::fs::MetadataExt;
     let folder = path.canonicalize().ok().and_then(|it| fs::metadata(it.parent()?).ok());
-    LinkCounts {
+    HardLinkFacts {
         n_names: database.nlink(),
         is_mounted: is_mounted(path),
         is_on_device_of_folder: folder.is_none_or(|it| it.dev() == database.dev()),
@@ -300,8 +300,8 @@ fn links_of(path: &Path, database: &Metadata) -> LinkCounts {
 }
 
 #[cfg(not(unix))]
-fn links_of(_: &Path, _: &Metadata) -> LinkCounts {
-    LinkCounts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
+fn links_of(_: &Path, _: &Metadata) -> HardLinkFacts {
+    HardLinkFacts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
 }
 
 #[cfg(target_os = "linux")]

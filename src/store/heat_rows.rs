@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{ErrorStep, NodeKey, Prepared, StoreError, one};
+use super::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
 use crate::model::heat::Heat;
 
 /// Nodes that get rows in one transaction as they become cold.

@@ -5,7 +5,7 @@
 //! here and written with the next call. The connection is opened for the first write: a server that
 //! only starts, or only looks, needs none.
 
-mod nudges;
+mod cold_notifications;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
-pub(crate) use nudges::{ColdNode, ColdNodeOffer};
+pub(crate) use cold_notifications::{ColdNode, ColdNodeOffer};
 
 use super::file_identity::FileIdentity;
 use super::{
-    ErrorStep, NodeKey, Prepared, StoreError, WriteAheadLog, Writer, absolute_path, connection,
-    heat_rows, one,
+    ErrorContext, NodeKey, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
+    connection, heat_rows, one,
 };
 use crate::model::clock::Millis;
 use crate::model::heat::{AttendedTime, Heat};
@@ -42,13 +42,13 @@ pub(crate) struct HeatWriter {
     file_identity: Arc<FileIdentity>,
     /// The holder's name in leases.
     holder: String,
-    state: Mutex<HeatState>,
+    state: Mutex<HeatWriterState>,
 }
 
-struct HeatState {
+struct HeatWriterState {
     conn: HeatConnection,
     waiting: Vec<HeatIncrement>,
-    cold: nudges::ColdState,
+    cold: cold_notifications::ColdOfferState,
 }
 
 /// The connection, once there was something to write.
@@ -92,8 +92,8 @@ impl HeatWriter {
         let log = Arc::clone(writer.log());
         let path = absolute_path(path)?;
         let conn = HeatConnection { path: path.clone(), log, opened: None };
-        let cold = nudges::ColdState::default();
-        let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
+        let cold = cold_notifications::ColdOfferState::default();
+        let state = Mutex::new(HeatWriterState { conn, waiting: Vec::new(), cold });
         // Seeded at random, so that no two processes share a name.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
         Ok(HeatWriter { path, file_identity, holder, state })
@@ -136,13 +136,13 @@ impl HeatWriter {
     }
 
     /// Locks the connection, after a check that the files are still at their names.
-    fn lock_checked(&self) -> Result<MutexGuard<'_, HeatState>, StoreError> {
+    fn lock_checked(&self) -> Result<MutexGuard<'_, HeatWriterState>, StoreError> {
         let state = self.lock();
         self.file_identity.check()?;
         Ok(state)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HeatState> {
+    fn lock(&self) -> MutexGuard<'_, HeatWriterState> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -156,7 +156,7 @@ impl Drop for HeatWriter {
     }
 }
 
-impl HeatState {
+impl HeatWriterState {
     fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() || self.cold.is_waiting()
     }
@@ -166,7 +166,7 @@ impl HeatState {
         if !self.is_waiting() {
             return Ok(());
         }
-        let HeatState { conn, waiting, cold } = self;
+        let HeatWriterState { conn, waiting, cold } = self;
         let conn = conn.get()?;
         if !waiting.is_empty() {
             match unless_busy(write(conn, waiting)) {

@@ -6,8 +6,8 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::columns::{Attributes, Sql};
-use super::{ErrorStep, Prepared, StoreError};
+use super::node_columns::{NodeAttributes, SqlTemplate};
+use super::{ErrorContext, PreparedStatements, StoreError};
 use crate::model::clock::Millis;
 
 /// A snapshot.
@@ -36,12 +36,12 @@ pub(crate) struct NodeVersion {
     pub(crate) label: String,
     pub(crate) format: String,
     pub(crate) tokens: u32,
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: NodeAttributes,
 }
 
 /// The position of a change in the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment {
+pub(crate) struct ChangePosition {
     pub(crate) snapshot: i64,
     /// The number of the change within its snapshot.
     pub(crate) seq: i64,
@@ -49,8 +49,8 @@ pub(crate) struct Moment {
 
 /// One change of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) moment: Moment,
+pub(crate) struct HistoryChange {
+    pub(crate) moment: ChangePosition,
     pub(crate) node_id: String,
     /// `add`, `mod` or `rem`.
     pub(crate) op: String,
@@ -85,7 +85,7 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> 
         format: row.get(at + 5)?,
         label: row.get(at + 6)?,
         tokens: row.get(at + 8)?,
-        attributes: Attributes::read(row, at + 9)?,
+        attributes: NodeAttributes::read(row, at + 9)?,
     }))
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct HistoryReader<'a> {
 /// Returns the number of changes, and those whose earlier version cannot be read, as
 /// `SNAPSHOT.SEQ`.
 pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
-    static CHANGES: Sql = Sql::new("SELECT snapshot, seq, op, {version} FROM diff");
+    static CHANGES: SqlTemplate = SqlTemplate::new("SELECT snapshot, seq, op, {version} FROM diff");
     let (mut n, mut bad) = (0, Vec::new());
     let mut query = conn.prepare(CHANGES.text()).doing("read the history")?;
     let mut rows = query.query([]).doing("read the history")?;
@@ -173,16 +173,16 @@ impl<'a> HistoryReader<'a> {
         node_id: &str,
         snapshot: i64,
     ) -> Result<Option<NodeVersion>, StoreError> {
-        self.version_after(node_id, Moment { snapshot, seq: i64::MAX })
+        self.version_after(node_id, ChangePosition { snapshot, seq: i64::MAX })
     }
 
     /// Returns a node's version right after a change.
     pub(crate) fn version_after(
         &self,
         node_id: &str,
-        after: Moment,
+        after: ChangePosition,
     ) -> Result<Option<NodeVersion>, StoreError> {
-        static NEXT: Sql = Sql::new(
+        static NEXT: SqlTemplate = SqlTemplate::new(
             "
             SELECT {version}
               FROM diff
@@ -190,7 +190,7 @@ impl<'a> HistoryReader<'a> {
              ORDER BY snapshot, seq
              LIMIT 1",
         );
-        static NOW: Sql = Sql::new(
+        static NOW: SqlTemplate = SqlTemplate::new(
             "
             SELECT {present}
               FROM node
@@ -224,10 +224,10 @@ impl<'a> HistoryReader<'a> {
     pub(crate) fn changes_of(
         &self,
         node_id: &str,
-        before: Moment,
+        before: ChangePosition,
         n_max: usize,
-    ) -> Result<Vec<Change>, StoreError> {
-        static CHANGES: Sql = Sql::new(
+    ) -> Result<Vec<HistoryChange>, StoreError> {
+        static CHANGES: SqlTemplate = SqlTemplate::new(
             "
             SELECT snapshot, seq, op, conflict, {version}
               FROM diff
@@ -236,8 +236,8 @@ impl<'a> HistoryReader<'a> {
              LIMIT ?4",
         );
         let read = |row: &Row<'_>| {
-            Ok(Change {
-                moment: Moment { snapshot: row.get(0)?, seq: row.get(1)? },
+            Ok(HistoryChange {
+                moment: ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? },
                 node_id: node_id.to_owned(),
                 op: row.get(2)?,
                 is_conflict: row.get(3)?,

@@ -14,7 +14,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, StoreError, connection};
+use super::{ErrorContext, StoreError, connection};
 use crate::model::clock::Millis;
 
 /// Time after its last renewal during which a holder counts as alive.
@@ -37,7 +37,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(20);
 
 /// The leases that a claim may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LeaseClaim {
+pub(crate) enum ClaimableLease {
     /// An expired one.
     Free,
     /// One that was not taken or renewed within the last two seconds. A starting process cannot
@@ -46,22 +46,26 @@ pub(crate) enum LeaseClaim {
 }
 
 /// Takes leases for one holder, on a connection of its own.
-pub(crate) struct Leases {
+pub(crate) struct LeaseClient {
     conn: Mutex<Connection>,
     file_identity: Arc<FileIdentity>,
     holder: String,
 }
 
-impl Leases {
+impl LeaseClient {
     /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
         file_identity: &Arc<FileIdentity>,
         holder: &str,
-    ) -> Result<Leases, StoreError> {
+    ) -> Result<LeaseClient, StoreError> {
         file_identity.check()?;
         let conn = Mutex::new(connection::open_beside(path, BUSY_WAIT)?);
-        Ok(Leases { conn, file_identity: Arc::clone(file_identity), holder: holder.to_owned() })
+        Ok(LeaseClient {
+            conn,
+            file_identity: Arc::clone(file_identity),
+            holder: holder.to_owned(),
+        })
     }
 
     /// Takes or renews a lease, and returns whether this holder has it now. Writes nothing where
@@ -69,7 +73,7 @@ impl Leases {
     pub(crate) fn take(
         &self,
         name: &str,
-        claim: LeaseClaim,
+        claim: ClaimableLease,
         now: Millis,
     ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
@@ -83,13 +87,13 @@ impl Leases {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("release a lease") {
-            // A starting process takes the lease by [`LeaseClaim::Idle`] before it expires.
+            // A starting process takes the lease by [`ClaimableLease::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released.map(drop),
         }
     }
 
-    fn try_take(&self, name: &str, claim: LeaseClaim, now: Millis) -> Result<bool, StoreError> {
+    fn try_take(&self, name: &str, claim: ClaimableLease, now: Millis) -> Result<bool, StoreError> {
         const TAKE: &str = "
             INSERT INTO lease (name, holder, expires_at)
             VALUES (?1, ?2, ?3)
@@ -118,7 +122,7 @@ impl Leases {
         &self,
         conn: &Connection,
         name: &str,
-        claim: LeaseClaim,
+        claim: ClaimableLease,
         now: Millis,
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
@@ -131,7 +135,7 @@ impl Leases {
             _ if !is_running => LeaseState::Open,
             (true, _) if left_ms < RENEW_MS => LeaseState::Open,
             (true, _) => LeaseState::Held,
-            (false, LeaseClaim::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
+            (false, ClaimableLease::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
             (false, _) => LeaseState::Others,
         })
     }
@@ -142,7 +146,7 @@ impl Leases {
     }
 }
 
-impl Drop for Leases {
+impl Drop for LeaseClient {
     fn drop(&mut self) {
         self.file_identity.leave(&self.lock());
     }
@@ -150,7 +154,7 @@ impl Drop for Leases {
 
 /// A lease that has not expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunningLease {
+pub(crate) struct ActiveLease {
     /// The name of the work.
     pub(crate) name: String,
     /// The process that does it, by a name that no other has.

@@ -6,30 +6,30 @@
 //! changed. New rows have ascending keys: the first key identifies them all and takes no memory.
 
 pub(crate) mod check;
-mod inserted;
-mod names;
+mod file_names;
+mod inserted_rows;
 mod rebuild;
 mod resolution;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inserted::NewestKeys;
-use names::{file_names, name_file, path_of};
+use file_names::{file_names, name_file, path_of};
+use inserted_rows::NewestKeys;
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
-use resolution::{UnresolvedRefs, compare_target, resolve_all};
+use resolution::{UnresolvedRefCollector, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
-use targets::LinkRows;
+use targets::DatabaseLinkIndex;
 pub(super) use targets::{file_head, ids};
 
-use super::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
+use super::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError};
 use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
+use crate::model::links::front_matter_names;
 use crate::model::links::name::{self, NameKey, Target};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::model::links::resolve::{self, Resolver, last_path_segment, without_extension};
-use crate::model::links::title;
 use crate::model::tree::NodeType;
 
 /// The columns that [`read_reference`] expects first.
@@ -60,7 +60,7 @@ pub(super) struct DirtyRefs {
 
 /// The parts of a node that yield its names and references.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LinkText<'a> {
+pub(super) struct LinkParseInput<'a> {
     pub(super) key: NodeKey,
     pub(super) file: Option<FileId>,
     pub(super) is_top: bool,
@@ -70,10 +70,10 @@ pub(super) struct LinkText<'a> {
     pub(super) content: &'a str,
 }
 
-impl LinkText<'_> {
+impl LinkParseInput<'_> {
     /// Returns whether the file's names, or the node that represents it, may depend on this node.
     fn tells_of_file(&self) -> bool {
-        self.is_top || self.key_path.is_some_and(title::is_name_field)
+        self.is_top || self.key_path.is_some_and(front_matter_names::is_name_field)
     }
 }
 
@@ -103,7 +103,7 @@ impl DirtyRefs {
     pub(super) fn node_added(
         &mut self,
         conn: &Connection,
-        link_text: &LinkText<'_>,
+        link_text: &LinkParseInput<'_>,
         id: &str,
     ) -> Result<(), StoreError> {
         if link_text.key.0 <= self.newest.node {
@@ -119,12 +119,12 @@ impl DirtyRefs {
     pub(super) fn text_changed(
         &mut self,
         conn: &Connection,
-        link_text: &LinkText<'_>,
+        link_text: &LinkParseInput<'_>,
         old_label: &str,
     ) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE source = ?1 AND origin = 'parsed'";
         if old_label != link_text.label {
-            self.stands(&LinkText { label: old_label, ..*link_text });
+            self.stands(&LinkParseInput { label: old_label, ..*link_text });
             self.stands(link_text);
         } else if link_text.tells_of_file() {
             self.tells_of(link_text.file);
@@ -158,7 +158,7 @@ impl DirtyRefs {
     }
 
     /// Notes a removed node.
-    pub(super) fn node_removed(&mut self, link_text: &LinkText<'_>, id: &str) {
+    pub(super) fn node_removed(&mut self, link_text: &LinkParseInput<'_>, id: &str) {
         self.names.insert(NameKey::of_id(id));
         self.stands(link_text);
     }
@@ -191,7 +191,7 @@ impl DirtyRefs {
         self.references.insert(reference);
     }
 
-    fn stands(&mut self, link_text: &LinkText<'_>) {
+    fn stands(&mut self, link_text: &LinkParseInput<'_>) {
         let name = NameKey::of(link_text.label);
         self.names.insert(name);
         self.inside.extend(link_text.file.map(|file| (file, name)));
@@ -211,7 +211,7 @@ impl DirtyRefs {
         references: &[Reference],
     ) -> Result<(), StoreError> {
         for reference in references {
-            let id = insert(conn, source, Origin::Parsed, reference)?;
+            let id = insert(conn, source, ReferenceOrigin::Parsed, reference)?;
             if id <= self.newest.reference {
                 self.references.insert(id);
             }
@@ -270,11 +270,11 @@ impl DirtyRefs {
         }
         let DirtyRefs { newest, names, mut references, .. } = self;
         let (found, filter) = (&mut references, None);
-        let mut wanting = UnresolvedRefs { conn, newest: newest.reference, found, filter };
+        let mut wanting = UnresolvedRefCollector { conn, newest: newest.reference, found, filter };
         for name in names {
             wanting.add(name)?;
         }
-        inserted::name_new_files(&mut wanting, newest)?;
+        inserted_rows::name_new_files(&mut wanting, newest)?;
         references.retain(|it| *it <= newest.reference);
         resolve_all(conn, references, newest.reference)
     }
@@ -293,14 +293,14 @@ pub(super) fn resolve_text_target(
          WHERE node.key = ?1";
     let from: String =
         conn.query_row(FROM, [source.0], |row| row.get(0)).doing("find a node's file")?;
-    Resolver::new(LinkRows { conn }).resolve(source, &from, reference)
+    Resolver::new(DatabaseLinkIndex { conn }).resolve(source, &from, reference)
 }
 
 /// Returns the rows of a node equal to `reference`, by their words or by their target.
 pub(super) fn same_references(
     conn: &Connection,
     source: NodeKey,
-    origin: Origin,
+    origin: ReferenceOrigin,
     reference: &Reference,
 ) -> Result<Vec<i64>, StoreError> {
     const OF_NODE: &str = concat!(
@@ -358,18 +358,18 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
 
 /// The origin of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum ReferenceOrigin {
     /// A text contains it.
     Parsed,
     /// An agent or a person related two nodes.
     Manual,
 }
 
-impl Origin {
+impl ReferenceOrigin {
     fn as_str(self) -> &'static str {
         match self {
-            Origin::Parsed => "parsed",
-            Origin::Manual => "manual",
+            ReferenceOrigin::Parsed => "parsed",
+            ReferenceOrigin::Manual => "manual",
         }
     }
 }
@@ -378,7 +378,7 @@ impl Origin {
 pub(crate) fn insert(
     conn: &Connection,
     source: NodeKey,
-    origin: Origin,
+    origin: ReferenceOrigin,
     reference: &Reference,
 ) -> Result<i64, StoreError> {
     const ADD: &str = "

@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::wal_files::with_suffix;
-use super::{ErrorStep, StoreError};
+use super::{ErrorContext, StoreError};
 
 /// Byte of the index that SQLite locks to write.
 const WRITE_LOCK_BYTE: u64 = 120;

@@ -5,29 +5,29 @@
 //! memory. Each query is bounded by its arguments: none reads the whole database to answer a
 //! question about a part of it.
 
-mod archivable;
+mod archive_candidates;
 mod browse;
-mod browse_sums;
+mod browse_sum_cache;
 mod change_counters;
-mod counts;
 mod custom_views;
 mod deadline;
 mod edges;
+mod files_by_path;
 mod filter;
 mod history;
 mod hits;
 mod knowledge;
 mod leases;
 mod listings;
-mod paths;
-mod population;
-mod summary;
-mod sums;
+mod population_state;
+mod stats;
+mod subtree_size;
+mod sum_cache;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
-mod typed;
-mod used;
+mod typed_nodes;
+mod used_nodes;
 mod vectors;
 
 use std::collections::HashMap;
@@ -37,42 +37,40 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params};
 
-pub(crate) use archivable::{ArchiveCandidate, archivable};
+pub(crate) use archive_candidates::{ArchiveCandidate, archivable};
 pub(crate) use browse::{
-    BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkKind,
-    SiblingPosition,
+    BrowsedChange, BrowsedLink, BrowsedNode, BrowsedSnapshot, ChangeCounts, LinkGroup,
+    SiblingCursor,
 };
-pub(crate) use counts::{SiblingsAfter, SubtreeSize};
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
 use filter::changed_at;
 pub(crate) use filter::{ArchivedNodes, NodeFilter};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchOrder, MatchedNode, MemoryFacts, NodeWords, Siblings};
+pub(crate) use hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, RankingFields, Siblings};
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
-pub(crate) use listings::PlacedNode;
-pub(crate) use population::PopulationState;
-pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use sums::SumCache;
-pub(crate) use typed::{
+pub(crate) use listings::TreeRow;
+pub(crate) use stats::{FileSummary, Stats};
+pub(crate) use subtree_size::{RemainingSiblings, SubtreeSize};
+pub(crate) use typed_nodes::{
     AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
-pub(crate) use used::UsedNode;
-pub(crate) use vectors::BareText;
-pub(crate) use {browse_sums::FileSums, change_counters::ChangeCounters};
+pub(crate) use vectors::TextWithoutVector;
+pub(crate) use {browse_sum_cache::FileSums, change_counters::ChangeCounters};
+pub(crate) use {population_state::PopulationState, sum_cache::SumCache, used_nodes::UsedNode};
 
-use deadline::Deadline;
+use deadline::QueryDeadline;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{ErrorStep, Prepared, StoreError, busy_handler, connection};
+use super::{ErrorContext, PreparedStatements, StoreError, busy_handler, connection};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
     conn: Connection,
-    deadline: Deadline,
+    deadline: QueryDeadline,
     /// Sums that an earlier question counted.
     sums: SumCache,
     /// The beginning of every id that it returns, and that it takes off an id.
@@ -81,7 +79,7 @@ pub(crate) struct Reader {
 
 /// A node without its text: the fields of one output line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NodeHead {
+pub(crate) struct NodeSummary {
     pub(crate) key: NodeKey,
     /// The anchor.
     pub(crate) id: String,
@@ -152,7 +150,7 @@ impl Reader {
     /// Opens the memory at `path`, and waits for other connections no longer than `wait`.
     fn open_within(path: &Path, wait: Duration, mark: &'static str) -> Result<Reader, StoreError> {
         let mut conn = connection::open_reader_within(path, wait)?;
-        let deadline = Deadline::default();
+        let deadline = QueryDeadline::default();
         deadline.attach(&mut conn)?;
         Ok(Reader { conn, deadline, sums: SumCache::default(), mark })
     }
@@ -171,7 +169,7 @@ impl Reader {
         Reader { sums: sums.clone(), ..self }
     }
 
-    fn browse_sums(&self) -> &browse_sums::BrowseCache {
+    fn browse_sums(&self) -> &browse_sum_cache::BrowseCache {
         &self.sums.browsed
     }
 
@@ -205,7 +203,7 @@ impl Reader {
     }
 
     /// Returns the node of an id.
-    pub(crate) fn head(&self, id: &str) -> Result<Option<NodeHead>, StoreError> {
+    pub(crate) fn head(&self, id: &str) -> Result<Option<NodeSummary>, StoreError> {
         const HEAD: &str = heads!(
             "",
             "
@@ -219,7 +217,7 @@ impl Reader {
     }
 
     /// Returns the nodes of keys, in no particular order; skips keys without a node.
-    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<NodeHead>, StoreError> {
+    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<NodeSummary>, StoreError> {
         const HEADS: &str = heads!(
             "",
             "
@@ -234,14 +232,14 @@ impl Reader {
     /// Adds to nodes when their texts last changed.
     pub(crate) fn date_nodes<'a>(
         &self,
-        nodes: impl IntoIterator<Item = &'a mut NodeHead>,
+        nodes: impl IntoIterator<Item = &'a mut NodeSummary>,
     ) -> Result<(), StoreError> {
         const TIMES: &str = concat!(
             "SELECT wanted.value, ",
             changed_at!("wanted.value"),
             " FROM json_each(?1) AS wanted"
         );
-        let mut nodes: Vec<&mut NodeHead> = nodes.into_iter().collect();
+        let mut nodes: Vec<&mut NodeSummary> = nodes.into_iter().collect();
         let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
         let rows = self.all(TIMES, [list(&keys)], read).doing("read times of changes")?;
@@ -287,7 +285,7 @@ impl Reader {
         &self,
         archived: ArchivedNodes,
         n_max: usize,
-    ) -> Result<Vec<NodeHead>, StoreError> {
+    ) -> Result<Vec<NodeSummary>, StoreError> {
         const OF_FILES: &str = heads!(
             "",
             "
@@ -329,7 +327,7 @@ impl Reader {
         of: NodeKey,
         archived: ArchivedNodes,
         n_max: usize,
-    ) -> Result<Vec<NodeHead>, StoreError> {
+    ) -> Result<Vec<NodeSummary>, StoreError> {
         const CHILDREN: &str = heads!(
             "",
             concat!(
@@ -348,8 +346,8 @@ impl Reader {
         self.all(CHILDREN, params, |row| self.read_head(row)).doing("list children")
     }
 
-    /// Returns the ancestors of a node, its parent first.
-    pub(crate) fn ancestors(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
+    /// Returns the nearest `n` ancestors of a node, its parent first.
+    pub(crate) fn ancestors(&self, of: NodeKey, n: usize) -> Result<Vec<NodeSummary>, StoreError> {
         const ANCESTORS: &str = heads!(
             "
             WITH RECURSIVE above (key, distance) AS (
@@ -368,7 +366,7 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              ORDER BY above.distance"
         );
-        self.all(ANCESTORS, params![of.0, limit(n_max)], |row| self.read_head(row))
+        self.all(ANCESTORS, params![of.0, limit(n)], |row| self.read_head(row))
             .doing("list ancestors")
     }
 
@@ -380,7 +378,7 @@ impl Reader {
         of: NodeKey,
         depth: u32,
         n_max: usize,
-    ) -> Result<Vec<NodeHead>, StoreError> {
+    ) -> Result<Vec<NodeSummary>, StoreError> {
         const DESCENDANTS: &str = heads!(
             "
             WITH RECURSIVE below (key, depth, position) AS (
@@ -407,9 +405,9 @@ impl Reader {
     /// root has none.
     pub(crate) fn siblings(
         &self,
-        of: &NodeHead,
+        of: &NodeSummary,
         n_max: usize,
-    ) -> Result<Vec<NodeHead>, StoreError> {
+    ) -> Result<Vec<NodeSummary>, StoreError> {
         const BEFORE: &str = heads!(
             "",
             "
@@ -449,9 +447,9 @@ impl Reader {
         self.all(AROUND, [id], |row| row.get(0)).doing("find similar ids")
     }
 
-    fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeHead> {
+    fn read_head(&self, row: &Row<'_>) -> rusqlite::Result<NodeSummary> {
         let id: String = row.get(1)?;
-        Ok(NodeHead {
+        Ok(NodeSummary {
             key: NodeKey(row.get(0)?),
             id: if self.mark.is_empty() { id } else { format!("{}{id}", self.mark) },
             parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),

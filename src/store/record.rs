@@ -6,7 +6,9 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use super::columns::{Attribute, Attributes, Column, FingerprintUse, LEVEL, attributes, columns};
+use super::node_columns::{
+    FingerprintUse, LEVEL, NodeAttribute, NodeAttributes, NodeColumn, attributes, columns,
+};
 use crate::model::file_stat::FileStat;
 use crate::model::fingerprint::NodeState;
 use crate::model::identity::{ContentHash, NodeId};
@@ -88,7 +90,7 @@ pub(crate) struct NodeRecord {
     pub(crate) source_hash: Option<ContentHash>,
     pub(crate) breadcrumb: String,
     pub(crate) content: String,
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: NodeAttributes,
 }
 
 /// Holds the type, texts and optional values of a node, apart from its identity and place.
@@ -99,7 +101,7 @@ pub(crate) struct NodeData<'a> {
     pub(crate) label: &'a str,
     pub(crate) content: &'a str,
     pub(crate) token_count: u32,
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: NodeAttributes,
 }
 
 /// The tombstone of a node that a file contains and an agent forgot.
@@ -141,7 +143,7 @@ impl NodeRecord {
         let format: String = row.get(6)?;
         let content_hash: String = row.get(8)?;
         let source_hash: Option<String> = row.get(10)?;
-        let attributes = Attributes::read(row, 13)?;
+        let attributes = NodeAttributes::read(row, 13)?;
         let is_level_known = attributes.get(LEVEL).is_none() || attributes.level().is_some();
         let parsed = (
             NodeId::parse(&id),
@@ -186,7 +188,7 @@ impl<'a> NodeData<'a> {
             label: &node.label,
             content: &node.content,
             token_count: node.token_count,
-            attributes: Attributes::of_source(node),
+            attributes: NodeAttributes::of_source(node),
         }
     }
 
@@ -205,7 +207,7 @@ impl<'a> NodeData<'a> {
         let mut state = NodeState::new(Cow::Borrowed(id));
         state.fields.push(Some(self.node_type.as_str().into()));
         for (column, value) in attributes().iter().zip(self.attributes.values()) {
-            push(&mut state, column, value.map(Attribute::text));
+            push(&mut state, column, value.map(NodeAttribute::text));
         }
         let others = [self.format.as_str(), self.label, hash];
         state.fields.extend(others.map(|it| Some(it.into())));
@@ -224,17 +226,17 @@ pub(crate) fn read_state(
     for (column, nth) in
         hashed(FingerprintUse::Always).chain(hashed(FingerprintUse::WhereGiven)).zip(at..)
     {
-        let value: Option<Attribute> = row.get(nth)?;
+        let value: Option<NodeAttribute> = row.get(nth)?;
         let value = value.map(|it| match it {
-            Attribute::Text(it) => Cow::Owned(it),
-            Attribute::Integer(it) => Cow::Owned(it.to_string()),
+            NodeAttribute::Text(it) => Cow::Owned(it),
+            NodeAttribute::Integer(it) => Cow::Owned(it.to_string()),
         });
         push(&mut state, column, value);
     }
     Ok(state)
 }
 
-fn push<'a>(state: &mut NodeState<'a>, column: &Column, value: Option<Cow<'a, str>>) {
+fn push<'a>(state: &mut NodeState<'a>, column: &NodeColumn, value: Option<Cow<'a, str>>) {
     match (column.hashed, value) {
         (FingerprintUse::Always, value) => state.fields.push(value),
         (FingerprintUse::WhereGiven, Some(value)) => state.given.push((column.name, value)),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{ErrorStep, Prepared, SharedError, StoreError, connection};
+use super::{ErrorContext, PreparedStatements, SharedError, StoreError, connection};
 
 /// Refuses to write to a replica without its log.
 pub(super) fn refuse_replica(conn: &Connection, path: &Path) -> Result<(), StoreError> {
@@ -29,11 +29,11 @@ pub(crate) fn carry_replica(from: &Path, to: &Path, what: &str) -> Result<(), St
     const SET: &str = "
         INSERT INTO replica (one, url, epoch, seq, hash, unpublished)
         VALUES (1, ?1, ?2, ?3, ?4, ?5)";
-    type Place = (String, i64, i64, Vec<u8>);
+    type ReplicaRow = (String, i64, i64, Vec<u8>);
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
     let old = connection::open_to_examine(from)?;
     // A file of an earlier schema is no replica.
-    let place: Option<Place> =
+    let place: Option<ReplicaRow> =
         old.prepare(REPLICA).ok().and_then(|mut it| it.query_row([], read).ok());
     let Some((url, epoch, seq, hash)) = place else { return Ok(()) };
     let new = connection::open_existing(to, "open the new file")?;

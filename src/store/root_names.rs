@@ -4,7 +4,7 @@
 
 use rusqlite::Connection;
 
-use super::{Prepared, StoreError};
+use super::{PreparedStatements, StoreError};
 
 /// Gives the root at a path a name, unless it has one; a name that is taken gets a number.
 pub(super) fn name_root(conn: &Connection, path: &str, name: &str) -> Result<(), StoreError> {

@@ -11,7 +11,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::lock_holder::begin_write;
-use super::{ErrorStep, Prepared, StoreError, links};
+use super::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// `rmdb` in ASCII.
 pub(crate) const APPLICATION_ID: i64 = 0x726d_6462;
@@ -198,7 +198,7 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 /// Refuses a memory with objects that no migration makes: they would run with the next statement.
 fn refuse_foreign_objects(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
     let mut differences = objects::differences(conn, version)?;
-    differences.retain(|it| it.difference != objects::Difference::Missing);
+    differences.retain(|it| it.difference != objects::SchemaDifferenceKind::Missing);
     match differences.is_empty() {
         true => Ok(()),
         false => Err(StoreError::ForeignObjects {

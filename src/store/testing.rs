@@ -5,28 +5,28 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::columns::Column;
+use super::node_columns::NodeColumn;
 
 /// A schema with more columns than this build's.
 #[derive(Clone, Copy)]
-pub(crate) struct Scratch {
-    pub(crate) columns: &'static [Column],
+pub(crate) struct TestSchema {
+    pub(crate) columns: &'static [NodeColumn],
     /// Columns of optional values.
-    pub(crate) attributes: &'static [Column],
+    pub(crate) attributes: &'static [NodeColumn],
     pub(crate) migrations: &'static [&'static str],
 }
 
 thread_local! {
-    static SCRATCH: Cell<Option<Scratch>> = const { Cell::new(None) };
+    static SCRATCH: Cell<Option<TestSchema>> = const { Cell::new(None) };
 }
 
 /// Returns the schema set for this test's thread, if it differs from this build's.
-pub(crate) fn scratch() -> Option<Scratch> {
+pub(crate) fn scratch() -> Option<TestSchema> {
     SCRATCH.get()
 }
 
 /// Sets another schema for this test's thread.
-pub(crate) fn set_scratch(scratch: Option<Scratch>) {
+pub(crate) fn set_scratch(scratch: Option<TestSchema>) {
     SCRATCH.set(scratch);
 }
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, Prepared, StoreError, Writer, connection};
+use super::{ErrorContext, PreparedStatements, StoreError, Writer, connection};
 use crate::model::vector::ByteVector;
-use crate::store::reader::BareText;
+use crate::store::reader::TextWithoutVector;
 
 /// Longest wait for a write in progress; other work goes before this.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
@@ -43,7 +43,7 @@ impl VectorWriter {
     pub(crate) fn put(
         &self,
         model: i64,
-        vectors: &[(BareText, ByteVector)],
+        vectors: &[(TextWithoutVector, ByteVector)],
     ) -> Result<(), StoreError> {
         const PUT: &str = "
             INSERT INTO vector (node, model, data)
@@ -57,7 +57,7 @@ impl VectorWriter {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)?;
         self.file_identity.check_locked()?;
         for (text, vector) in vectors {
-            let BareText { node, content_hash, breadcrumb, .. } = text;
+            let TextWithoutVector { node, content_hash, breadcrumb, .. } = text;
             let row = params![node.0, model, vector.as_bytes(), content_hash, breadcrumb];
             tx.run(PUT, row, doing)?;
         }

@@ -9,7 +9,6 @@ use rusqlite::{Connection, Transaction};
 
 #[cfg(feature = "shared")]
 use super::SharedError;
-use super::announcement::Announcement;
 use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
@@ -17,12 +16,15 @@ use super::file_identity::FileIdentity;
 use super::lock_holder::begin_write;
 use super::replica_mark::refuse_replica;
 #[cfg(feature = "shared")]
-use super::root_names;
+use super::replication::{
+    self, LogPosition, LogTransaction, RootNameFn, Sequencer, WriterReplication,
+};
 #[cfg(feature = "shared")]
-use super::shared::{self, LogPlace, RootNamer, Sequencer, Sharing, Turn};
+use super::root_names;
+use super::write_waiters::WriteWaiterLock;
 use super::{
-    Batch, Counts, ErrorStep, FileId, FileRow, IfMissing, Root, RootId, StoreError, WriteAheadLog,
-    busy_handler, connection, files,
+    Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
+    WriteAheadLog, busy_handler, connection, source_files,
 };
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
@@ -39,10 +41,10 @@ pub(crate) struct Writer {
     path: PathBuf,
     conn: Mutex<Connection>,
     #[cfg(feature = "shared")]
-    sharing: Option<Sharing>,
+    sharing: Option<WriterReplication>,
     log: Arc<WriteAheadLog>,
     file_identity: Arc<FileIdentity>,
-    announcement: Arc<Announcement>,
+    announcement: Arc<WriteWaiterLock>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
 }
@@ -52,7 +54,7 @@ pub(crate) struct Writer {
 pub(crate) struct CommitReport {
     /// The snapshot; `None` when nothing changed.
     pub(crate) snapshot: Option<i64>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: ChangedNodeCounts,
 }
 
 impl Writer {
@@ -75,7 +77,7 @@ impl Writer {
         wait: Duration,
         long_pages: i32,
     ) -> Result<Writer, StoreError> {
-        let announcement = Arc::new(Announcement::of(path));
+        let announcement = Arc::new(WriteWaiterLock::of(path));
         let own = Arc::clone(&announcement);
         let announce = move || {
             own.make();
@@ -110,32 +112,32 @@ impl Writer {
 
     /// Returns every compiled folder, by path.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
-        files::roots(&self.lock())
+        source_files::roots(&self.lock())
     }
 
     /// Returns the files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
-        files::files(&self.lock(), root)
+        source_files::files(&self.lock(), root)
     }
 
     /// Returns the files of the root at a path, by their own paths.
     pub(crate) fn files_at(&self, root: &str) -> Result<Vec<FileRow>, StoreError> {
-        files::files_at(&self.lock(), root)
+        source_files::files_at(&self.lock(), root)
     }
 
     /// Returns the row of a path in the root at a path.
     pub(crate) fn file_at(&self, root: &str, path: &str) -> Result<Option<FileRow>, StoreError> {
-        files::file_at(&self.lock(), root, path)
+        source_files::file_at(&self.lock(), root, path)
     }
 
     /// Returns the hashes and bytes of the base texts of a file's nodes.
     pub(crate) fn file_texts(&self, file: FileId) -> Result<Vec<(ContentHash, usize)>, StoreError> {
-        files::file_texts(&self.lock(), file)
+        source_files::file_texts(&self.lock(), file)
     }
 
     /// Returns the hashes of a file's texts that an agent forgot.
     pub(crate) fn forgotten_texts(&self, file: FileId) -> Result<Vec<ContentHash>, StoreError> {
-        files::forgotten_texts(&self.lock(), file)
+        source_files::forgotten_texts(&self.lock(), file)
     }
 
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
@@ -191,10 +193,10 @@ impl Writer {
     pub(crate) fn share(
         &mut self,
         sequencer: Arc<dyn Sequencer>,
-        namer: Box<RootNamer>,
+        namer: Box<RootNameFn>,
     ) -> Result<(), StoreError> {
         let files = (&*self.log, &self.file_identity);
-        let sharing = Sharing::attach(&self.lock(), &self.path, files, sequencer, namer)?;
+        let sharing = WriterReplication::attach(&self.lock(), &self.path, files, sequencer, namer)?;
         self.sharing = Some(sharing);
         Ok(())
     }
@@ -204,15 +206,15 @@ impl Writer {
     pub(crate) fn publish_space(
         &self,
         sequencer: &Arc<dyn Sequencer>,
-        namer: &RootNamer,
-        turn: Box<dyn Turn + '_>,
+        namer: &RootNameFn,
+        turn: Box<dyn LogTransaction + '_>,
     ) -> Result<(), StoreError> {
-        shared::publish_space(&self.lock(), sequencer, namer, turn)
+        replication::publish_space(&self.lock(), sequencer, namer, turn)
     }
 
     /// Publishes an image of the replica as it is.
     #[cfg(feature = "shared")]
-    pub(crate) fn publish_image(&self) -> Result<LogPlace, StoreError> {
+    pub(crate) fn publish_image(&self) -> Result<LogPosition, StoreError> {
         let sharing = self.sharing.as_ref().ok_or(SharedError::NoReplica)?;
         sharing.publish_image(&self.lock())
     }
@@ -230,7 +232,7 @@ impl Writer {
 
     /// Returns the part that shares the memory; `None` where the memory is one file.
     #[cfg(feature = "shared")]
-    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+    pub(crate) fn sharing(&self) -> Option<&WriterReplication> {
         self.sharing.as_ref()
     }
 

@@ -44,11 +44,11 @@ type ChangedUri = Cow<'static, str>;
 
 /// The counters of the last check; `None` while nobody is subscribed.
 #[derive(Debug, Default)]
-pub(crate) struct ChangeWatch(Mutex<Option<Seen>>);
+pub(crate) struct ChangeWatch(Mutex<Option<LastSeenState>>);
 
 /// The state of a memory at a look.
 #[derive(Clone, Debug)]
-struct Seen {
+struct LastSeenState {
     counters: ChangeCounters,
     /// Of each of [`Collection::ALL`].
     collections: [u64; Collection::ALL.len()],
@@ -56,14 +56,18 @@ struct Seen {
     views: BTreeMap<String, u64>,
 }
 
-impl Seen {
+impl LastSeenState {
     /// Looks for the first time.
-    fn new(reader: &Reader, now: Millis) -> Result<Seen, StoreError> {
+    fn new(reader: &Reader, now: Millis) -> Result<LastSeenState, StoreError> {
         let mut collections = [0; Collection::ALL.len()];
         for (of, digest) in Collection::ALL.into_iter().zip(&mut collections) {
             *digest = of.digest(reader, now)?;
         }
-        Ok(Seen { counters: reader.change_counters()?, collections, views: views(reader)? })
+        Ok(LastSeenState {
+            counters: reader.change_counters()?,
+            collections,
+            views: views(reader)?,
+        })
     }
 
     /// Looks again, and returns the resources that show something else than before.
@@ -125,7 +129,7 @@ impl ChangeWatch {
     pub(crate) fn begin(&self, view: &ReadOnlyMemory) -> Result<(), Error> {
         // Nothing is read under the lock: reading may log, and a log is a resource.
         let now = view.now();
-        let seen = view.read(|reader| Seen::new(reader, now))?;
+        let seen = view.read(|reader| LastSeenState::new(reader, now))?;
         self.lock().get_or_insert(seen);
         Ok(())
     }
@@ -150,7 +154,7 @@ impl ChangeWatch {
         let before = self.lock().clone();
         let now = view.now();
         let (seen, changed) = view.read(|reader| match before {
-            None => Ok::<_, StoreError>((Seen::new(reader, now)?, Vec::new())),
+            None => Ok::<_, StoreError>((LastSeenState::new(reader, now)?, Vec::new())),
             Some(mut seen) => {
                 let changed = seen.update(reader, now)?;
                 Ok((seen, changed))
@@ -160,7 +164,7 @@ impl ChangeWatch {
         Ok(changed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Seen>> {
+    fn lock(&self) -> MutexGuard<'_, Option<LastSeenState>> {
         // A value that is replaced as a whole is whole at any time.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,13 +5,13 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Call, ElicitResult, HandlerError};
+use crate::mcp::{Args, CallContext, ElicitResult, HandlerError};
 use crate::memory::{Error, Memory};
 use crate::query;
-use crate::store::reader::{ArchivedNodes, SiblingsAfter};
+use crate::store::reader::{ArchivedNodes, RemainingSiblings};
 
 /// Returns the question before a call; `None` when it removes little.
-pub(crate) type Confirm = fn(&Memory, &Args) -> Result<Option<String>, Error>;
+pub(crate) type ConfirmQuestionFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
 
 /// Nodes that an agent may remove at once without a question.
 const UNASKED_NODES_MAX: u32 = 10;
@@ -19,7 +19,7 @@ const UNASKED_NODES_MAX: u32 = 10;
 const COUNTED_NODES_MAX: u32 = 10_000;
 
 /// Asks the user; fails when the answer is no.
-pub(super) fn confirm(call: &Call, question: &str) -> Result<(), HandlerError> {
+pub(super) fn confirm(call: &CallContext, question: &str) -> Result<(), HandlerError> {
     match call.elicit("confirm", question, schema())? {
         ElicitResult::Accepted(content) if content["confirm"] == true => Ok(()),
         ElicitResult::Unsupported => Ok(()),
@@ -45,7 +45,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
     let id = args.text("node_id").unwrap_or_default();
     let asked = memory.read(|reader| -> Result<_, Error> {
         let head = query::node_by_id(reader, id)?;
-        let (top, rest) = ([head.key], SiblingsAfter::Nothing);
+        let (top, rest) = ([head.key], RemainingSiblings::Nothing);
         let extent = reader.subtree_size(&top, rest, ArchivedNodes::Shown, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))
     })?;

@@ -8,7 +8,9 @@ use std::time::Duration;
 use crossbeam_channel::RecvTimeoutError;
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{Call, Capability, ClientRequest, ClientRequestError, ElicitResult, HandlerError};
+use crate::mcp::{
+    CallContext, Capability, ElicitResult, HandlerError, ServerRequest, ServerRequestError,
+};
 use crate::memory::Memory;
 use crate::memory::knowledge::consolidate::{has_episodes, with_failure};
 use crate::memory::knowledge::{ApplyRequest, ConsolidateRequest};
@@ -29,7 +31,7 @@ const CLIENT_MODEL: &str = "the client's model";
 pub(super) fn consolidate(
     memory: &Memory,
     args: &Map<String, Value>,
-    call: &Call,
+    call: &CallContext,
 ) -> Result<Value, HandlerError> {
     let request = ConsolidateRequest::parse(args)?;
     let settings = memory.workspace().config.consolidation;
@@ -67,13 +69,13 @@ pub(super) fn consolidate(
 }
 
 /// A conflict that a person decided.
-struct Settled {
+struct ConflictDecision {
     conflict: String,
     winner: String,
 }
 
 /// Asks a person which of two facts is right, if the client can and two contradict.
-fn ask_person(call: &Call, sheet: &Value) -> Result<Option<Settled>, HandlerError> {
+fn ask_person(call: &CallContext, sheet: &Value) -> Result<Option<ConflictDecision>, HandlerError> {
     let conflicts = sheet["conflicts"].as_array().into_iter().flatten();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     for conflict in conflicts {
@@ -96,13 +98,13 @@ fn ask_person(call: &Call, sheet: &Value) -> Result<Option<Settled>, HandlerErro
         };
         let winner = text(&content[WINNER]);
         let is_fact = winner != UNKNOWN && ids.contains(&winner);
-        return Ok(is_fact.then(|| Settled { conflict: text(&conflict["id"]), winner }));
+        return Ok(is_fact.then(|| ConflictDecision { conflict: text(&conflict["id"]), winner }));
     }
     Ok(None)
 }
 
-fn resolve(memory: &Memory, settled: &Settled) -> Result<Value, MemoryError> {
-    let Settled { conflict, winner } = settled;
+fn resolve(memory: &Memory, settled: &ConflictDecision) -> Result<Value, MemoryError> {
+    let ConflictDecision { conflict, winner } = settled;
     let resolve =
         json!({"op": "resolve", "id": conflict, "winner": winner, "note": "said by the user"});
     let request = Map::from_iter([("operations".to_owned(), json!([resolve]))]);
@@ -113,12 +115,12 @@ fn resolve(memory: &Memory, settled: &Settled) -> Result<Value, MemoryError> {
 /// Asks a client's model. The inner error is for the worksheet's reader; the outer ends the call.
 fn ask_model(
     memory: &Memory,
-    call: &Call,
+    call: &CallContext,
     sheet: &Value,
 ) -> Result<Result<String, String>, HandlerError> {
     let prompt = memory.prompt(sheet);
     let content = json!({"type": "text", "text": prompt.user.as_str()});
-    let question = ClientRequest::Model(json!({
+    let question = ServerRequest::Model(json!({
         "messages": [{"role": "user", "content": content}],
         "systemPrompt": prompt.system,
         "includeContext": "none",
@@ -129,8 +131,8 @@ fn ask_model(
             let text = answers.first().map(text_of).unwrap_or_default();
             Ok(if text.is_empty() { Err("it wrote no text".to_owned()) } else { Ok(text) })
         }
-        Err(ClientRequestError::Refused(why)) => Ok(Err(why)),
-        Err(ClientRequestError::TimedOut) => Ok(Err("it did not answer in time".to_owned())),
+        Err(ServerRequestError::Refused(why)) => Ok(Err(why)),
+        Err(ServerRequestError::TimedOut) => Ok(Err("it did not answer in time".to_owned())),
         Err(why) => Err(why.into()),
     }
 }

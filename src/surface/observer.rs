@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::changed_resources::ChangeWatch;
-use super::{RecordSessions, Watched, read_row, resources};
+use super::{RecordSessions, WatchedHandler, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, ClientRequestEvent, CompletionRequest, Event, Handler, HandlerError, NamedResource,
-    PlainReply, PlainRequest, PromptMessage, Reply, ServerInfo,
+    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
+    Handler, HandlerError, PromptMessage, Reply, RestReply, RestRequest, ServerInfo,
 };
 use crate::memory::ReadOnlyMemory;
-use crate::settings::workspace::Workspace;
+use crate::settings::root_settings::RootSettings;
 
 /// The description of a server that only shows.
 pub(crate) const ABOUT: ServerInfo = ServerInfo {
@@ -32,19 +32,19 @@ pub(crate) struct ObserverHandler {
     /// The recorder of sessions.
     pub(crate) sessions: Arc<dyn RecordSessions>,
     /// The settings that redact what clients say about themselves, and pace notifications.
-    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) workspace: Arc<RootSettings>,
 }
 
 /// A tool or a prompt of an observer; there are none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Nothing {}
+pub(crate) enum NoToolOrPrompt {}
 
 impl Handler for ObserverHandler {
-    type Run = Nothing;
+    type Run = NoToolOrPrompt;
     type Read = resources::ResourceFn;
-    type Prompt = Nothing;
+    type Prompt = NoToolOrPrompt;
 
-    fn call(&self, run: &Nothing, _: &Args, _: &Call) -> Result<Reply, HandlerError> {
+    fn call(&self, run: &NoToolOrPrompt, _: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
         match *run {}
     }
 
@@ -52,7 +52,7 @@ impl Handler for ObserverHandler {
         &self,
         read: &resources::ResourceFn,
         vars: &UriVars,
-        call: &Call,
+        call: &CallContext,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
         read_row(&self.view, *read, vars, call, out)
@@ -60,14 +60,14 @@ impl Handler for ObserverHandler {
 
     fn prompt(
         &self,
-        get: &Nothing,
+        get: &NoToolOrPrompt,
         _: &Args,
-        _: &Call,
+        _: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
         match *get {}
     }
 
-    fn more_resources(&self) -> Vec<NamedResource> {
+    fn more_resources(&self) -> Vec<DynamicResource> {
         resources::custom_views(&self.view)
     }
 
@@ -75,24 +75,26 @@ impl Handler for ObserverHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn plain(&self, request: &PlainRequest) -> Option<PlainReply> {
-        Some(super::plain::answer(&self.view, request))
+    fn plain(&self, request: &RestRequest) -> Option<RestReply> {
+        Some(super::rest_api::answer(&self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
         self.sessions.on_request(seen, &self.workspace.redactor, self.view.now())
     }
 
-    fn note(&self, event: Event<'_>) {
+    fn note(&self, event: ClientEvent<'_>) {
         match event {
-            Event::Called(called) => self.sessions.on_call_end(&called, self.view.now()),
-            Event::Left(connection) => self.sessions.on_disconnect(connection, self.view.now()),
-            Event::Listened => self.watch.begin_or_warn(&self.view),
+            ClientEvent::Called(called) => self.sessions.on_call_end(&called, self.view.now()),
+            ClientEvent::Left(connection) => {
+                self.sessions.on_disconnect(connection, self.view.now())
+            }
+            ClientEvent::Listened => self.watch.begin_or_warn(&self.view),
         }
     }
 }
 
-impl Watched for ObserverHandler {
+impl WatchedHandler for ObserverHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ProcessFact, ReadOnlyMemory, RuntimeListing};
+use crate::memory::{Error, ProcessFact, ProcessListing, ReadOnlyMemory};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -306,8 +306,8 @@ fn values(
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(RuntimeListing::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(RuntimeListing::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessListing::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ProcessListing::SessionLogs)),
         (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }

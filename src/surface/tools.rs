@@ -6,7 +6,7 @@ mod knowledge;
 mod memories;
 pub(crate) mod read;
 pub(crate) mod relate;
-mod remind;
+mod remind_compat;
 pub(crate) mod write;
 
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::model::clock::Millis;
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
-use crate::query::{self, Output};
+use crate::query::{self, OutputFormat};
 
 /// Told to a client's model where tools of notes are offered.
 const INSTRUCTIONS: &str = "Long-term memory: the user's notes as a tree of nodes, each with a \
@@ -77,7 +77,7 @@ const CORE: &[&str] = &[
 ];
 
 /// A named set of tools: a row of [`SETS`].
-struct NamedSet {
+struct NamedToolSet {
     /// The name that `--tools` takes.
     name: &'static str,
     tables: &'static [&'static [Tool<ToolRunner>]],
@@ -89,34 +89,34 @@ struct NamedSet {
 }
 
 /// Every set, in the order in which errors name them; the first is offered by default.
-const SETS: [NamedSet; 4] = [
-    NamedSet {
+const SETS: [NamedToolSet; 4] = [
+    NamedToolSet {
         name: "all",
         tables: &[TOOLS, knowledge::TOOLS],
         only: None,
         prompts: prompts::PROMPTS,
         instructions: INSTRUCTIONS_WITH_KNOWLEDGE,
     },
-    NamedSet {
+    NamedToolSet {
         name: "core",
         tables: &[TOOLS],
         only: Some(CORE),
         prompts: prompts::READING,
         instructions: INSTRUCTIONS,
     },
-    NamedSet {
+    NamedToolSet {
         name: "memory",
         tables: &[memories::TOOLS],
         only: None,
         prompts: &[],
         instructions: memories::INSTRUCTIONS,
     },
-    NamedSet {
+    NamedToolSet {
         name: "remind",
-        tables: &[remind::TOOLS],
+        tables: &[remind_compat::TOOLS],
         only: None,
         prompts: &[],
-        instructions: remind::INSTRUCTIONS,
+        instructions: remind_compat::INSTRUCTIONS,
     },
 ];
 
@@ -153,7 +153,7 @@ impl ToolSet {
         Ok(ToolSet { is_offered })
     }
 
-    fn sets(self) -> impl Iterator<Item = &'static NamedSet> {
+    fn sets(self) -> impl Iterator<Item = &'static NamedToolSet> {
         SETS.iter().zip(self.is_offered).filter(|(_, is_offered)| *is_offered).map(|(it, _)| it)
     }
 
@@ -168,10 +168,10 @@ impl ToolSet {
     }
 
     /// Returns its rows of the tables by name, with schemas where results hold more than text.
-    pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
+    pub(crate) fn tools(self, output: OutputFormat) -> Vec<Tool<ToolRunner>> {
         let row = |it: &Tool<ToolRunner>| match output {
-            Output::Text => Tool { output: None, ..*it },
-            Output::Structured => *it,
+            OutputFormat::Text => Tool { output: None, ..*it },
+            OutputFormat::Structured => *it,
         };
         let mut tools: Vec<Tool<ToolRunner>> = Vec::new();
         for set in self.sets() {

@@ -15,7 +15,7 @@ const PATTERN_CHARS_MAX: usize = 64;
 
 /// The kind of script of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Script {
+pub(crate) enum ScriptSpacing {
     /// Letters and digits of a script that puts spaces between words.
     Spaced,
     /// Letters of a script written without spaces.
@@ -28,7 +28,7 @@ pub(crate) struct Segment<'a> {
     /// The text; a spaceless one may hold combining marks.
     pub(crate) text: &'a str,
     /// Its kind of script.
-    pub(crate) script: Script,
+    pub(crate) script: ScriptSpacing,
     /// Whether it follows the segment before it directly.
     pub(crate) is_glued: bool,
 }
@@ -44,11 +44,11 @@ pub(crate) fn bigrams(text: &str) -> Option<String> {
     let mut segments = segments(text).peekable();
     while let Some(segment) = segments.next() {
         match segment.script {
-            Script::Spaceless => {
+            ScriptSpacing::Spaceless => {
                 has_run = true;
                 push_pairs(&mut pairs, segment.text);
             }
-            Script::Spaced => {
+            ScriptSpacing::Spaced => {
                 if segment.is_glued || segments.peek().is_some_and(|next| next.is_glued) {
                     push_word(&mut pairs, segment.text.chars());
                 }
@@ -114,10 +114,10 @@ impl<'a> Iterator for Segments<'a> {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
             let text = &self.text[start..end];
-            return Some(Segment { text, script: Script::Spaced, is_glued });
+            return Some(Segment { text, script: ScriptSpacing::Spaced, is_glued });
         }
         let rest = &self.text[self.at..];
-        let mut found: Option<(usize, Script)> = None;
+        let mut found: Option<(usize, ScriptSpacing)> = None;
         let mut end = self.text.len();
         for (offset, letter) in rest.char_indices() {
             let at = self.at + offset;
@@ -204,7 +204,7 @@ fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
 }
 
 enum CharClass {
-    Letter(Script),
+    Letter(ScriptSpacing),
     Mark,
     Gap,
 }
@@ -212,16 +212,16 @@ enum CharClass {
 fn class(letter: char) -> CharClass {
     if letter.is_ascii() {
         return match letter.is_ascii_alphanumeric() {
-            true => CharClass::Letter(Script::Spaced),
+            true => CharClass::Letter(ScriptSpacing::Spaced),
             false => CharClass::Gap,
         };
     }
     if is_mark(letter) {
         CharClass::Mark
     } else if holds(SPACELESS, letter) {
-        CharClass::Letter(Script::Spaceless)
+        CharClass::Letter(ScriptSpacing::Spaceless)
     } else if letter.is_alphanumeric() {
-        CharClass::Letter(Script::Spaced)
+        CharClass::Letter(ScriptSpacing::Spaced)
     } else {
         CharClass::Gap
     }

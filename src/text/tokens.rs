@@ -23,7 +23,7 @@ pub(crate) fn count(text: &str) -> u32 {
 }
 
 fn count_with(text: &str, counted: &mut TokenCache) -> u32 {
-    let mut merge = vocabulary::Merge::default();
+    let mut merge = vocabulary::TokenCounter::default();
     let mut total: usize = 0;
     let mut rest = text;
     while !rest.is_empty() {

@@ -7,10 +7,10 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{Command, HookArgs, HookEvent, SetupArgs, SetupClients};
-use super::command_parsers::{Parsed, at_most_one, otherwise};
+use super::command_parsers::{ParsedCommand, at_most_one, otherwise};
 use super::values::{parse_client, parse_number, parse_scope, parse_tools};
 
-pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn setup(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut values = Vec::new();
     let mut args = SetupArgs { db, ..SetupArgs::default() };
     let (mut is_all, mut is_list) = (false, false);
@@ -80,7 +80,7 @@ fn check_setup(args: &SetupArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-pub(super) fn hook(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn hook(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = HookArgs { db, ..HookArgs::default() };
     match hook_flags(parser, &mut args) {
         Ok(None) if args.event.is_none() && args.problem.is_none() => {

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::client::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
-use crate::cli::backups::BackupWish;
+use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ForeignSource;
-use crate::memory::imported::ImportMode;
+use crate::memory::notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSet;
@@ -176,14 +176,14 @@ pub(crate) struct ToolArgs {
     pub(crate) tool: &'static str,
     /// Its arguments as typed; the tool's table checks them.
     pub(crate) arguments: Map<String, Value>,
-    pub(crate) input: ToolInput,
+    pub(crate) input: StdinArgument,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,
 }
 
 /// The argument of a tool that standard input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolInput {
+pub(crate) enum StdinArgument {
     None,
     Stdin(&'static str),
 }
@@ -242,7 +242,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedactArgs {
     pub(crate) db: Option<PathBuf>,
-    pub(crate) backup: BackupWish,
+    pub(crate) backup: BackupChoice,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_trusted: bool,
     pub(crate) is_dry_run: bool,
@@ -277,7 +277,7 @@ pub(crate) enum ViewTask {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GcArgs {
     pub(crate) db: Option<PathBuf>,
-    pub(crate) backup: BackupWish,
+    pub(crate) backup: BackupChoice,
     pub(crate) keep: Option<u32>,
     /// Least age in ms of snapshots to delete.
     pub(crate) older_than_ms: Option<i64>,
@@ -334,7 +334,7 @@ pub(crate) enum ImportSource {
     /// A folder with the files of the agent memory format.
     AgentMemory(PathBuf),
     /// A file or folder of another program; `None`: the one below the home.
-    Foreign(&'static ForeignSource, Option<PathBuf>, ImportMode),
+    Foreign(&'static ForeignSource, Option<PathBuf>, WriteOrDryRun),
     /// An export, a database or a folder of Remind.
     Remind(PathBuf),
 }

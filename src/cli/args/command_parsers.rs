@@ -16,20 +16,20 @@ use super::values::{
     parse_tools, parse_transport, shared_flag, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
-use crate::cli::backups::BackupWish;
+use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
-use crate::memory::imported::ImportMode;
+use crate::memory::notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
-pub(super) type Parsed = Result<Command, UsageError>;
+pub(super) type ParsedCommand = Result<Command, UsageError>;
 
 /// The names of formats.
 const AGENT_MEMORY: &str = "agent-memory";
 const REMIND: &str = "remind";
 const MARKDOWN: &str = "markdown";
 
-pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
     let (mut values, mut shared, mut roots) = (Vec::new(), None, Vec::new());
     while let Some(arg) = parser.next()? {
@@ -52,7 +52,7 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Compile(args))
 }
 
-pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
     let (mut shared, mut roots) = (None, Vec::new());
     while let Some(arg) = parser.next()? {
@@ -86,7 +86,7 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Serve(args))
 }
 
-pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ViewArgs { db, ..ViewArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
@@ -99,7 +99,7 @@ pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::View(args))
 }
 
-pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = InspectArgs { db, ..InspectArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
@@ -126,7 +126,7 @@ pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Inspect(args))
 }
 
-pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = SearchArgs { db, ..SearchArgs::default() };
     let mut words: Vec<String> = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -165,7 +165,7 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Search(args))
 }
 
-pub(super) fn remember(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn remember(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = RememberArgs { db, ..RememberArgs::default() };
     let (mut memory_type, mut words) = (None, Vec::new());
     while let Some(arg) = parser.next()? {
@@ -196,7 +196,7 @@ pub(super) fn remember(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Remember(args))
 }
 
-pub(super) fn memories(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn memories(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = MemoriesArgs { db, ..MemoriesArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
@@ -222,7 +222,7 @@ pub(super) fn memories(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Memories(args))
 }
 
-pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {
     let mut args = BenchArgs::default();
     let mut dir = None;
     while let Some(arg) = parser.next()? {
@@ -239,7 +239,7 @@ pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Bench(args))
 }
 
-pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = DoctorArgs { db, ..DoctorArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
@@ -253,15 +253,15 @@ pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Doctor(args))
 }
 
-pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = GcArgs { db, ..GcArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("keep") => args.keep = Some(parse_number("keep", &parser.value()?)?),
             Long("older-than") => args.older_than_ms = Some(parse_span_ms(&parser.value()?)?),
-            Long("backup") => args.backup = BackupWish::Always,
-            Long("no-backup") => args.backup = BackupWish::Never,
+            Long("backup") => args.backup = BackupChoice::Always,
+            Long("no-backup") => args.backup = BackupChoice::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("gc", other),
@@ -276,15 +276,15 @@ pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Gc(args))
 }
 
-pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = RedactArgs { db, ..RedactArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
             Long("source") => args.source = Some(parser.value()?.into()),
             Long("trust-workspace") => args.is_trusted = true,
-            Long("backup") => args.backup = BackupWish::Always,
-            Long("no-backup") => args.backup = BackupWish::Never,
+            Long("backup") => args.backup = BackupChoice::Always,
+            Long("no-backup") => args.backup = BackupChoice::Never,
             Long("dry-run") => args.is_dry_run = true,
             Long("json") => args.is_json = true,
             other => return otherwise("redact", other),
@@ -293,7 +293,7 @@ pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Redact(args))
 }
 
-pub(super) fn backup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn backup(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = BackupArgs { db, ..BackupArgs::default() };
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -308,7 +308,7 @@ pub(super) fn backup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Backup(args))
 }
 
-pub(super) fn restore(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn restore(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = RestoreArgs { db, ..RestoreArgs::default() };
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -322,7 +322,7 @@ pub(super) fn restore(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     Ok(Command::Restore(args))
 }
 
-pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedCommand {
     let (mut format, mut is_force) = (None, false);
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -365,21 +365,21 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
     Ok(Command::Export(ExportArgs { db, target, is_force }))
 }
 
-pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedCommand {
     let mut from = None;
-    let mut mode = ImportMode::Write;
+    let mut mode = WriteOrDryRun::Write;
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => db = Some(parser.value()?.into()),
             Long("from") => from = Some(parser.value()?),
-            Long("dry-run") => mode = ImportMode::DryRun,
+            Long("dry-run") => mode = WriteOrDryRun::DryRun,
             Value(value) => values.push(value),
             other => return otherwise("import", other),
         }
     }
     let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
-    if mode == ImportMode::DryRun && foreign.is_none() {
+    if mode == WriteOrDryRun::DryRun && foreign.is_none() {
         let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
         return Err(UsageError(why));
     }
@@ -418,7 +418,7 @@ fn foreign_names() -> Vec<&'static str> {
     FOREIGN_SOURCES.iter().map(|it| it.name).collect()
 }
 
-pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {
     let mut out = None;
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
@@ -434,7 +434,7 @@ pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Salvage(SalvageArgs { damaged, out }))
 }
 
-pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
@@ -446,7 +446,7 @@ pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
     Ok(Command::Completion(parse_shell(&shell)?))
 }
 
-pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {
     let mut values = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
@@ -460,7 +460,7 @@ pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
 }
 
 /// Handles arguments that a parser did not take: returns help or an error.
-pub(super) fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
+pub(super) fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> ParsedCommand {
     let what = match arg {
         Short('h') | Long("help") => return Ok(Command::Help(Some(name.to_owned()))),
         Long(flag) => {

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as DuplicateKeyJson};
 
 /// A command about knowledge, with the arguments of its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnowledgeArgs {
     pub(crate) task: KnowledgeTask,
-    pub(crate) arguments: Map<String, Json>,
+    pub(crate) arguments: Map<String, DuplicateKeyJson>,
     pub(crate) input: KnowledgeInput,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,

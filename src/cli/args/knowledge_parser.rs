@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as DuplicateKeyJson};
 
 use super::UsageError;
 use super::command::Command;
-use super::command_parsers::{Parsed, otherwise};
+use super::command_parsers::{ParsedCommand, otherwise};
 use super::knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
 
 /// The form of a flag's value.
@@ -95,7 +95,7 @@ const KNOWLEDGE_COMMANDS: &[CommandRow] = &[
 ];
 
 /// Parses the arguments of the command of that name.
-pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedCommand {
     let Some((name, task, words_are, flags)) =
         KNOWLEDGE_COMMANDS.iter().find(|it| it.0 == name).copied()
     else {
@@ -140,7 +140,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
 /// Takes the value of a flag.
 fn take(
     parser: &mut Parser,
-    arguments: &mut Map<String, Json>,
+    arguments: &mut Map<String, DuplicateKeyJson>,
     (flag, key, form): (&str, &str, FlagForm),
 ) -> Result<(), UsageError> {
     let mut text = || -> Result<String, UsageError> { Ok(parser.value()?.string()?) };
@@ -156,8 +156,8 @@ fn take(
         }
         Texts => {
             let value = text()?;
-            let all = arguments.entry(key).or_insert_with(|| Json::Array(Vec::new()));
-            if let Json::Array(all) = all {
+            let all = arguments.entry(key).or_insert_with(|| DuplicateKeyJson::Array(Vec::new()));
+            if let DuplicateKeyJson::Array(all) = all {
                 all.push(value.into());
             }
         }

@@ -7,13 +7,13 @@ use lexopt::prelude::*;
 
 use super::UsageError;
 use super::command::{ArchiveArgs, Command, ViewQueryArgs, ViewTask};
-use super::command_parsers::{Parsed, otherwise};
+use super::command_parsers::{ParsedCommand, otherwise};
 use super::values::parse_number;
 
 /// Days of `--days`, at most.
 const DAYS_MAX: u32 = 36_500;
 
-pub(super) fn archive(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+pub(super) fn archive(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ArchiveArgs { db, ..ArchiveArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
@@ -32,7 +32,7 @@ pub(super) fn archive(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
     }
 }
 
-pub(super) fn view_query(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn view_query(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedCommand {
     let (mut removed, mut is_json, mut values) = (None, false, Vec::new());
     while let Some(arg) = parser.next()? {
         match arg {

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as DuplicateKeyJson};
 
 use super::UsageError;
-use super::command::{Command, ToolArgs, ToolInput};
-use super::command_parsers::{Parsed, otherwise};
+use super::command::{Command, StdinArgument, ToolArgs};
+use super::command_parsers::{ParsedCommand, otherwise};
 use crate::surface::tool_named;
 
 /// A command that is a tool.
@@ -19,11 +19,11 @@ pub(crate) struct ToolCommand {
     pub(crate) values: &'static [&'static str],
     /// How many of them are needed, and how a message names them.
     needs: (usize, &'static str),
-    rest: RestValues,
+    rest: ExtraValues,
 }
 
 /// The meaning of more values than arguments.
-enum RestValues {
+enum ExtraValues {
     Refused,
     /// They are further words of the last one; `-` alone is standard input.
     Words,
@@ -37,7 +37,7 @@ const NODE: &str = "the id of a node, or the path of a file";
 pub(crate) const TOOL_COMMANDS: &[ToolCommand] = &[
     ToolCommand::new("tree", "MemoryTree", &["root"], (0, "")),
     ToolCommand {
-        rest: RestValues::Ids("MemoryFetchBatch"),
+        rest: ExtraValues::Ids("MemoryFetchBatch"),
         ..ToolCommand::new("fetch", "MemoryFetch", &["anchor"], (1, NODE))
     },
     ToolCommand::new("related", "MemoryRelated", &["anchor"], (1, NODE)),
@@ -51,7 +51,7 @@ pub(crate) const TOOL_COMMANDS: &[ToolCommand] = &[
     ),
     ToolCommand::new("stats", "MemoryStats", &[], (0, "")),
     ToolCommand {
-        rest: RestValues::Words,
+        rest: ExtraValues::Words,
         ..ToolCommand::new(
             "write",
             "MemoryWrite",
@@ -60,7 +60,7 @@ pub(crate) const TOOL_COMMANDS: &[ToolCommand] = &[
         )
     },
     ToolCommand {
-        rest: RestValues::Words,
+        rest: ExtraValues::Words,
         ..ToolCommand::new(
             "summarize",
             "MemorySummarize",
@@ -88,7 +88,7 @@ impl ToolCommand {
         values: &'static [&'static str],
         needs: (usize, &'static str),
     ) -> ToolCommand {
-        ToolCommand { name, tool, values, needs, rest: RestValues::Refused }
+        ToolCommand { name, tool, values, needs, rest: ExtraValues::Refused }
     }
 
     /// Returns the arguments that are flags, each with whether it takes a value.
@@ -100,7 +100,7 @@ impl ToolCommand {
 }
 
 /// Parses the arguments of the command of that name.
-pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedCommand {
     let Some(command) = TOOL_COMMANDS.iter().find(|it| it.name == name) else {
         return Err(UsageError(format!("no command `{name}`")));
     };
@@ -125,7 +125,8 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
             other => return otherwise(command.name, other),
         }
     }
-    let mut args = ToolArgs { tool: command.tool, arguments, input: ToolInput::None, db, is_json };
+    let mut args =
+        ToolArgs { tool: command.tool, arguments, input: StdinArgument::None, db, is_json };
     args.take(command, values)?;
     Ok(Command::Tool(args))
 }
@@ -141,17 +142,17 @@ impl ToolArgs {
         }
         if n_values < values.len() {
             match command.rest {
-                RestValues::Refused => {
+                ExtraValues::Refused => {
                     return Err(UsageError(format!(
                         "`{name}` does not take `{}`",
                         values[n_values]
                     )));
                 }
-                RestValues::Words => {
+                ExtraValues::Words => {
                     let words = values.split_off(n_values - 1).join(" ");
                     values.push(words);
                 }
-                RestValues::Ids(tool) => {
+                ExtraValues::Ids(tool) => {
                     self.tool = tool;
                     self.arguments.insert("node_ids".to_owned(), values.into());
                     return Ok(());
@@ -160,10 +161,10 @@ impl ToolArgs {
         }
         for (value, argument) in values.into_iter().zip(command.values) {
             let is_last = command.values.last() == Some(argument);
-            if is_last && value == "-" && matches!(command.rest, RestValues::Words) {
-                self.input = ToolInput::Stdin(argument);
+            if is_last && value == "-" && matches!(command.rest, ExtraValues::Words) {
+                self.input = StdinArgument::Stdin(argument);
             } else {
-                self.arguments.insert((*argument).to_owned(), Json::from(value));
+                self.arguments.insert((*argument).to_owned(), DuplicateKeyJson::from(value));
             }
         }
         Ok(())

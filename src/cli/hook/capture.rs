@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{HookJob, WAIT};
+use super::{HookCall, WAIT};
 use crate::cli::args::HookEvent;
 use crate::cli::variable;
 use crate::ingest::conversation::Conversation;
@@ -27,7 +27,7 @@ const COPILOT: &str = "copilot-cli";
 const LATE_PAUSE: Duration = Duration::from_millis(20);
 const LATE_PAUSES: u32 = 25;
 
-impl HookJob {
+impl HookCall {
     /// Writes or updates the note of the session.
     pub(super) fn capture(&self, now: Millis) -> Result<(), String> {
         let session = self.input.session();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_place::known_database;
-use crate::cli::{CommandError, CommandOutcome, Context, typed};
+use crate::cli::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::providers::wait_out;
 use crate::store::IfMissing;
@@ -18,7 +18,7 @@ pub(super) fn run(
     let is_by_hand = arguments.shift_remove("worksheet").is_some();
     let request = ConsolidateRequest::parse(&arguments).map_err(because)?;
     let db = known_database(db, context)?;
-    let memory = typed::open_to_write(&db, IfMissing::Refuse, context)?;
+    let memory = typed_memories::open_to_write(&db, IfMissing::Refuse, context)?;
     let provider = memory.providers().completion.clone().filter(|_| !is_by_hand);
     let Some(provider) = provider else {
         let sheet = memory.worksheet(&request).map_err(because)?;

@@ -28,12 +28,12 @@ use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
 use super::json::ServersPath;
-use super::scan::Dialect;
+use super::json_scan::JsonDialect;
 use crate::cli::args::{Client, Scope};
 
 /// The folders of the project and the user, by the environment.
 #[derive(Clone, Debug)]
-pub(super) struct Folders {
+pub(super) struct ClientFolders {
     pub(super) project: PathBuf,
     pub(super) home: PathBuf,
     /// The settings folder: `~/.config`, unless the environment names another.
@@ -50,7 +50,7 @@ pub(super) struct Folders {
 
 /// A folder that a path begins at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Base {
+pub(super) enum BaseDir {
     Project,
     Home,
     /// `XDG_CONFIG_HOME`.
@@ -66,17 +66,17 @@ pub(super) enum Base {
 }
 
 /// A path by its base.
-pub(super) type At = (Base, &'static str);
+pub(super) type PathFromBase = (BaseDir, &'static str);
 
 /// The places of a client in one scope.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ClientPaths {
     /// Files that may hold the servers: the first that exists is used, else the first.
-    pub(super) settings: &'static [At],
+    pub(super) settings: &'static [PathFromBase],
     /// The folder that gets a folder for each skill.
-    pub(super) skills: Option<At>,
+    pub(super) skills: Option<PathFromBase>,
     /// Further folders of skills that the client reads.
-    pub(super) also_reads: &'static [At],
+    pub(super) also_reads: &'static [PathFromBase],
     /// The next step for the user.
     pub(super) advice: &'static str,
 }
@@ -87,31 +87,31 @@ pub(super) struct ClientRow {
     client: Client,
     pub(super) title: &'static str,
     format: SettingsFormat,
-    project: Option<Places>,
-    user: Option<Places>,
+    project: Option<ClientPaths>,
+    user: Option<ClientPaths>,
     /// Its program, and a place that it makes: either shows that it is installed.
     program: &'static str,
-    trace: At,
+    trace: PathFromBase,
 }
 
-impl Folders {
-    pub(super) fn path(&self, (base, below): At) -> PathBuf {
+impl ClientFolders {
+    pub(super) fn path(&self, (base, below): PathFromBase) -> PathBuf {
         let of_home = |own: &Option<PathBuf>, usual| match own {
             Some(own) => own.clone(),
             None => self.home.join(usual),
         };
         let base = match base {
-            Base::Project => self.project.clone(),
-            Base::Home => self.home.clone(),
-            Base::Config => self.config.clone(),
-            Base::Desktop if cfg!(target_os = "macos") => {
+            BaseDir::Project => self.project.clone(),
+            BaseDir::Home => self.home.clone(),
+            BaseDir::Config => self.config.clone(),
+            BaseDir::Desktop if cfg!(target_os = "macos") => {
                 self.home.join("Library/Application Support")
             }
-            Base::Desktop => self.config.clone(),
-            Base::Claude => of_home(&self.claude, ".claude"),
-            Base::ClaudeServers => of_home(&self.claude, ""),
-            Base::Codex => of_home(&self.codex, ".codex"),
-            Base::Copilot => of_home(&self.copilot, ".copilot"),
+            BaseDir::Desktop => self.config.clone(),
+            BaseDir::Claude => of_home(&self.claude, ".claude"),
+            BaseDir::ClaudeServers => of_home(&self.claude, ""),
+            BaseDir::Codex => of_home(&self.codex, ".codex"),
+            BaseDir::Copilot => of_home(&self.copilot, ".copilot"),
         };
         if below.is_empty() { base } else { base.join(below) }
     }
@@ -124,7 +124,7 @@ impl Folders {
 
 impl Client {
     /// Returns the places of a scope; `None` where the client has none.
-    pub(super) fn places(self, scope: Scope) -> Option<&'static Places> {
+    pub(super) fn places(self, scope: Scope) -> Option<&'static ClientPaths> {
         match scope {
             Scope::Project => self.row().project.as_ref(),
             Scope::User => self.row().user.as_ref(),
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// Returns whether the program or its settings are there.
-    pub(super) fn is_installed(self, folders: &Folders) -> bool {
+    pub(super) fn is_installed(self, folders: &ClientFolders) -> bool {
         let row = self.row();
         folders.program(row.program).is_some() || folders.path(row.trace).exists()
     }
@@ -152,9 +152,9 @@ impl Client {
     }
 }
 
-impl Places {
+impl ClientPaths {
     /// Returns the settings file that holds the servers.
-    pub(super) fn settings_file(&self, folders: &Folders) -> PathBuf {
+    pub(super) fn settings_file(&self, folders: &ClientFolders) -> PathBuf {
         let all = self.settings.iter().map(|it| folders.path(*it));
         let mut all: Vec<PathBuf> = all.collect();
         let there = all.iter().position(|it| Path::symlink_metadata(it).is_ok());
@@ -162,7 +162,7 @@ impl Places {
     }
 }
 
-const fn json(dialect: Dialect, container: &'static str) -> SettingsFormat {
+const fn json(dialect: JsonDialect, container: &'static str) -> SettingsFormat {
     SettingsFormat::Json(ServersPath { dialect, container, inner: None })
 }
 
@@ -171,315 +171,330 @@ const ROWS: &[ClientRow] = &[
     ClientRow {
         client: Client::ClaudeCode,
         title: "Claude Code",
-        format: json(Dialect::Strict, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".mcp.json")],
-            skills: Some((Base::Project, ".claude/skills")),
+        format: json(JsonDialect::Strict, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".mcp.json")],
+            skills: Some((BaseDir::Project, ".claude/skills")),
             also_reads: &[],
             advice: "start Claude Code here and approve the server; `/mcp` shows it",
         }),
-        user: Some(Places {
-            settings: &[(Base::ClaudeServers, ".claude.json")],
-            skills: Some((Base::Claude, "skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::ClaudeServers, ".claude.json")],
+            skills: Some((BaseDir::Claude, "skills")),
             also_reads: &[],
             advice: "start Claude Code anew; `/mcp` shows the server",
         }),
         program: "claude",
-        trace: (Base::Claude, ""),
+        trace: (BaseDir::Claude, ""),
     },
     ClientRow {
         client: Client::ClaudeDesktop,
         title: "Claude Desktop",
-        format: json(Dialect::Strict, "mcpServers"),
+        format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(Places {
-            settings: &[(Base::Desktop, "Claude/claude_desktop_config.json")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Desktop, "Claude/claude_desktop_config.json")],
             skills: None,
             also_reads: &[],
             advice: "quit Claude Desktop and start it anew; its settings show the server",
         }),
         program: "claude-desktop",
-        trace: (Base::Desktop, "Claude"),
+        trace: (BaseDir::Desktop, "Claude"),
     },
     ClientRow {
         client: Client::Codex,
         title: "Codex",
         format: SettingsFormat::Toml,
-        project: Some(Places {
-            settings: &[(Base::Project, ".codex/config.toml")],
-            skills: Some((Base::Project, ".agents/skills")),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".codex/config.toml")],
+            skills: Some((BaseDir::Project, ".agents/skills")),
             also_reads: &[],
             advice: "start Codex here and trust the project; `/mcp` shows the server",
         }),
-        user: Some(Places {
-            settings: &[(Base::Codex, "config.toml")],
-            skills: Some((Base::Home, ".agents/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Codex, "config.toml")],
+            skills: Some((BaseDir::Home, ".agents/skills")),
             also_reads: &[],
             advice: "start Codex anew; `/mcp` shows the server",
         }),
         program: "codex",
-        trace: (Base::Codex, ""),
+        trace: (BaseDir::Codex, ""),
     },
     ClientRow {
         client: Client::GeminiCli,
         title: "Gemini CLI",
-        format: json(Dialect::Comments, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".gemini/settings.json")],
-            skills: Some((Base::Project, ".gemini/skills")),
-            also_reads: &[(Base::Project, ".agents/skills")],
+        format: json(JsonDialect::Comments, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".gemini/settings.json")],
+            skills: Some((BaseDir::Project, ".gemini/skills")),
+            also_reads: &[(BaseDir::Project, ".agents/skills")],
             advice: "start Gemini CLI anew; `/mcp` shows the server",
         }),
-        user: Some(Places {
-            settings: &[(Base::Home, ".gemini/settings.json")],
-            skills: Some((Base::Home, ".gemini/skills")),
-            also_reads: &[(Base::Home, ".agents/skills")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Home, ".gemini/settings.json")],
+            skills: Some((BaseDir::Home, ".gemini/skills")),
+            also_reads: &[(BaseDir::Home, ".agents/skills")],
             advice: "start Gemini CLI anew; `/mcp` shows the server",
         }),
         program: "gemini",
-        trace: (Base::Home, ".gemini"),
+        trace: (BaseDir::Home, ".gemini"),
     },
     ClientRow {
         client: Client::OpenCode,
         title: "OpenCode",
         // It reads both places; from version 2 on only `servers`, where that exists.
         format: SettingsFormat::Json(ServersPath {
-            dialect: Dialect::Relaxed,
+            dialect: JsonDialect::Relaxed,
             container: "mcp",
             inner: Some("servers"),
         }),
-        project: Some(Places {
-            settings: &[(Base::Project, "opencode.json"), (Base::Project, "opencode.jsonc")],
-            skills: Some((Base::Project, ".opencode/skills")),
-            also_reads: &[(Base::Project, ".claude/skills"), (Base::Project, ".agents/skills")],
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, "opencode.json"), (BaseDir::Project, "opencode.jsonc")],
+            skills: Some((BaseDir::Project, ".opencode/skills")),
+            also_reads: &[
+                (BaseDir::Project, ".claude/skills"),
+                (BaseDir::Project, ".agents/skills"),
+            ],
             advice: "start OpenCode anew; `opencode mcp list` shows the server",
         }),
-        user: Some(Places {
+        user: Some(ClientPaths {
             settings: &[
-                (Base::Config, "opencode/opencode.json"),
-                (Base::Config, "opencode/opencode.jsonc"),
+                (BaseDir::Config, "opencode/opencode.json"),
+                (BaseDir::Config, "opencode/opencode.jsonc"),
             ],
-            skills: Some((Base::Config, "opencode/skills")),
-            also_reads: &[(Base::Home, ".claude/skills"), (Base::Home, ".agents/skills")],
+            skills: Some((BaseDir::Config, "opencode/skills")),
+            also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Home, ".agents/skills")],
             advice: "start OpenCode anew; `opencode mcp list` shows the server",
         }),
         program: "opencode",
-        trace: (Base::Config, "opencode"),
+        trace: (BaseDir::Config, "opencode"),
     },
     ClientRow {
         client: Client::QwenCode,
         title: "Qwen Code",
-        format: json(Dialect::Comments, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".qwen/settings.json")],
-            skills: Some((Base::Project, ".qwen/skills")),
+        format: json(JsonDialect::Comments, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".qwen/settings.json")],
+            skills: Some((BaseDir::Project, ".qwen/skills")),
             also_reads: &[],
             advice: "run `qwen mcp approve remindb` here, or approve the server when asked",
         }),
-        user: Some(Places {
-            settings: &[(Base::Home, ".qwen/settings.json")],
-            skills: Some((Base::Home, ".qwen/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Home, ".qwen/settings.json")],
+            skills: Some((BaseDir::Home, ".qwen/skills")),
             also_reads: &[],
             advice: "start Qwen Code anew; `/mcp` shows the server",
         }),
         program: "qwen",
-        trace: (Base::Home, ".qwen"),
+        trace: (BaseDir::Home, ".qwen"),
     },
     ClientRow {
         client: Client::CopilotCli,
         title: "Copilot CLI",
-        format: json(Dialect::Strict, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".github/mcp.json")],
-            skills: Some((Base::Project, ".github/skills")),
-            also_reads: &[(Base::Project, ".claude/skills"), (Base::Project, ".agents/skills")],
+        format: json(JsonDialect::Strict, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".github/mcp.json")],
+            skills: Some((BaseDir::Project, ".github/skills")),
+            also_reads: &[
+                (BaseDir::Project, ".claude/skills"),
+                (BaseDir::Project, ".agents/skills"),
+            ],
             advice: "trust the folder; `copilot --allow-tool remindb` asks for none of its tools",
         }),
-        user: Some(Places {
-            settings: &[(Base::Copilot, "mcp-config.json")],
-            skills: Some((Base::Copilot, "skills")),
-            also_reads: &[(Base::Home, ".agents/skills")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Copilot, "mcp-config.json")],
+            skills: Some((BaseDir::Copilot, "skills")),
+            also_reads: &[(BaseDir::Home, ".agents/skills")],
             advice: "start it anew; `copilot --allow-tool remindb-user` asks for none of its tools",
         }),
         program: "copilot",
-        trace: (Base::Copilot, ""),
+        trace: (BaseDir::Copilot, ""),
     },
     ClientRow {
         client: Client::Cursor,
         title: "Cursor",
-        format: json(Dialect::Relaxed, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".cursor/mcp.json")],
-            skills: Some((Base::Project, ".cursor/skills")),
-            also_reads: &[(Base::Project, ".claude/skills"), (Base::Project, ".agents/skills")],
+        format: json(JsonDialect::Relaxed, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".cursor/mcp.json")],
+            skills: Some((BaseDir::Project, ".cursor/skills")),
+            also_reads: &[
+                (BaseDir::Project, ".claude/skills"),
+                (BaseDir::Project, ".agents/skills"),
+            ],
             advice: "turn the server on in Cursor's settings, under MCP",
         }),
-        user: Some(Places {
-            settings: &[(Base::Home, ".cursor/mcp.json")],
-            skills: Some((Base::Home, ".cursor/skills")),
-            also_reads: &[(Base::Home, ".claude/skills"), (Base::Home, ".agents/skills")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Home, ".cursor/mcp.json")],
+            skills: Some((BaseDir::Home, ".cursor/skills")),
+            also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Home, ".agents/skills")],
             advice: "turn the server on in Cursor's settings, under MCP",
         }),
         program: "cursor",
-        trace: (Base::Home, ".cursor"),
+        trace: (BaseDir::Home, ".cursor"),
     },
     ClientRow {
         client: Client::VsCode,
         title: "VS Code",
-        format: json(Dialect::Relaxed, "servers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".vscode/mcp.json")],
-            skills: Some((Base::Project, ".github/skills")),
-            also_reads: &[(Base::Project, ".claude/skills"), (Base::Project, ".agents/skills")],
+        format: json(JsonDialect::Relaxed, "servers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".vscode/mcp.json")],
+            skills: Some((BaseDir::Project, ".github/skills")),
+            also_reads: &[
+                (BaseDir::Project, ".claude/skills"),
+                (BaseDir::Project, ".agents/skills"),
+            ],
             advice: "start the server in VS Code: `MCP: List Servers`",
         }),
-        user: Some(Places {
-            settings: &[(Base::Desktop, "Code/User/mcp.json")],
-            skills: Some((Base::Copilot, "skills")),
-            also_reads: &[(Base::Home, ".claude/skills"), (Base::Home, ".agents/skills")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Desktop, "Code/User/mcp.json")],
+            skills: Some((BaseDir::Copilot, "skills")),
+            also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Home, ".agents/skills")],
             advice: "start the server in VS Code: `MCP: List Servers`",
         }),
         program: "code",
-        trace: (Base::Desktop, "Code"),
+        trace: (BaseDir::Desktop, "Code"),
     },
     ClientRow {
         client: Client::Windsurf,
         title: "Windsurf",
-        format: json(Dialect::Strict, "mcpServers"),
+        format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(Places {
-            settings: &[(Base::Home, ".codeium/windsurf/mcp_config.json")],
-            skills: Some((Base::Home, ".codeium/windsurf/skills")),
-            also_reads: &[(Base::Home, ".agents/skills")],
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Home, ".codeium/windsurf/mcp_config.json")],
+            skills: Some((BaseDir::Home, ".codeium/windsurf/skills")),
+            also_reads: &[(BaseDir::Home, ".agents/skills")],
             advice: "refresh the servers in Windsurf's MCP settings",
         }),
         program: "windsurf",
-        trace: (Base::Home, ".codeium/windsurf"),
+        trace: (BaseDir::Home, ".codeium/windsurf"),
     },
     ClientRow {
         client: Client::Cline,
         title: "Cline",
-        format: json(Dialect::Strict, "mcpServers"),
+        format: json(JsonDialect::Strict, "mcpServers"),
         project: None,
-        user: Some(Places {
+        user: Some(ClientPaths {
             settings: &[
-                (Base::Home, ".cline/data/settings/cline_mcp_settings.json"),
+                (BaseDir::Home, ".cline/data/settings/cline_mcp_settings.json"),
                 (
-                    Base::Desktop,
+                    BaseDir::Desktop,
                     "Code/User/globalStorage/saoudrizwan.claude-dev/settings/\
                      cline_mcp_settings.json",
                 ),
             ],
-            skills: Some((Base::Home, ".cline/skills")),
-            also_reads: &[(Base::Home, ".agents/skills")],
+            skills: Some((BaseDir::Home, ".cline/skills")),
+            also_reads: &[(BaseDir::Home, ".agents/skills")],
             advice: "start Cline anew; its MCP servers show it",
         }),
         program: "cline",
-        trace: (Base::Home, ".cline"),
+        trace: (BaseDir::Home, ".cline"),
     },
     ClientRow {
         client: Client::Zed,
         title: "Zed",
-        format: json(Dialect::Relaxed, "context_servers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".zed/settings.json")],
-            skills: Some((Base::Project, ".agents/skills")),
+        format: json(JsonDialect::Relaxed, "context_servers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".zed/settings.json")],
+            skills: Some((BaseDir::Project, ".agents/skills")),
             also_reads: &[],
             advice: "trust the project in Zed; the agent's settings show the server",
         }),
-        user: Some(Places {
-            settings: &[(Base::Config, "zed/settings.json")],
-            skills: Some((Base::Home, ".agents/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Config, "zed/settings.json")],
+            skills: Some((BaseDir::Home, ".agents/skills")),
             also_reads: &[],
             advice: "the agent's settings in Zed show the server",
         }),
         program: "zed",
-        trace: (Base::Config, "zed"),
+        trace: (BaseDir::Config, "zed"),
     },
     ClientRow {
         client: Client::Amp,
         title: "Amp",
-        format: json(Dialect::Relaxed, "amp.mcpServers"),
-        project: Some(Places {
+        format: json(JsonDialect::Relaxed, "amp.mcpServers"),
+        project: Some(ClientPaths {
             settings: &[
-                (Base::Project, ".amp/settings.json"),
-                (Base::Project, ".amp/settings.jsonc"),
+                (BaseDir::Project, ".amp/settings.json"),
+                (BaseDir::Project, ".amp/settings.jsonc"),
             ],
-            skills: Some((Base::Project, ".agents/skills")),
-            also_reads: &[(Base::Project, ".claude/skills")],
+            skills: Some((BaseDir::Project, ".agents/skills")),
+            also_reads: &[(BaseDir::Project, ".claude/skills")],
             advice: "run `amp mcp approve remindb` here, then start Amp anew",
         }),
-        user: Some(Places {
-            settings: &[(Base::Config, "amp/settings.json"), (Base::Config, "amp/settings.jsonc")],
-            skills: Some((Base::Config, "agents/skills")),
-            also_reads: &[(Base::Home, ".claude/skills"), (Base::Config, "amp/skills")],
+        user: Some(ClientPaths {
+            settings: &[
+                (BaseDir::Config, "amp/settings.json"),
+                (BaseDir::Config, "amp/settings.jsonc"),
+            ],
+            skills: Some((BaseDir::Config, "agents/skills")),
+            also_reads: &[(BaseDir::Home, ".claude/skills"), (BaseDir::Config, "amp/skills")],
             advice: "start Amp anew; `amp mcp doctor` shows the server",
         }),
         program: "amp",
-        trace: (Base::Config, "amp"),
+        trace: (BaseDir::Config, "amp"),
     },
     ClientRow {
         client: Client::Crush,
         title: "Crush",
-        format: json(Dialect::Strict, "mcp"),
-        project: Some(Places {
-            settings: &[(Base::Project, "crush.json"), (Base::Project, ".crush.json")],
-            skills: Some((Base::Project, ".crush/skills")),
+        format: json(JsonDialect::Strict, "mcp"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, "crush.json"), (BaseDir::Project, ".crush.json")],
+            skills: Some((BaseDir::Project, ".crush/skills")),
             also_reads: &[
-                (Base::Project, ".agents/skills"),
-                (Base::Project, ".claude/skills"),
-                (Base::Project, ".cursor/skills"),
+                (BaseDir::Project, ".agents/skills"),
+                (BaseDir::Project, ".claude/skills"),
+                (BaseDir::Project, ".cursor/skills"),
             ],
             advice: "start Crush anew; its sidebar shows the server",
         }),
-        user: Some(Places {
-            settings: &[(Base::Config, "crush/crush.json")],
-            skills: Some((Base::Config, "crush/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Config, "crush/crush.json")],
+            skills: Some((BaseDir::Config, "crush/skills")),
             also_reads: &[
-                (Base::Config, "agents/skills"),
-                (Base::Home, ".agents/skills"),
-                (Base::Home, ".claude/skills"),
+                (BaseDir::Config, "agents/skills"),
+                (BaseDir::Home, ".agents/skills"),
+                (BaseDir::Home, ".claude/skills"),
             ],
             advice: "start Crush anew; its sidebar shows the server",
         }),
         program: "crush",
-        trace: (Base::Config, "crush"),
+        trace: (BaseDir::Config, "crush"),
     },
     ClientRow {
         client: Client::Droid,
         title: "Droid",
-        format: json(Dialect::Strict, "mcpServers"),
-        project: Some(Places {
-            settings: &[(Base::Project, ".factory/mcp.json")],
-            skills: Some((Base::Project, ".factory/skills")),
-            also_reads: &[(Base::Project, ".agents/skills")],
+        format: json(JsonDialect::Strict, "mcpServers"),
+        project: Some(ClientPaths {
+            settings: &[(BaseDir::Project, ".factory/mcp.json")],
+            skills: Some((BaseDir::Project, ".factory/skills")),
+            also_reads: &[(BaseDir::Project, ".agents/skills")],
             advice: "start Droid anew; `/mcp` shows the server",
         }),
-        user: Some(Places {
-            settings: &[(Base::Home, ".factory/mcp.json")],
-            skills: Some((Base::Home, ".factory/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Home, ".factory/mcp.json")],
+            skills: Some((BaseDir::Home, ".factory/skills")),
             also_reads: &[],
             advice: "start Droid anew; `/mcp` shows the server",
         }),
         program: "droid",
-        trace: (Base::Home, ".factory"),
+        trace: (BaseDir::Home, ".factory"),
     },
     ClientRow {
         client: Client::Goose,
         title: "Goose",
         format: SettingsFormat::Yaml,
         project: None,
-        user: Some(Places {
-            settings: &[(Base::Config, "goose/config.yaml")],
-            skills: Some((Base::Config, "goose/skills")),
+        user: Some(ClientPaths {
+            settings: &[(BaseDir::Config, "goose/config.yaml")],
+            skills: Some((BaseDir::Config, "goose/skills")),
             also_reads: &[
-                (Base::Config, "agents/skills"),
-                (Base::Home, ".agents/skills"),
-                (Base::Home, ".claude/skills"),
+                (BaseDir::Config, "agents/skills"),
+                (BaseDir::Home, ".agents/skills"),
+                (BaseDir::Home, ".claude/skills"),
             ],
             advice: "start a new session of Goose; `goose info -v` shows the extension",
         }),
         program: "goose",
-        trace: (Base::Config, "goose"),
+        trace: (BaseDir::Config, "goose"),
     },
 ];

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::client::{Base, Folders};
-use super::entry::{Entry, Grant};
+use super::client::{BaseDir, ClientFolders};
+use super::edit_types::{Grant, ServerEntry};
 use crate::cli::args::{Client, Scope};
 
 /// The variable for the project's folder, in clients that have one.
@@ -13,7 +13,7 @@ pub(super) const PROJECT_VARIABLE: &str = "${workspaceFolder}";
 
 /// The names of the tools that the server offers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct ToolGrants {
     /// Tools that only read, or whose effect can be undone.
     pub(super) allowed: Vec<&'static str>,
     /// All other tools.
@@ -22,23 +22,23 @@ pub(super) struct Tools {
 
 /// The way to the server.
 #[derive(Clone, Debug)]
-pub(super) enum Connection {
+pub(super) enum ServerConnection {
     /// The client starts it.
     Command { program: String, args: Vec<String> },
     /// It listens at an address.
-    Http { url: String, token: Option<Token> },
+    Http { url: String, token: Option<TokenSource> },
 }
 
 /// The token of a server that listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum TokenSource {
     Literal(String),
     /// The name of the variable that has it.
     Variable(String),
 }
 
 /// Permissions, and the settings file that holds them if it is not that of the server.
-pub(super) type Grants = (Option<PathBuf>, Vec<Grant>);
+pub(super) type FileGrants = (Option<PathBuf>, Vec<Grant>);
 
 /// Returns the server's name in the settings of a scope. A client may know both.
 pub(super) fn server_name(scope: Scope) -> &'static str {
@@ -55,14 +55,20 @@ impl Client {
     }
 
     /// Returns the server's entry in the settings of this client; fails if it cannot be written.
-    pub(super) fn entry(self, name: &'static str, way: Connection) -> Result<Entry, String> {
+    pub(super) fn entry(
+        self,
+        name: &'static str,
+        way: ServerConnection,
+    ) -> Result<ServerEntry, String> {
         let fields = match way {
-            Connection::Command { program, args } => self.command_fields(name, program, &args),
-            Connection::Http { url, token } => self.http_fields(name, url, token)?,
+            ServerConnection::Command { program, args } => {
+                self.command_fields(name, program, &args)
+            }
+            ServerConnection::Http { url, token } => self.http_fields(name, url, token)?,
         };
         let keys = ["command", "cmd", "url", "httpUrl", "serverUrl", "uri"];
         let key = keys.into_iter().find(|key| fields.iter().any(|(it, _)| it == key));
-        Ok(Entry { name, key: key.unwrap_or("command"), fields })
+        Ok(ServerEntry { name, key: key.unwrap_or("command"), fields })
     }
 
     fn command_fields(
@@ -111,7 +117,7 @@ impl Client {
         self,
         name: &str,
         url: String,
-        token: Option<Token>,
+        token: Option<TokenSource>,
     ) -> Result<Vec<(&'static str, Value)>, String> {
         let mut fields = match self {
             Client::ClaudeDesktop => {
@@ -139,13 +145,13 @@ impl Client {
         };
         match (self, token) {
             (_, None) => (),
-            (Client::Codex, Some(Token::Variable(name))) => {
+            (Client::Codex, Some(TokenSource::Variable(name))) => {
                 fields.push(("bearer_token_env_var", json!(name)));
             }
             (_, Some(token)) => {
                 let token = match token {
-                    Token::Literal(token) => token,
-                    Token::Variable(name) => self.reference(&name)?,
+                    TokenSource::Literal(token) => token,
+                    TokenSource::Variable(name) => self.reference(&name)?,
                 };
                 let key = if self == Client::Codex { "http_headers" } else { "headers" };
                 fields.push((key, json!({"Authorization": format!("Bearer {token}")})));
@@ -173,8 +179,8 @@ impl Client {
     }
 
     /// Returns permissions to use the allowed tools without asking.
-    pub(super) fn grants(self, scope: Scope, at: &Folders, tools: &Tools) -> Grants {
-        let Tools { allowed, asked } = tools;
+    pub(super) fn grants(self, scope: Scope, at: &ClientFolders, tools: &ToolGrants) -> FileGrants {
+        let ToolGrants { allowed, asked } = tools;
         let server = server_name(scope);
         let named = |prefix: &str, tools: &[&str]| -> Vec<String> {
             tools.iter().map(|it| format!("{prefix}{it}")).collect()
@@ -184,8 +190,8 @@ impl Client {
         let grants = match self {
             Client::ClaudeCode => {
                 elsewhere = Some(match scope {
-                    Scope::Project => at.path((Base::Project, ".claude/settings.json")),
-                    Scope::User => at.path((Base::Claude, "settings.json")),
+                    Scope::Project => at.path((BaseDir::Project, ".claude/settings.json")),
+                    Scope::User => at.path((BaseDir::Claude, "settings.json")),
                 });
                 let allowed = named(&format!("mcp__{server}__"), allowed);
                 vec![Grant::items(&["permissions", "allow"], allowed)]

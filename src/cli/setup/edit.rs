@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::entry::{EditedSettings, Entry, Grant, Refusal};
+use super::edit_types::{EditRefusal, EditedSettings, Grant, ServerEntry};
 use super::json::{self, ServersPath};
 use super::{toml, yaml};
 
@@ -16,7 +16,11 @@ pub(super) enum SettingsFormat {
 
 impl SettingsFormat {
     /// Adds the server to `text`; an up-to-date one is left unchanged.
-    pub(super) fn put(self, text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
+    pub(super) fn put(
+        self,
+        text: &str,
+        entry: &ServerEntry,
+    ) -> Result<EditedSettings, EditRefusal> {
         match self {
             SettingsFormat::Json(place) => json::put(text, place, entry),
             SettingsFormat::Toml => toml::put(text, entry),
@@ -31,7 +35,7 @@ impl SettingsFormat {
         name: &str,
         before: Option<&str>,
         is_container_new: bool,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, EditRefusal> {
         match self {
             SettingsFormat::Json(place) => json::take(text, place, name, before, is_container_new),
             SettingsFormat::Toml => toml::take(text, name, before),
@@ -53,7 +57,7 @@ impl SettingsFormat {
         self,
         text: &str,
         grants: &[Grant],
-    ) -> Result<(String, Vec<Grant>), Refusal> {
+    ) -> Result<(String, Vec<Grant>), EditRefusal> {
         match self {
             SettingsFormat::Json(place) => json::grant(text, place.dialect, grants),
             SettingsFormat::Toml => toml::grant(text, grants),
@@ -63,7 +67,7 @@ impl SettingsFormat {
     }
 
     /// Removes the permissions from `text`.
-    pub(super) fn revoke(self, text: &str, grants: &[Grant]) -> Result<String, Refusal> {
+    pub(super) fn revoke(self, text: &str, grants: &[Grant]) -> Result<String, EditRefusal> {
         match self {
             SettingsFormat::Json(place) => json::revoke(text, place.dialect, grants),
             SettingsFormat::Toml => toml::revoke(text, grants),
@@ -81,7 +85,7 @@ impl SettingsFormat {
     }
 
     /// Returns the server alone, to be pasted by hand.
-    pub(super) fn snippet(self, entry: &Entry) -> String {
+    pub(super) fn snippet(self, entry: &ServerEntry) -> String {
         self.put("", entry).map(|it| it.text).unwrap_or_default()
     }
 }

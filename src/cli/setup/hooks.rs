@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::client::{At, Base, Folders};
+use super::client::{BaseDir, ClientFolders, PathFromBase};
 use super::edit::SettingsFormat;
-use super::entry::Grant;
+use super::edit_types::Grant;
 use super::json::ServersPath;
-use super::scan::Dialect;
+use super::json_scan::JsonDialect;
 use crate::cli::args::{Client, HookEvent, Scope};
 
 /// The value of a hook in the list of what is connected.
@@ -35,22 +35,22 @@ const TIMEOUT_S: u32 = 3;
 
 /// The format of files with hooks alone.
 const FORMAT: SettingsFormat = SettingsFormat::Json(ServersPath {
-    dialect: Dialect::Strict,
+    dialect: JsonDialect::Strict,
     container: "mcpServers",
     inner: None,
 });
 
 /// Events by their names in a client's settings.
-type Events = &'static [(&'static str, HookEvent)];
+type HookEventNames = &'static [(&'static str, HookEvent)];
 
-const CLAUDE_EVENTS: Events = &[
+const CLAUDE_EVENTS: HookEventNames = &[
     ("SessionStart", HookEvent::SessionStart),
     ("UserPromptSubmit", HookEvent::Prompt),
     ("PreCompact", HookEvent::PreCompact),
     ("SessionEnd", HookEvent::SessionEnd),
 ];
 
-const GEMINI_EVENTS: Events = &[
+const GEMINI_EVENTS: HookEventNames = &[
     ("SessionStart", HookEvent::SessionStart),
     ("BeforeAgent", HookEvent::Prompt),
     ("PreCompress", HookEvent::PreCompact),
@@ -58,7 +58,7 @@ const GEMINI_EVENTS: Events = &[
 ];
 
 /// Without a person, Qwen Code ends no session, only a turn.
-const QWEN_EVENTS: Events = &[
+const QWEN_EVENTS: HookEventNames = &[
     ("SessionStart", HookEvent::SessionStart),
     ("UserPromptSubmit", HookEvent::Prompt),
     ("PreCompact", HookEvent::PreCompact),
@@ -67,7 +67,7 @@ const QWEN_EVENTS: Events = &[
 ];
 
 /// Copilot CLI takes no answer to `userPromptSubmitted`.
-const COPILOT_EVENTS: Events = &[
+const COPILOT_EVENTS: HookEventNames = &[
     ("sessionStart", HookEvent::SessionStart),
     ("userPromptTransformed", HookEvent::Prompt),
     ("preCompact", HookEvent::PreCompact),
@@ -76,16 +76,16 @@ const COPILOT_EVENTS: Events = &[
 
 /// The hooks of a client, as its files hold them.
 #[derive(Clone, Debug)]
-pub(super) enum Hooks {
+pub(super) enum HookPlacement {
     /// Elements of lists in a settings file.
-    InSettings { path: PathBuf, grants: Vec<Grant>, trusted: Option<TrustRecord> },
+    InSettings { path: PathBuf, grants: Vec<Grant>, trusted: Option<HookTrustFile> },
     /// A file of their own.
     OwnFile { path: PathBuf, text: String },
 }
 
 /// A file of the user in which a client records the hooks of projects that it need not warn of.
 #[derive(Clone, Debug)]
-pub(super) struct TrustRecord {
+pub(super) struct HookTrustFile {
     pub(super) path: PathBuf,
     pub(super) grants: Vec<Grant>,
 }
@@ -99,72 +99,72 @@ pub(super) struct HookCommand {
 }
 
 /// The hooks that a client has: the file of each scope, and its form.
-struct HookRow {
+struct ClientHooks {
     client: Client,
-    project: At,
-    user: At,
+    project: PathFromBase,
+    user: PathFromBase,
     form: HookForm,
 }
 
 /// The form of hooks in a file.
 #[derive(Clone, Copy)]
 enum HookForm {
-    Settings(Events),
-    CopilotFile(Events),
+    Settings(HookEventNames),
+    CopilotFile(HookEventNames),
     Plugin,
 }
 
 /// Every client that has hooks.
-const ROWS: &[HookRow] = &[
-    HookRow {
+const ROWS: &[ClientHooks] = &[
+    ClientHooks {
         client: Client::ClaudeCode,
-        project: (Base::Project, ".claude/settings.json"),
-        user: (Base::Claude, "settings.json"),
+        project: (BaseDir::Project, ".claude/settings.json"),
+        user: (BaseDir::Claude, "settings.json"),
         form: HookForm::Settings(CLAUDE_EVENTS),
     },
-    HookRow {
+    ClientHooks {
         client: Client::Codex,
-        project: (Base::Project, ".codex/hooks.json"),
-        user: (Base::Codex, "hooks.json"),
+        project: (BaseDir::Project, ".codex/hooks.json"),
+        user: (BaseDir::Codex, "hooks.json"),
         form: HookForm::Settings(CLAUDE_EVENTS),
     },
-    HookRow {
+    ClientHooks {
         client: Client::GeminiCli,
-        project: (Base::Project, ".gemini/settings.json"),
-        user: (Base::Home, ".gemini/settings.json"),
+        project: (BaseDir::Project, ".gemini/settings.json"),
+        user: (BaseDir::Home, ".gemini/settings.json"),
         form: HookForm::Settings(GEMINI_EVENTS),
     },
-    HookRow {
+    ClientHooks {
         client: Client::QwenCode,
-        project: (Base::Project, ".qwen/settings.json"),
-        user: (Base::Home, ".qwen/settings.json"),
+        project: (BaseDir::Project, ".qwen/settings.json"),
+        user: (BaseDir::Home, ".qwen/settings.json"),
         form: HookForm::Settings(QWEN_EVENTS),
     },
-    HookRow {
+    ClientHooks {
         client: Client::CopilotCli,
-        project: (Base::Project, ".github/hooks/remindb.json"),
-        user: (Base::Copilot, "hooks/remindb.json"),
+        project: (BaseDir::Project, ".github/hooks/remindb.json"),
+        user: (BaseDir::Copilot, "hooks/remindb.json"),
         form: HookForm::CopilotFile(COPILOT_EVENTS),
     },
-    HookRow {
+    ClientHooks {
         client: Client::OpenCode,
-        project: (Base::Project, ".opencode/plugins/remindb.js"),
-        user: (Base::Config, "opencode/plugins/remindb.js"),
+        project: (BaseDir::Project, ".opencode/plugins/remindb.js"),
+        user: (BaseDir::Config, "opencode/plugins/remindb.js"),
         form: HookForm::Plugin,
     },
 ];
 
-impl Hooks {
+impl HookPlacement {
     /// Returns the elements of the record of trusted hooks.
     pub(super) fn trust(&self) -> &[Grant] {
         match self {
-            Hooks::InSettings { trusted: Some(record), .. } => &record.grants,
+            HookPlacement::InSettings { trusted: Some(record), .. } => &record.grants,
             _ => &[],
         }
     }
 
     pub(super) fn trust_nobody(&mut self) {
-        if let Hooks::InSettings { trusted: Some(record), .. } = self {
+        if let HookPlacement::InSettings { trusted: Some(record), .. } = self {
             record.grants.clear();
         }
     }
@@ -193,9 +193,9 @@ impl HookCommand {
 pub(super) fn hooks_of(
     client: Client,
     scope: Scope,
-    at: &Folders,
+    at: &ClientFolders,
     command: &HookCommand,
-) -> Option<Hooks> {
+) -> Option<HookPlacement> {
     let path = file_of(client, scope, at)?;
     Some(match row(client)?.form {
         HookForm::Settings(events) => {
@@ -206,7 +206,7 @@ pub(super) fn hooks_of(
             let lines = events.iter().map(|(_, event)| command.line(client, *event));
             let trusted = (client == Client::GeminiCli && scope == Scope::Project)
                 .then(|| trust_record(at, lines));
-            Hooks::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
+            HookPlacement::InSettings { path, grants: events.iter().map(grant).collect(), trusted }
         }
         HookForm::CopilotFile(events) => {
             let hook = |(name, event): &(&'static str, HookEvent)| {
@@ -215,25 +215,28 @@ pub(super) fn hooks_of(
                 ((*name).to_owned(), json!([hook]))
             };
             let hooks: Map<String, Value> = events.iter().map(hook).collect();
-            Hooks::OwnFile { path, text: format!("{:#}\n", json!({"version": 1, "hooks": hooks})) }
+            HookPlacement::OwnFile {
+                path,
+                text: format!("{:#}\n", json!({"version": 1, "hooks": hooks})),
+            }
         }
         HookForm::Plugin => {
             let words = json!(command.words(client, None)).to_string();
-            Hooks::OwnFile { path, text: PLUGIN.replace(PLUGIN_COMMAND, &words) }
+            HookPlacement::OwnFile { path, text: PLUGIN.replace(PLUGIN_COMMAND, &words) }
         }
     })
 }
 
 /// Returns the record of Gemini CLI for hooks of this project, by name and command.
-fn trust_record(at: &Folders, commands: impl Iterator<Item = String>) -> TrustRecord {
+fn trust_record(at: &ClientFolders, commands: impl Iterator<Item = String>) -> HookTrustFile {
     let project = at.project.to_string_lossy();
     let keys = commands.map(|it| format!("{HOOK_NAME}:{it}"));
-    let path = at.path((Base::Home, ".gemini/trusted_hooks.json"));
-    TrustRecord { path, grants: vec![Grant::items(&[&project], keys)] }
+    let path = at.path((BaseDir::Home, ".gemini/trusted_hooks.json"));
+    HookTrustFile { path, grants: vec![Grant::items(&[&project], keys)] }
 }
 
 /// Returns the file that holds the hooks of a client.
-pub(super) fn file_of(client: Client, scope: Scope, at: &Folders) -> Option<PathBuf> {
+pub(super) fn file_of(client: Client, scope: Scope, at: &ClientFolders) -> Option<PathBuf> {
     let row = row(client)?;
     Some(at.path(match scope {
         Scope::Project => row.project,
@@ -290,7 +293,7 @@ pub(super) fn is_own_file(path: &Path) -> bool {
     path.ends_with("plugins/remindb.js") || path.ends_with("hooks/remindb.json")
 }
 
-fn row(client: Client) -> Option<&'static HookRow> {
+fn row(client: Client) -> Option<&'static ClientHooks> {
     ROWS.iter().find(|it| it.client == client)
 }
 

@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::client::Places;
-use super::connection::{Connection, Grants, Token, Tools, server_name};
-use super::entry::Grant;
+use super::client::ClientPaths;
+use super::connection::{FileGrants, ServerConnection, TokenSource, ToolGrants, server_name};
+use super::connection_plan::{ConnectionPlan, ConnectionPlanRequest, launch};
+use super::edit_types::Grant;
 use super::file::{self, FileAccess, FileState};
-use super::hooks::{self, HookCommand, Hooks, TrustRecord};
-use super::launch::{Launch, LaunchRequest, launch};
+use super::hooks::{self, HookCommand, HookPlacement, HookTrustFile};
 use super::manifest::{ManifestFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
-use super::plan::{self, FileStep, KnownFile, Wanted};
-use super::show::{StepReport, StepResult};
+use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
+use super::report::{SetupReport, StepResult};
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, Scope, SetupArgs};
 use crate::cli::{CommandError, Context};
 use crate::mcp::Tool;
-use crate::query::Output;
-use crate::server::own_folder::{OWN_FOLDER, make_private_folder};
+use crate::query::OutputFormat;
+use crate::server::remindb_folder::{OWN_FOLDER, make_private_folder};
 use crate::surface::ToolRunner;
 
 /// A setup to run: its arguments, folders and manifest.
@@ -25,7 +25,7 @@ pub(super) struct SetupJob<'a> {
     pub(super) args: &'a SetupArgs,
     pub(super) client: Client,
     pub(super) scope: Scope,
-    pub(super) places: &'static Places,
+    pub(super) places: &'static ClientPaths,
     pub(super) home: &'a UserFolders,
     ledger_file: ManifestFile,
     /// The record of this setup, without files yet.
@@ -53,25 +53,28 @@ impl<'a> SetupJob<'a> {
         Ok(SetupJob { args, client, scope, places, home, ledger_file, setup, stamp })
     }
 
-    pub(super) fn run(self) -> Result<StepReport<'a>, CommandError> {
+    pub(super) fn run(self) -> Result<SetupReport<'a>, CommandError> {
         if self.args.is_remove { self.remove() } else { self.set_up() }
     }
 
-    fn set_up(mut self) -> Result<StepReport<'a>, CommandError> {
+    fn set_up(mut self) -> Result<SetupReport<'a>, CommandError> {
         let tools = offered_tools(self.args);
         let (elsewhere, mut grants) = self.client.grants(self.scope, &self.home.folders, &tools);
         if self.args.is_asking {
             grants.clear();
         }
         let is_allowed = !grants.is_empty();
-        let Launch { connection, hook, memory, mut notes } = launch(LaunchRequest {
-            args: self.args,
-            client: self.client,
-            scope: self.scope,
-            home: self.home,
-        })?;
+        let ConnectionPlan { connection, hook, memory, mut notes } =
+            launch(ConnectionPlanRequest {
+                args: self.args,
+                client: self.client,
+                scope: self.scope,
+                home: self.home,
+            })?;
         let access = match &connection {
-            Connection::Http { token: Some(Token::Literal(_)), .. } => FileAccess::Owner,
+            ServerConnection::Http { token: Some(TokenSource::Literal(_)), .. } => {
+                FileAccess::Owner
+            }
             _ => FileAccess::Usual,
         };
         let hooks = hook.filter(|_| !self.args.is_without_hooks);
@@ -88,7 +91,7 @@ impl<'a> SetupJob<'a> {
             true => self.write(steps, memory.as_deref(), access)?,
             false => steps.into_iter().map(|step| StepResult { step, copy: None }).collect(),
         };
-        let mut report = StepReport::new(self.args, self.client, self.scope, done);
+        let mut report = SetupReport::new(self.args, self.client, self.scope, done);
         report.tools = is_allowed.then_some(tools);
         report.memory = memory;
         report.notes = notes;
@@ -98,7 +101,7 @@ impl<'a> SetupJob<'a> {
         Ok(report)
     }
 
-    fn hooks(&self, command: &HookCommand) -> Option<Hooks> {
+    fn hooks(&self, command: &HookCommand) -> Option<HookPlacement> {
         hooks::hooks_of(self.client, self.scope, &self.home.folders, command)
     }
 
@@ -119,15 +122,15 @@ impl<'a> SetupJob<'a> {
     /// Plans the settings, the hooks and the skills, in this order.
     fn plan(
         &self,
-        connection: Connection,
-        grants: &Grants,
-        hooks: Option<&Hooks>,
+        connection: ServerConnection,
+        grants: &FileGrants,
+        hooks: Option<&HookPlacement>,
     ) -> Result<Vec<FileStep>, CommandError> {
         let (client, folders) = (self.client, &self.home.folders);
         let known = self.ledger_file.manifest.like(&self.setup);
         let known_file = |path: &Path| {
             let known = known?;
-            Some(KnownFile { record: known.record(path)?, name: &known.name })
+            Some(EarlierFileRecord { record: known.record(path)?, name: &known.name })
         };
         let name = server_name(self.scope);
         let path = self.places.settings_file(folders);
@@ -141,7 +144,7 @@ impl<'a> SetupJob<'a> {
             // A file without an addition before or after is not needed.
             if entry.is_some() || !grants.is_empty() || known_of_it.is_some() {
                 let notation = hooks::notation(client, &found.path);
-                let wanted = Wanted { entry, grants };
+                let wanted = SettingsAddition { entry, grants };
                 steps.push(plan::add(found, notation, &wanted, known_of_it)?);
             }
         }
@@ -156,8 +159,8 @@ impl<'a> SetupJob<'a> {
     fn additions(
         &self,
         of_server: PathBuf,
-        (elsewhere, grants): &Grants,
-        hooks: Option<&Hooks>,
+        (elsewhere, grants): &FileGrants,
+        hooks: Option<&HookPlacement>,
     ) -> Vec<(PathBuf, Vec<Grant>)> {
         let mut files = vec![(of_server.clone(), Vec::new())];
         let mut add =
@@ -167,29 +170,34 @@ impl<'a> SetupJob<'a> {
             };
         add(elsewhere.clone().unwrap_or(of_server), grants);
         // Hooks of an earlier setup are taken away there.
-        if let Some(Hooks::InSettings { path, trusted, .. }) = self.hooks(&HookCommand::default()) {
+        if let Some(HookPlacement::InSettings { path, trusted, .. }) =
+            self.hooks(&HookCommand::default())
+        {
             let grants = match hooks {
-                Some(Hooks::InSettings { grants, .. }) => &grants[..],
+                Some(HookPlacement::InSettings { grants, .. }) => &grants[..],
                 _ => &[],
             };
             add(path, grants);
-            if let Some(TrustRecord { path, .. }) = trusted {
-                add(path, hooks.map_or(&[], Hooks::trust));
+            if let Some(HookTrustFile { path, .. }) = trusted {
+                add(path, hooks.map_or(&[], HookPlacement::trust));
             }
         }
         files
     }
 
     /// Plans the file of hooks, or the removal of that of an earlier setup.
-    fn plan_file_of_hooks(&self, hooks: Option<&Hooks>) -> Result<Option<FileStep>, CommandError> {
-        let Some(Hooks::OwnFile { path, .. }) = self.hooks(&HookCommand::default()) else {
+    fn plan_file_of_hooks(
+        &self,
+        hooks: Option<&HookPlacement>,
+    ) -> Result<Option<FileStep>, CommandError> {
+        let Some(HookPlacement::OwnFile { path, .. }) = self.hooks(&HookCommand::default()) else {
             return Ok(None);
         };
         let found = self.read(&path)?;
         let known = self.ledger_file.manifest.like(&self.setup);
         let record = known.and_then(|it| it.record(&found.path));
         match (hooks, record) {
-            (Some(Hooks::OwnFile { text, .. }), record) => {
+            (Some(HookPlacement::OwnFile { text, .. }), record) => {
                 plan::add_skill(found, text, record).map(Some)
             }
             (_, Some(record)) => plan::remove_skill(found, record).map(Some),
@@ -261,9 +269,9 @@ impl<'a> SetupJob<'a> {
         self.ledger_file.manifest.keep(made.shared.iter().cloned());
     }
 
-    fn remove(mut self) -> Result<StepReport<'a>, CommandError> {
+    fn remove(mut self) -> Result<SetupReport<'a>, CommandError> {
         let Some(known) = self.ledger_file.manifest.like(&self.setup).cloned() else {
-            return Ok(StepReport::new(self.args, self.client, self.scope, Vec::new()));
+            return Ok(SetupReport::new(self.args, self.client, self.scope, Vec::new()));
         };
         let mut done = Vec::new();
         for record in &known.files {
@@ -283,7 +291,7 @@ impl<'a> SetupJob<'a> {
         if !self.args.is_dry_run {
             self.undo(known, &mut done)?;
         }
-        Ok(StepReport::new(self.args, self.client, self.scope, done))
+        Ok(SetupReport::new(self.args, self.client, self.scope, done))
     }
 
     /// Makes the changes that a removal planned.
@@ -317,11 +325,11 @@ impl<'a> SetupJob<'a> {
 }
 
 /// Returns the tools that the server will offer, by whether their effect can be undone.
-pub(super) fn offered_tools(args: &SetupArgs) -> Tools {
-    let offered = args.tools.unwrap_or_default().tools(Output::Text);
+pub(super) fn offered_tools(args: &SetupArgs) -> ToolGrants {
+    let offered = args.tools.unwrap_or_default().tools(OutputFormat::Text);
     let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
     let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
-    Tools { allowed: names(allowed), asked: names(asked) }
+    ToolGrants { allowed: names(allowed), asked: names(asked) }
 }
 
 /// Folders and copies made before the first file was changed.

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::entry::{EditedSettings, Entry, Grant, PermissionValue, Refusal};
-use super::scan::{self, Dialect, JsonItem, Kind, Member};
+use super::edit_types::{EditRefusal, EditedSettings, Grant, PermissionValue, ServerEntry};
+use super::json_scan::{self, JsonDialect, JsonItem, JsonKind, JsonMember};
 
 /// The place of servers in a settings file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServersPath {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: JsonDialect,
     /// The key of the object that holds servers by name.
     pub(super) container: &'static str,
     /// The key of a nested object that holds them instead, where it exists.
@@ -24,8 +24,8 @@ pub(super) struct ServersPath {
 pub(super) fn put(
     text: &str,
     place: ServersPath,
-    entry: &Entry,
-) -> Result<EditedSettings, Refusal> {
+    entry: &ServerEntry,
+) -> Result<EditedSettings, EditRefusal> {
     let text = filled(text);
     let root = read(text, place.dialect)?;
     let style = JsonStyle::of(text, &root);
@@ -40,7 +40,7 @@ pub(super) fn put(
         return Ok(EditedSettings { text, entry: None, is_container_new: false });
     };
     if member(&old.item, entry.key, entry.name)?.is_none() {
-        return Err(Refusal::stranger(entry));
+        return Err(EditRefusal::stranger(entry));
     }
     let before = text[old.item.span.clone()].to_owned();
     let mut text = text.to_owned();
@@ -56,11 +56,11 @@ fn put_field(
     place: ServersPath,
     name: &str,
     (key, value): (&str, &Value),
-) -> Result<String, Refusal> {
+) -> Result<String, EditRefusal> {
     let root = read(text, place.dialect)?;
     let style = JsonStyle::of(text, &root);
-    let (container, depth) = servers(&root, place, name)?.ok_or(Refusal::Unsure)?;
-    let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
+    let (container, depth) = servers(&root, place, name)?.ok_or(EditRefusal::Unsure)?;
+    let entry = member(&container.item, name, place.container)?.ok_or(EditRefusal::Unsure)?;
     Ok(match member(&entry.item, key, name)? {
         None => insert(text, &entry.item, Some(key), &inline(value), (&style, depth + 1)),
         Some(field) if is_value(text, &field.item, value) => text.to_owned(),
@@ -76,7 +76,7 @@ pub(super) fn take(
     name: &str,
     before: Option<&str>,
     is_container_new: bool,
-) -> Result<String, Refusal> {
+) -> Result<String, EditRefusal> {
     let root = read(text, place.dialect)?;
     let Some((container, _)) = servers(&root, place, name)? else {
         return Ok(text.to_owned());
@@ -99,7 +99,7 @@ pub(super) fn fields(text: &str, place: ServersPath, name: &str) -> Option<Vec<(
     let root = read(text, place.dialect).ok()?;
     let (container, _) = servers(&root, place, name).ok()??;
     let entry = member(&container.item, name, place.container).ok()??;
-    let value = |it: &Member| {
+    let value = |it: &JsonMember| {
         let text = &text[it.item.span.clone()];
         serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
     };
@@ -109,9 +109,9 @@ pub(super) fn fields(text: &str, place: ServersPath, name: &str) -> Option<Vec<(
 /// Adds the permissions to `text`; returns those that are new.
 pub(super) fn grant(
     text: &str,
-    dialect: Dialect,
+    dialect: JsonDialect,
     grants: &[Grant],
-) -> Result<(String, Vec<Grant>), Refusal> {
+) -> Result<(String, Vec<Grant>), EditRefusal> {
     let mut text = filled(text).to_owned();
     let mut given = Vec::new();
     for grant in grants {
@@ -124,9 +124,9 @@ pub(super) fn grant(
 
 fn grant_one(
     text: &str,
-    dialect: Dialect,
+    dialect: JsonDialect,
     grant: &Grant,
-) -> Result<(String, Option<Grant>), Refusal> {
+) -> Result<(String, Option<Grant>), EditRefusal> {
     let root = read(text, dialect)?;
     let style = JsonStyle::of(text, &root);
     let mut at = &root;
@@ -144,7 +144,7 @@ fn grant_one(
             (PermissionValue::Items(items), []) => return add(text, dialect, grant, items),
             // The user has decided already, for this key or for all below it.
             (PermissionValue::Value(_), []) => break,
-            (PermissionValue::Value(_), _) if found.item.kind != Kind::Object => break,
+            (PermissionValue::Value(_), _) if found.item.kind != JsonKind::Object => break,
             _ => (at, owner) = (&found.item, key),
         }
     }
@@ -154,18 +154,18 @@ fn grant_one(
 /// Adds the elements that a list does not have.
 fn add(
     text: &str,
-    dialect: Dialect,
+    dialect: JsonDialect,
     grant: &Grant,
     items: &[Value],
-) -> Result<(String, Option<Grant>), Refusal> {
+) -> Result<(String, Option<Grant>), EditRefusal> {
     let mut text = text.to_owned();
     let mut new = Vec::new();
     for item in items {
         let root = read(&text, dialect)?;
-        let (list, depth) = find(&root, &grant.at)?.ok_or(Refusal::Unsure)?;
-        if list.kind != Kind::List {
+        let (list, depth) = find(&root, &grant.at)?.ok_or(EditRefusal::Unsure)?;
+        if list.kind != JsonKind::List {
             let key = grant.at.last().map_or("", String::as_str);
-            return Err(Refusal::broken(list.span.start, format!("`{key}` is not a list")));
+            return Err(EditRefusal::broken(list.span.start, format!("`{key}` is not a list")));
         }
         if list.members.iter().all(|it| !is_value(&text, &it.item, item)) {
             let style = JsonStyle::of(&text, &root);
@@ -179,7 +179,11 @@ fn add(
 }
 
 /// Removes the permissions from `text`, and the emptied objects and lists created for them.
-pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<String, Refusal> {
+pub(super) fn revoke(
+    text: &str,
+    dialect: JsonDialect,
+    grants: &[Grant],
+) -> Result<String, EditRefusal> {
     let mut text = text.to_owned();
     for grant in grants.iter().rev() {
         let values = match &grant.gives {
@@ -200,10 +204,10 @@ pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<S
 
 fn revoke_one(
     text: &str,
-    dialect: Dialect,
+    dialect: JsonDialect,
     grant: &Grant,
     value: &Value,
-) -> Result<String, Refusal> {
+) -> Result<String, EditRefusal> {
     let root = read(text, dialect)?;
     let holder = match &grant.gives {
         PermissionValue::Items(_) => &grant.at[..],
@@ -211,8 +215,8 @@ fn revoke_one(
     };
     let last = grant.at.last().map_or("", String::as_str);
     let Some((holder, _)) = find(&root, holder)? else { return Ok(text.to_owned()) };
-    let is_it = |it: &&Member| {
-        (holder.kind == Kind::List || it.key == last) && is_value(text, &it.item, value)
+    let is_it = |it: &&JsonMember| {
+        (holder.kind == JsonKind::List || it.key == last) && is_value(text, &it.item, value)
     };
     Ok(match holder.members.iter().find(is_it) {
         Some(it) => cut(text, holder, it.at),
@@ -221,7 +225,7 @@ fn revoke_one(
 }
 
 /// Removes an object or a list that is empty, without even a comment.
-fn prune(text: &str, dialect: Dialect, path: &[String]) -> Result<String, Refusal> {
+fn prune(text: &str, dialect: JsonDialect, path: &[String]) -> Result<String, EditRefusal> {
     let Some((last, above)) = path.split_last() else { return Ok(text.to_owned()) };
     let root = read(text, dialect)?;
     let Some((holder, _)) = find(&root, above)? else { return Ok(text.to_owned()) };
@@ -232,8 +236,8 @@ fn prune(text: &str, dialect: Dialect, path: &[String]) -> Result<String, Refusa
 }
 
 /// Returns whether the settings have no content left.
-pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
-    scan::scan(text, dialect).is_ok_and(|root| {
+pub(super) fn is_blank(text: &str, dialect: JsonDialect) -> bool {
+    json_scan::scan(text, dialect).is_ok_and(|root| {
         let around = [&text[..root.span.start], &text[root.span.end..]];
         is_bare(text, &root) && around.iter().all(|it| it.trim().is_empty())
     })
@@ -241,7 +245,7 @@ pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
 
 /// Returns whether an object or a list is empty, without even a comment.
 fn is_bare(text: &str, item: &JsonItem) -> bool {
-    item.kind != Kind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
+    item.kind != JsonKind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
 }
 
 /// Treats blank settings as an empty object.
@@ -249,11 +253,11 @@ fn filled(text: &str) -> &str {
     if text.trim().is_empty() { "{}\n" } else { text }
 }
 
-fn read(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
-    let root = scan::scan(text, dialect)?;
+fn read(text: &str, dialect: JsonDialect) -> Result<JsonItem, EditRefusal> {
+    let root = json_scan::scan(text, dialect)?;
     match root.kind {
-        Kind::Object => Ok(root),
-        _ => Err(Refusal::broken(root.span.start, "`the file` is not an object")),
+        JsonKind::Object => Ok(root),
+        _ => Err(EditRefusal::broken(root.span.start, "`the file` is not an object")),
     }
 }
 
@@ -263,7 +267,7 @@ fn servers<'a>(
     root: &'a JsonItem,
     place: ServersPath,
     name: &str,
-) -> Result<Option<(&'a Member, usize)>, Refusal> {
+) -> Result<Option<(&'a JsonMember, usize)>, EditRefusal> {
     let Some(outer) = member(root, place.container, "the file")? else {
         return Ok(None);
     };
@@ -274,37 +278,44 @@ fn servers<'a>(
         _ => None,
     };
     // A server may have the name of the object.
-    let is_holder = |it: &&Member| {
-        it.item.kind == Kind::Object && it.item.members.iter().all(|field| field.key != "type")
+    let is_holder = |it: &&JsonMember| {
+        it.item.kind == JsonKind::Object && it.item.members.iter().all(|field| field.key != "type")
     };
     Ok(Some(inner.filter(is_holder).map_or((outer, 1), |inner| (inner, 2))))
 }
 
 /// Returns the value at the end of a path of keys, and its depth in the file.
-fn find<'a>(root: &'a JsonItem, path: &[String]) -> Result<Option<(&'a JsonItem, usize)>, Refusal> {
+fn find<'a>(
+    root: &'a JsonItem,
+    path: &[String],
+) -> Result<Option<(&'a JsonItem, usize)>, EditRefusal> {
     let mut at = root;
     for key in path {
         match at.kind {
-            Kind::Object => match member(at, key, "")? {
+            JsonKind::Object => match member(at, key, "")? {
                 Some(it) => at = &it.item,
                 None => return Ok(None),
             },
-            Kind::List | Kind::Plain => return Ok(None),
+            JsonKind::List | JsonKind::Plain => return Ok(None),
         }
     }
     Ok(Some((at, path.len())))
 }
 
 /// Returns the member of that name; a repeated one is an error.
-fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
-    if item.kind != Kind::Object {
-        return Err(Refusal::broken(item.span.start, format!("`{owner}` is not an object")));
+fn member<'a>(
+    item: &'a JsonItem,
+    key: &str,
+    owner: &str,
+) -> Result<Option<&'a JsonMember>, EditRefusal> {
+    if item.kind != JsonKind::Object {
+        return Err(EditRefusal::broken(item.span.start, format!("`{owner}` is not an object")));
     }
     let mut found = item.members.iter().filter(|it| it.key == key);
     let first = found.next();
     match found.next() {
         None => Ok(first),
-        Some(again) => Err(Refusal::broken(again.at, format!("`{key}` is there twice"))),
+        Some(again) => Err(EditRefusal::broken(again.at, format!("`{key}` is there twice"))),
     }
 }
 
@@ -330,7 +341,7 @@ fn insert(
     let is_inline = key.is_none() && !inside.contains('\n');
     let mut out = String::with_capacity(text.len() + value.len() + 80);
     match holder.members.last() {
-        Some(Member { item, comma: None, .. }) => {
+        Some(JsonMember { item, comma: None, .. }) => {
             out.push_str(&text[..item.span.end]);
             out.push(',');
             out.push_str(&text[item.span.end..end]);
@@ -454,7 +465,7 @@ impl JsonStyle {
         format!("{open}{newline}{inner}{}{newline}{outer}{close}", parts.join(&between))
     }
 
-    fn entry(&self, entry: &Entry, depth: usize) -> String {
+    fn entry(&self, entry: &ServerEntry, depth: usize) -> String {
         let fields: Vec<(&str, String)> =
             entry.fields.iter().map(|(key, value)| (*key, inline(value))).collect();
         self.object(&fields, depth)

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::client::Places;
-use super::connection::{Connection, PROJECT_VARIABLE, server_name};
-use super::entry::Refusal;
+use super::client::ClientPaths;
+use super::connection::{PROJECT_VARIABLE, ServerConnection, server_name};
+use super::edit_types::EditRefusal;
 use super::job::offered_tools;
 use super::{UserFolders, file, hooks};
 use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
@@ -61,7 +61,7 @@ fn status(
     args: &SetupArgs,
     home: &UserFolders,
     around: &SearchFolders,
-    (client, scope, places): (Client, Scope, &Places),
+    (client, scope, places): (Client, Scope, &ClientPaths),
 ) -> ClientStatus {
     let folders = &home.folders;
     let path = places.settings_file(folders);
@@ -90,10 +90,10 @@ fn status(
 
 /// Returns the fault that keeps a client from reading its settings.
 fn fault_of(client: Client, name: &'static str, text: &str) -> Option<String> {
-    let way = Connection::Command { program: String::new(), args: Vec::new() };
+    let way = ServerConnection::Command { program: String::new(), args: Vec::new() };
     let entry = client.entry(name, way).ok()?;
     match client.notation().put(text, &entry) {
-        Err(Refusal::Broken { at, what }) => {
+        Err(EditRefusal::Broken { at, what }) => {
             Some(format!("its settings are broken, line {}: {what}", line_number_at(text, at)))
         }
         _ => None,

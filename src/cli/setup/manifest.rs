@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::connection::server_name;
-use super::entry::Grant;
+use super::edit_types::Grant;
 use super::file::{self, FileAccess, FileState};
 use super::hooks;
 use crate::cli::CommandError;

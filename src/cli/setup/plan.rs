@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
-use super::entry::{self, EditedSettings, Entry, Grant, Refusal};
+use super::edit_types::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
 use super::file::{self, FileState};
 use super::manifest::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
@@ -46,15 +46,15 @@ impl FileStep {
 }
 
 /// The content to add to a settings file.
-pub(super) struct Wanted<'a> {
+pub(super) struct SettingsAddition<'a> {
     /// The server, if it belongs there.
-    pub(super) entry: Option<&'a Entry>,
+    pub(super) entry: Option<&'a ServerEntry>,
     pub(super) grants: &'a [Grant],
 }
 
 /// The record of an earlier setup of a settings file.
 #[derive(Clone, Copy)]
-pub(super) struct KnownFile<'a> {
+pub(super) struct EarlierFileRecord<'a> {
     pub(super) record: &'a WrittenFile,
     /// The server's name in it.
     pub(super) name: &'a str,
@@ -87,8 +87,8 @@ impl PriorEntry {
 pub(super) fn add(
     found: FileState,
     notation: SettingsFormat,
-    wanted: &Wanted<'_>,
-    known: Option<KnownFile<'_>>,
+    wanted: &SettingsAddition<'_>,
+    known: Option<EarlierFileRecord<'_>>,
 ) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
     let edited = edit(old, notation, wanted, known).map_err(|refusal| {
@@ -102,11 +102,11 @@ pub(super) fn add(
 fn edit(
     old: &str,
     notation: SettingsFormat,
-    wanted: &Wanted<'_>,
-    known: Option<KnownFile<'_>>,
-) -> Result<(String, PriorEntry), Refusal> {
+    wanted: &SettingsAddition<'_>,
+    known: Option<EarlierFileRecord<'_>>,
+) -> Result<(String, PriorEntry), EditRefusal> {
     let given = known.map_or(&[][..], |it| &it.record.grants);
-    let (kept, gone) = entry::parted(given, wanted.grants);
+    let (kept, gone) = edit_types::parted(given, wanted.grants);
     let mut had = PriorEntry::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
@@ -118,7 +118,7 @@ fn edit(
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
         text = granted;
-        had.grants = entry::joined(kept, given);
+        had.grants = edit_types::joined(kept, given);
     }
     Ok((text, had))
 }
@@ -127,17 +127,17 @@ fn edit(
 fn put(
     text: &str,
     notation: SettingsFormat,
-    entry: &Entry,
-    known: Option<KnownFile<'_>>,
-) -> Result<(EditedSettings, bool), Refusal> {
-    let anew = |known: KnownFile<'_>| {
-        let KnownFile { record, name } = known;
+    entry: &ServerEntry,
+    known: Option<EarlierFileRecord<'_>>,
+) -> Result<(EditedSettings, bool), EditRefusal> {
+    let anew = |known: EarlierFileRecord<'_>| {
+        let EarlierFileRecord { record, name } = known;
         let text = notation.take(text, name, record.entry.as_deref(), record.is_container_new)?;
         Ok((notation.put(&text, entry)?, true))
     };
     match (known, notation.put(text, entry)) {
         (Some(known), _) if known.name != entry.name => anew(known),
-        (Some(known), Err(Refusal::ForeignEntry(_))) => anew(known),
+        (Some(known), Err(EditRefusal::ForeignEntry(_))) => anew(known),
         (_, put) => Ok((put?, false)),
     }
 }
@@ -239,7 +239,7 @@ fn unedit(
     notation: SettingsFormat,
     name: &str,
     record: &WrittenFile,
-) -> Result<String, Refusal> {
+) -> Result<String, EditRefusal> {
     let text = notation.revoke(text, &record.grants)?;
     notation.take(&text, name, record.entry.as_deref(), record.is_container_new)
 }
@@ -285,15 +285,15 @@ fn restored(
     Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
 
-fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> CommandError {
+fn explained(path: &Path, text: &str, refusal: EditRefusal, instead: &str) -> CommandError {
     match refusal {
-        Refusal::Broken { at, what } => {
+        EditRefusal::Broken { at, what } => {
             let what =
                 format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
-        Refusal::ForeignEntry(what) => file::refused("edit", path, &what),
-        Refusal::Unsure => {
+        EditRefusal::ForeignEntry(what) => file::refused("edit", path, &what),
+        EditRefusal::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
             file::refused("edit", path, what.trim_end())
         }

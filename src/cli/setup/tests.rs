@@ -8,24 +8,24 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::edit::SettingsFormat;
-use super::entry::{Entry, Grant, Refusal, parted};
+use super::edit_types::{EditRefusal, Grant, ServerEntry, parted};
 use super::json::ServersPath;
-use super::scan::Dialect;
+use super::json_scan::JsonDialect;
 
 const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
-    dialect: Dialect::Relaxed,
+    dialect: JsonDialect::Relaxed,
     container: "servers",
     inner: None,
 });
 const NESTED: SettingsFormat = SettingsFormat::Json(ServersPath {
-    dialect: Dialect::Relaxed,
+    dialect: JsonDialect::Relaxed,
     container: "mcp",
     inner: Some("servers"),
 });
 
-fn entry(memory: &str) -> Entry {
+fn entry(memory: &str) -> ServerEntry {
     let args = json!(["serve", "--db", memory]);
-    Entry {
+    ServerEntry {
         name: "remindb",
         key: "command",
         fields: vec![("command", json!("/bin/remindb")), ("args", args)],
@@ -48,9 +48,9 @@ fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
 #[track_caller]
 fn check_refused(notation: SettingsFormat, settings: &str, expected: Expect) {
     let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
-        Refusal::Broken { at, what } => format!("{at}: {what}"),
-        Refusal::ForeignEntry(what) => what,
-        Refusal::Unsure => "unsure".to_owned(),
+        EditRefusal::Broken { at, what } => format!("{at}: {what}"),
+        EditRefusal::ForeignEntry(what) => what,
+        EditRefusal::Unsure => "unsure".to_owned(),
     };
     expected.assert_eq(&refusal);
 }
@@ -209,7 +209,7 @@ fn broken_settings_are_reported_with_their_line() {
     check_refused(RELAXED, "{\"a\": \"\\", expect!["6: unterminated string literal"]);
     check_refused(RELAXED, &"[".repeat(100_000), expect!["512: maximum nesting depth exceeded"]);
     let strict = SettingsFormat::Json(ServersPath {
-        dialect: Dialect::Strict,
+        dialect: JsonDialect::Strict,
         container: "servers",
         inner: None,
     });
@@ -449,7 +449,7 @@ fn permissions_that_are_not_wanted_any_more_are_the_only_ones_to_go() {
 fn a_permission_where_no_list_is_is_refused() {
     let refusal = RELAXED.grant("{\"permissions\": {\"allow\": \"all\"}}", &grants());
     let what = "`allow` is not a list".to_owned();
-    assert_eq!(refusal.unwrap_err(), Refusal::Broken { at: 26, what });
+    assert_eq!(refusal.unwrap_err(), EditRefusal::Broken { at: 26, what });
 }
 
 /// Generates plausible settings: objects with comments anywhere.

@@ -3,10 +3,10 @@
 //! `toml_edit` keeps a document as it was written, except for its line ends, which are restored
 //! here. A text that does not survive a round trip is not edited.
 
-use serde_json::Value as Json;
+use serde_json::Value as DuplicateKeyJson;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::entry::{EditedSettings, Entry, Grant, PermissionValue, Refusal};
+use super::edit_types::{EditRefusal, EditedSettings, Grant, PermissionValue, ServerEntry};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
@@ -14,8 +14,8 @@ const CONTAINER: &str = "mcp_servers";
 const BOM: &str = "\u{feff}";
 
 /// Adds the entry to `text`; additional fields of an existing entry stay.
-pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
-    let mut document = Document::read(text)?;
+pub(super) fn put(text: &str, entry: &ServerEntry) -> Result<EditedSettings, EditRefusal> {
+    let mut document = TomlSettings::read(text)?;
     let servers = document.servers_or_new()?;
     let before = match servers.get(entry.name) {
         None => {
@@ -30,10 +30,10 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> 
         Some(old) if old.as_table_like().is_some_and(|it| it.contains_key(entry.key)) => {
             alone(entry.name, old)
         }
-        Some(_) => return Err(Refusal::stranger(entry)),
+        Some(_) => return Err(EditRefusal::stranger(entry)),
     };
     let table = servers.get_mut(entry.name).and_then(Item::as_table_like_mut);
-    let table = table.ok_or(Refusal::Unsure)?;
+    let table = table.ok_or(EditRefusal::Unsure)?;
     for (key, value) in &entry.fields {
         match table.get_mut(key).and_then(Item::as_value_mut) {
             Some(old) if is_same(old, value) => (),
@@ -49,13 +49,13 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> 
 }
 
 /// Removes the table of that name from `text`, or restores the former one.
-pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, Refusal> {
-    let mut document = Document::read(text)?;
+pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, EditRefusal> {
+    let mut document = TomlSettings::read(text)?;
     let Some(servers) = document.servers()? else { return Ok(text.to_owned()) };
     let Some(entry) = servers.get_mut(name) else { return Ok(text.to_owned()) };
     if let Some(before) = before {
-        let mut old = Document::read(before)?;
-        let old = old.servers()?.and_then(|it| it.remove(name)).ok_or(Refusal::Unsure)?;
+        let mut old = TomlSettings::read(before)?;
+        let old = old.servers()?.and_then(|it| it.remove(name)).ok_or(EditRefusal::Unsure)?;
         restore(entry, old);
         return Ok(document.text());
     }
@@ -71,8 +71,8 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
 }
 
 /// Returns the fields of a server.
-pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Json)>> {
-    let mut document = Document::read(text).ok()?;
+pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, DuplicateKeyJson)>> {
+    let mut document = TomlSettings::read(text).ok()?;
     let server = document.servers().ok()??.get(name)?.as_table_like()?;
     let fields =
         server.iter().filter_map(|(key, item)| Some((key.to_owned(), json(item.as_value()?))));
@@ -80,14 +80,14 @@ pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Json)>> {
 }
 
 /// Adds the permissions to `text`; returns those that are new.
-pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>), Refusal> {
-    let mut document = Document::read(text)?;
+pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>), EditRefusal> {
+    let mut document = TomlSettings::read(text)?;
     let mut given = Vec::new();
     for grant in grants {
         let (PermissionValue::Value(value), Some((last, path))) =
             (&grant.gives, grant.at.split_last())
         else {
-            return Err(Refusal::Unsure);
+            return Err(EditRefusal::Unsure);
         };
         let mut at: &mut dyn TableLike = document.table.as_table_mut();
         let mut n_made = 0;
@@ -98,7 +98,7 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
                 table.set_implicit(depth + 1 < path.len());
                 insert(at, key, table);
             }
-            at = at.get_mut(key).and_then(Item::as_table_like_mut).ok_or(Refusal::Unsure)?;
+            at = at.get_mut(key).and_then(Item::as_table_like_mut).ok_or(EditRefusal::Unsure)?;
         }
         if !at.contains_key(last) {
             at.insert(last, Item::Value(toml(value)));
@@ -110,8 +110,8 @@ pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>)
 }
 
 /// Removes the permissions from `text`, and the emptied tables created for them.
-pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, Refusal> {
-    let mut document = Document::read(text)?;
+pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, EditRefusal> {
+    let mut document = TomlSettings::read(text)?;
     for grant in grants.iter().rev() {
         let mut n_made = grant.n_made;
         revoke_in(document.table.as_table_mut(), &grant.at, &grant.gives, &mut n_made);
@@ -141,14 +141,14 @@ fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &PermissionValue, n
 }
 
 /// A TOML document with its byte order mark and line ends.
-struct Document {
+struct TomlSettings {
     table: DocumentMut,
     bom: &'static str,
     newline: &'static str,
 }
 
-impl Document {
-    fn read(text: &str) -> Result<Document, Refusal> {
+impl TomlSettings {
+    fn read(text: &str) -> Result<TomlSettings, EditRefusal> {
         let (bom, plain) = match text.strip_prefix(BOM) {
             Some(rest) => (BOM, rest),
             None => ("", text),
@@ -156,12 +156,12 @@ impl Document {
         let newline = if plain.contains("\r\n") { "\r\n" } else { "\n" };
         let table = plain.parse::<DocumentMut>().map_err(|error| {
             let at = bom.len() + error.span().map_or(0, |it| it.start);
-            Refusal::broken(at, crate::text::fold_whitespace(error.message()))
+            EditRefusal::broken(at, crate::text::fold_whitespace(error.message()))
         })?;
-        let document = Document { table, bom, newline };
+        let document = TomlSettings { table, bom, newline };
         // The last line may end without a newline, and gets one.
         let is_kept = document.text() == text || document.text() == format!("{text}{newline}");
-        if is_kept { Ok(document) } else { Err(Refusal::Unsure) }
+        if is_kept { Ok(document) } else { Err(EditRefusal::Unsure) }
     }
 
     fn text(&self) -> String {
@@ -174,23 +174,23 @@ impl Document {
         [self.bom, &text].concat()
     }
 
-    fn servers(&mut self) -> Result<Option<&mut dyn TableLike>, Refusal> {
+    fn servers(&mut self) -> Result<Option<&mut dyn TableLike>, EditRefusal> {
         match self.table.get_mut(CONTAINER) {
             None => Ok(None),
             Some(it) => match it.as_table_like_mut() {
                 Some(servers) => Ok(Some(servers)),
-                None => Err(Refusal::broken(0, format!("`{CONTAINER}` is not a table"))),
+                None => Err(EditRefusal::broken(0, format!("`{CONTAINER}` is not a table"))),
             },
         }
     }
 
-    fn servers_or_new(&mut self) -> Result<&mut dyn TableLike, Refusal> {
+    fn servers_or_new(&mut self) -> Result<&mut dyn TableLike, EditRefusal> {
         if !self.table.contains_key(CONTAINER) {
             let mut servers = Table::new();
             servers.set_implicit(true);
             self.table.insert(CONTAINER, Item::Table(servers));
         }
-        self.servers()?.ok_or(Refusal::Unsure)
+        self.servers()?.ok_or(EditRefusal::Unsure)
     }
 }
 
@@ -246,18 +246,18 @@ fn is_implicit(item: &Item) -> bool {
     item.as_table().is_some_and(Table::is_implicit)
 }
 
-fn fields_of<'a>(fields: impl Iterator<Item = (&'a str, &'a Json)>) -> Table {
+fn fields_of<'a>(fields: impl Iterator<Item = (&'a str, &'a DuplicateKeyJson)>) -> Table {
     fields.map(|(key, value)| (key, Item::Value(toml(value)))).collect()
 }
 
-fn is_same(value: &Value, json: &Json) -> bool {
+fn is_same(value: &Value, json: &DuplicateKeyJson) -> bool {
     match (value, json) {
-        (Value::String(it), Json::String(json)) => it.value() == json,
-        (Value::Boolean(it), Json::Bool(json)) => it.value() == json,
-        (Value::Array(items), Json::Array(json)) => {
+        (Value::String(it), DuplicateKeyJson::String(json)) => it.value() == json,
+        (Value::Boolean(it), DuplicateKeyJson::Bool(json)) => it.value() == json,
+        (Value::Array(items), DuplicateKeyJson::Array(json)) => {
             items.len() == json.len() && items.iter().zip(json).all(|(it, json)| is_same(it, json))
         }
-        (Value::InlineTable(table), Json::Object(json)) => {
+        (Value::InlineTable(table), DuplicateKeyJson::Object(json)) => {
             table.len() == json.len()
                 && json.iter().all(|(key, json)| table.get(key).is_some_and(|it| is_same(it, json)))
         }
@@ -266,7 +266,7 @@ fn is_same(value: &Value, json: &Json) -> bool {
 }
 
 /// Converts a TOML value to JSON.
-fn json(value: &Value) -> Json {
+fn json(value: &Value) -> DuplicateKeyJson {
     match value {
         Value::String(it) => it.value().as_str().into(),
         Value::Boolean(it) => (*it.value()).into(),
@@ -276,14 +276,14 @@ fn json(value: &Value) -> Json {
 }
 
 /// Converts a JSON value to TOML, which has no null.
-fn toml(json: &Json) -> Value {
+fn toml(json: &DuplicateKeyJson) -> Value {
     match json {
-        Json::Null => Value::from(""),
-        Json::Bool(it) => Value::from(*it),
-        Json::Number(it) => Value::from(it.as_i64().unwrap_or_default()),
-        Json::String(it) => Value::from(it.as_str()),
-        Json::Array(items) => Value::Array(items.iter().map(toml).collect::<Array>()),
-        Json::Object(members) => {
+        DuplicateKeyJson::Null => Value::from(""),
+        DuplicateKeyJson::Bool(it) => Value::from(*it),
+        DuplicateKeyJson::Number(it) => Value::from(it.as_i64().unwrap_or_default()),
+        DuplicateKeyJson::String(it) => Value::from(it.as_str()),
+        DuplicateKeyJson::Array(items) => Value::Array(items.iter().map(toml).collect::<Array>()),
+        DuplicateKeyJson::Object(members) => {
             let members = members.iter().map(|(key, value)| (key.as_str(), toml(value)));
             Value::InlineTable(members.collect::<InlineTable>())
         }

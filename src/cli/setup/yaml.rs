@@ -8,7 +8,7 @@ use std::ops::Range;
 use saphyr_parser::Parser;
 use serde_json::Value;
 
-use super::entry::{EditedSettings, Entry, Refusal};
+use super::edit_types::{EditRefusal, EditedSettings, ServerEntry};
 
 /// The key of the mapping that holds the servers.
 const CONTAINER: &str = "extensions";
@@ -20,7 +20,7 @@ const BOM: &str = "\u{feff}";
 
 /// A key and its lines in a mapping.
 #[derive(Debug)]
-struct Block {
+struct YamlBlock {
     key: String,
     /// Bytes of its lines, without blank lines and comments after them.
     span: Range<usize>,
@@ -28,7 +28,7 @@ struct Block {
 }
 
 /// Adds the entry to `text`; additional fields of an existing entry stay.
-pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> {
+pub(super) fn put(text: &str, entry: &ServerEntry) -> Result<EditedSettings, EditRefusal> {
     check(text)?;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let Some(container) = container(text)? else {
@@ -47,7 +47,7 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> 
     let new = match servers.is_empty() && is_flow_empty(text, &container) {
         true => {
             let line = &text[container.span.clone()];
-            let (head, tail) = line.split_once("{}").ok_or(Refusal::Unsure)?;
+            let (head, tail) = line.split_once("{}").ok_or(EditRefusal::Unsure)?;
             let (head, tail) = (head.trim_end(), ended(tail, newline));
             format!("{}{head}{tail}{lines}{}", &text[..container.span.start], &text[at..])
         }
@@ -59,19 +59,19 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<EditedSettings, Refusal> 
 /// Sets the fields of an existing entry.
 fn replace_fields(
     text: &str,
-    old: &Block,
-    entry: &Entry,
+    old: &YamlBlock,
+    entry: &ServerEntry,
     newline: &str,
-) -> Result<EditedSettings, Refusal> {
+) -> Result<EditedSettings, EditRefusal> {
     let before = text[old.span.clone()].to_owned();
     let mut text = text.to_owned();
     if !children(&text, old)?.iter().any(|it| it.key == entry.key) {
-        return Err(Refusal::stranger(entry));
+        return Err(EditRefusal::stranger(entry));
     }
     for (key, value) in &entry.fields {
-        let servers = container(&text)?.ok_or(Refusal::Unsure)?;
+        let servers = container(&text)?.ok_or(EditRefusal::Unsure)?;
         let servers = children(&text, &servers)?;
-        let server = servers.iter().find(|it| it.key == entry.name).ok_or(Refusal::Unsure)?;
+        let server = servers.iter().find(|it| it.key == entry.name).ok_or(EditRefusal::Unsure)?;
         let fields = children(&text, server)?;
         let indent = " ".repeat(fields.first().map_or(0, |it| it.indent));
         let line = format!("{indent}{key}: {}{newline}", written(value));
@@ -91,7 +91,7 @@ pub(super) fn take(
     name: &str,
     before: Option<&str>,
     is_container_new: bool,
-) -> Result<String, Refusal> {
+) -> Result<String, EditRefusal> {
     check(text)?;
     let Some(container) = container(text)? else { return Ok(text.to_owned()) };
     let servers = children(text, &container)?;
@@ -123,7 +123,7 @@ pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Value)>> {
     let servers = children(text, &container).ok()?;
     let server = servers.iter().find(|it| it.key == name)?;
     let fields = children(text, server).ok()?;
-    let value = |it: &Block| {
+    let value = |it: &YamlBlock| {
         let lines = &text[it.span.clone()];
         let text = lines.split_once(':').map_or("", |(_, value)| value).trim();
         serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
@@ -135,59 +135,59 @@ pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-fn checked(put: EditedSettings) -> Result<EditedSettings, Refusal> {
-    check(&put.text).map_err(|_| Refusal::Unsure)?;
+fn checked(put: EditedSettings) -> Result<EditedSettings, EditRefusal> {
+    check(&put.text).map_err(|_| EditRefusal::Unsure)?;
     Ok(put)
 }
 
 /// Fails when `text` is no YAML.
-fn check(text: &str) -> Result<(), Refusal> {
+fn check(text: &str) -> Result<(), EditRefusal> {
     for event in Parser::new_from_str(text.strip_prefix(BOM).unwrap_or(text)) {
         event.map_err(|error| {
             let lines = text.split_inclusive('\n').take(error.marker().line().saturating_sub(1));
-            Refusal::broken(lines.map(str::len).sum(), error.info())
+            EditRefusal::broken(lines.map(str::len).sum(), error.info())
         })?;
     }
     if text.contains('\t') && text.lines().any(|it| it.trim_start_matches(' ').starts_with('\t')) {
-        return Err(Refusal::Unsure);
+        return Err(EditRefusal::Unsure);
     }
     Ok(())
 }
 
 /// Finds the mapping of servers; another kind of value is refused.
-fn container(text: &str) -> Result<Option<Block>, Refusal> {
-    let whole = Block { key: String::new(), span: 0..text.len(), indent: 0 };
-    let found: Vec<Block> =
+fn container(text: &str) -> Result<Option<YamlBlock>, EditRefusal> {
+    let whole = YamlBlock { key: String::new(), span: 0..text.len(), indent: 0 };
+    let found: Vec<YamlBlock> =
         blocks(text, &whole.span, 0)?.into_iter().filter(|it| it.key == CONTAINER).collect();
     match found.len() {
         0 => Ok(None),
         1 => Ok(found.into_iter().next()),
-        _ => Err(Refusal::Unsure),
+        _ => Err(EditRefusal::Unsure),
     }
 }
 
 /// Returns the keys of a mapping in block style.
-fn children(text: &str, parent: &Block) -> Result<Vec<Block>, Refusal> {
+fn children(text: &str, parent: &YamlBlock) -> Result<Vec<YamlBlock>, EditRefusal> {
     let lines = &text[parent.span.clone()];
     let (first, _) = lines.split_once('\n').unwrap_or((lines, ""));
     let value = first.split_once(':').map_or("", |(_, value)| value);
     let value = value.split(" #").next().unwrap_or_default().trim();
     if !value.is_empty() && value != "{}" {
-        return Err(Refusal::Unsure);
+        return Err(EditRefusal::Unsure);
     }
     let start = parent.span.start + (first.len() + 1).min(lines.len());
     let body = start..parent.span.end;
     let indent = text[body.clone()].lines().find(|it| is_content(it)).map(indent_of);
     match indent {
         None => Ok(Vec::new()),
-        Some(indent) if indent <= parent.indent => Err(Refusal::Unsure),
+        Some(indent) if indent <= parent.indent => Err(EditRefusal::Unsure),
         Some(indent) => blocks(text, &body, indent),
     }
 }
 
 /// Splits lines into the keys that stand at `indent`.
-fn blocks(text: &str, within: &Range<usize>, indent: usize) -> Result<Vec<Block>, Refusal> {
-    let mut all: Vec<Block> = Vec::new();
+fn blocks(text: &str, within: &Range<usize>, indent: usize) -> Result<Vec<YamlBlock>, EditRefusal> {
+    let mut all: Vec<YamlBlock> = Vec::new();
     let mut at = within.start;
     for line in text[within.clone()].split_inclusive('\n') {
         let end = at + line.len();
@@ -196,12 +196,12 @@ fn blocks(text: &str, within: &Range<usize>, indent: usize) -> Result<Vec<Block>
             match indent_of(plain) {
                 own if own == indent && !is_item(plain) => {
                     let key = key_of(plain).unwrap_or_default();
-                    all.push(Block { key, span: at..end, indent });
+                    all.push(YamlBlock { key, span: at..end, indent });
                 }
-                own if own < indent => return Err(Refusal::Unsure),
+                own if own < indent => return Err(EditRefusal::Unsure),
                 _ => match all.last_mut() {
                     Some(last) => last.span.end = end,
-                    None => return Err(Refusal::Unsure),
+                    None => return Err(EditRefusal::Unsure),
                 },
             }
         }
@@ -231,7 +231,7 @@ fn key_of(line: &str) -> Option<String> {
     is_key.then(|| key.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-fn is_flow_empty(text: &str, container: &Block) -> bool {
+fn is_flow_empty(text: &str, container: &YamlBlock) -> bool {
     text[container.span.clone()].lines().next().is_some_and(|it| it.contains("{}"))
 }
 
@@ -257,7 +257,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-fn entry_lines(entry: &Entry, indent: &str, newline: &str) -> String {
+fn entry_lines(entry: &ServerEntry, indent: &str, newline: &str) -> String {
     let mut lines = format!("{indent}{}:{newline}", entry.name);
     for (key, value) in &entry.fields {
         lines += &format!("{indent}{INDENT}{key}: {}{newline}", written(value));

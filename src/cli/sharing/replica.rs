@@ -3,23 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::FollowWork;
+use super::FollowerTask;
 use super::root_names::RootNames;
 use crate::cli::args::SharedFlag;
-use crate::cli::process_name::process_name;
+use crate::cli::unique_process_name::process_name;
 use crate::cli::{CommandError, Context, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
-use crate::server::postgres::{LogKeeper, PasswordSources, SecretPassword, SharedStatus, SpaceUrl};
-use crate::server::server_state::SpaceFact;
-use crate::store::shared::{Replica, Sequencer, join_space, replica_of, set_space_url};
+use crate::server::postgres::{
+    PasswordSources, PostgresLog, SecretPassword, SharedSpaceStatus, SpaceUrl,
+};
+use crate::server::server_state::SpaceStatusFn;
+use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.
 pub(in crate::cli) struct OpenSpace {
-    keeper: Arc<LogKeeper>,
+    keeper: Arc<PostgresLog>,
     names: Arc<RootNames>,
-    status: SharedStatus,
+    status: SharedSpaceStatus,
 }
 
 impl OpenSpace {
@@ -61,7 +63,7 @@ impl OpenSpace {
             }
         }
         let (keeper, names) = (Arc::new(keeper), Arc::new(names));
-        Ok(Some(OpenSpace { keeper, names, status: SharedStatus::default() }))
+        Ok(Some(OpenSpace { keeper, names, status: SharedSpaceStatus::default() }))
     }
 
     /// Makes a memory write through the log.
@@ -85,20 +87,20 @@ impl OpenSpace {
     }
 
     /// Returns what the resource of the space shows.
-    pub(in crate::cli) fn fact(&self) -> SpaceFact {
+    pub(in crate::cli) fn fact(&self) -> SpaceStatusFn {
         let status = self.status.clone();
         Some(Arc::new(move || serde_json::to_value(status.get()).unwrap_or_default()))
     }
 
     /// Returns the work of the thread that follows the log.
-    pub(in crate::cli) fn follower(&self) -> FollowWork {
+    pub(in crate::cli) fn follower(&self) -> FollowerTask {
         let (keeper, status) = (Arc::clone(&self.keeper), self.status.clone());
         Box::new(move |memory, stop| run_follower(memory, &keeper, &status, stop))
     }
 }
 
 /// Returns the keeper of a space, with the password that the environment or a file has.
-pub(in crate::cli) fn keeper_of(url: &str) -> Result<LogKeeper, CommandError> {
+pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresLog, CommandError> {
     let url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
     let text = |name| variable(name).map(|it| it.to_string_lossy().into_owned());
     let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
@@ -113,7 +115,7 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<LogKeeper, CommandError> {
         true => process_name(),
         false => format!("{machine}/{}", process_name()),
     };
-    Ok(LogKeeper::new(url, password, &name))
+    Ok(PostgresLog::new(url, password, &name))
 }
 
 /// Returns what the file is a replica of; `None` where it is none, or not there.
@@ -137,7 +139,7 @@ fn is_new(db: &Path) -> Result<bool, CommandError> {
 }
 
 /// Checks that a replica is one of the space; an address may change, the space may not.
-fn follow_from(db: &Path, replica: &Replica, keeper: &LogKeeper) -> Result<(), CommandError> {
+fn follow_from(db: &Path, replica: &Replica, keeper: &PostgresLog) -> Result<(), CommandError> {
     if replica.url == keeper.url() {
         return Ok(());
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Conversation, KeptText, RunResult};
+use super::{Conversation, RunResult, TruncatedText};
 use crate::ingest::redact::Redactor;
 use crate::text;
 use crate::text::tokens;
@@ -33,7 +33,7 @@ const SECRETS_MAX: usize = 256;
 
 /// The heading of a digest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Digest<'a> {
+pub(crate) struct DigestHeading<'a> {
     /// The first line.
     pub(crate) head: &'a str,
     /// The folder that paths are shown relative to.
@@ -41,15 +41,15 @@ pub(crate) struct Digest<'a> {
 }
 
 /// Replaces secrets in several texts.
-pub(crate) struct SecretScrubber<'a> {
+pub(crate) struct TranscriptRedactor<'a> {
     redactors: Vec<&'a Redactor>,
     /// Secrets found so far, with their markers.
     known: HashMap<String, String>,
 }
 
-impl<'a> SecretScrubber<'a> {
-    pub(crate) fn new(redactors: Vec<&'a Redactor>) -> SecretScrubber<'a> {
-        SecretScrubber { redactors, known: HashMap::new() }
+impl<'a> TranscriptRedactor<'a> {
+    pub(crate) fn new(redactors: Vec<&'a Redactor>) -> TranscriptRedactor<'a> {
+        TranscriptRedactor { redactors, known: HashMap::new() }
     }
 
     /// Remembers the secrets of a text, and returns their number.
@@ -83,7 +83,7 @@ impl<'a> SecretScrubber<'a> {
     }
 
     /// Returns a text without secrets, on one line of at most `chars_max` characters.
-    fn line(&self, kept: &KeptText, chars_max: usize) -> String {
+    fn line(&self, kept: &TruncatedText, chars_max: usize) -> String {
         let mut scrubbed = self.scrub(&kept.text);
         if kept.is_cut {
             let end = scrubbed.len().saturating_sub(MARGIN_BYTES);
@@ -94,12 +94,12 @@ impl<'a> SecretScrubber<'a> {
     }
 }
 
-impl Digest<'_> {
+impl DigestHeading<'_> {
     /// Returns the digest and its first request; `None` where nothing was asked.
     pub(crate) fn of(
         self,
         conversation: &Conversation,
-        scrubber: &mut SecretScrubber<'_>,
+        scrubber: &mut TranscriptRedactor<'_>,
     ) -> Option<(String, String)> {
         let Conversation { turns, files, commands, .. } = conversation;
         for turn in turns {
@@ -130,7 +130,7 @@ impl Digest<'_> {
         conversation: &Conversation,
         n_last: usize,
         tail: &[Option<String>],
-        scrubber: &SecretScrubber<'_>,
+        scrubber: &TranscriptRedactor<'_>,
     ) -> String {
         let Conversation { turns, n_dropped, .. } = conversation;
         let mut lines = vec![self.head.to_owned()];
@@ -152,7 +152,7 @@ impl Digest<'_> {
         scrubber.scrub(&lines.join("\n"))
     }
 
-    fn files(self, files: &[String], scrubber: &SecretScrubber<'_>) -> Option<String> {
+    fn files(self, files: &[String], scrubber: &TranscriptRedactor<'_>) -> Option<String> {
         if files.is_empty() {
             return None;
         }
@@ -161,7 +161,7 @@ impl Digest<'_> {
             let below = path.strip_prefix(self.folder).and_then(|it| it.strip_prefix('/'));
             let is_below = !self.folder.is_empty();
             let shown = below.filter(|_| is_below).unwrap_or(path);
-            scrubber.line(&KeptText::new(shown), COMMAND_CHARS_MAX)
+            scrubber.line(&TruncatedText::new(shown), COMMAND_CHARS_MAX)
         };
         let shown: Vec<String> = files.iter().skip(n_left_out).map(relative).collect();
         Some(format!("changed: {}{}", shown.join(", "), more(n_left_out)))
@@ -169,7 +169,7 @@ impl Digest<'_> {
 }
 
 /// Formats the last different commands with their outcomes.
-fn commands_line(conversation: &Conversation, scrubber: &SecretScrubber<'_>) -> Option<String> {
+fn commands_line(conversation: &Conversation, scrubber: &TranscriptRedactor<'_>) -> Option<String> {
     let mut shown: Vec<String> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     let mut n_left_out = 0;

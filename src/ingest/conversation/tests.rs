@@ -10,8 +10,8 @@ use crate::ingest::redact::Redactor;
 /// The digest of a transcript.
 fn digest(transcript: &str) -> String {
     let redactor = Redactor::builtin();
-    let mut scrubber = SecretScrubber::new(vec![&redactor]);
-    let digest = Digest { head: "head", folder: "/home/ana/mill" };
+    let mut scrubber = TranscriptRedactor::new(vec![&redactor]);
+    let digest = DigestHeading { head: "head", folder: "/home/ana/mill" };
     let conversation = Conversation::read(transcript);
     digest.of(&conversation, &mut scrubber).map_or("nothing".to_owned(), |(text, _)| text)
 }

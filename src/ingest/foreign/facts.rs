@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::lines::each_record;
+use super::json_lines::each_record;
 use super::session::minute;
 use super::{ForeignFile, ForeignNote, ForeignNotes};
 

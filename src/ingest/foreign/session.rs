@@ -1,15 +1,15 @@
 //! Sessions of coding agents: one note a transcript, of what was asked and answered.
 //!
-//! The [`shapes`](crate::ingest::conversation) of the clients' records say what is a person's and
+//! The [records](crate::ingest::conversation) of the clients say what is a person's and
 //! what an agent's; prompts of the system, calls of tools and their output are left out.
 
 use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::lines::each_record;
+use super::json_lines::each_record;
 use super::{ForeignFile, ForeignNote, ForeignNotes, spoken, stem};
-use crate::ingest::conversation::{SpokenText, each_spoken};
+use crate::ingest::conversation::{ConversationMessage, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -18,7 +18,7 @@ const VALUE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Facts about a session beside its words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SessionFacts {
+pub(crate) struct SessionMetadata {
     pub(crate) id: Option<String>,
     pub(crate) project: Option<String>,
     /// Day and minute, as authored in UTC.
@@ -32,7 +32,7 @@ pub(super) fn read_lines(
     input: &mut dyn BufRead,
     notes: &mut ForeignNotes,
 ) {
-    let mut facts = SessionFacts::default();
+    let mut facts = SessionMetadata::default();
     let mut spoken = Vec::new();
     each_record(file, input, notes, &mut |record, _, _| {
         facts.learn(&record);
@@ -51,7 +51,7 @@ pub(super) fn read_value(
         Ok(value) => value,
         Err(error) => return notes.refuse(file.shown, super::why(&error)),
     };
-    let mut facts = SessionFacts::default();
+    let mut facts = SessionMetadata::default();
     facts.learn(&value);
     let messages = value.get("messages").and_then(Value::as_array);
     for record in messages.into_iter().flatten() {
@@ -65,13 +65,13 @@ pub(super) fn read_value(
 /// Adds the note of a session; one in which nothing was asked has none.
 pub(crate) fn add_session(
     file: &ForeignFile<'_>,
-    facts: SessionFacts,
-    said: Vec<SpokenText>,
+    facts: SessionMetadata,
+    said: Vec<ConversationMessage>,
     notes: &mut ForeignNotes,
 ) {
     let Some(first) = said.iter().find_map(|it| match it {
-        SpokenText::Request(text) => Some(text::label_of_text(text)),
-        SpokenText::Answer(_) => None,
+        ConversationMessage::Request(text) => Some(text::label_of_text(text)),
+        ConversationMessage::Answer(_) => None,
     }) else {
         return;
     };
@@ -91,8 +91,8 @@ pub(crate) fn add_session(
     let mut texts = vec![head.join(" ")];
     for it in said {
         texts.push(match it {
-            SpokenText::Request(text) => spoken("User", &text),
-            SpokenText::Answer(text) => spoken("Assistant", &text),
+            ConversationMessage::Request(text) => spoken("User", &text),
+            ConversationMessage::Answer(text) => spoken("Assistant", &text),
         });
     }
     let key = facts.id.clone().unwrap_or_else(|| stem(file.path).to_owned());
@@ -100,7 +100,7 @@ pub(crate) fn add_session(
     notes.add(ForeignNote { key, title: Some(title), texts, started: facts.started });
 }
 
-impl SessionFacts {
+impl SessionMetadata {
     /// Takes what a record says of the session and is not known yet.
     fn learn(&mut self, record: &Value) {
         const PARTS: [&str; 4] = ["payload", "info", "data", "path"];

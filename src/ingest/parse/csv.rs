@@ -85,7 +85,7 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
             continue;
         }
         let span = rows.first().map_or(0, |it| it.start)..rows.last().map_or(0, |it| it.end);
-        for part in parts::split_parts(&content, parts::CutAt::Lines) {
+        for part in parts::split_parts(&content, parts::SplitMode::Lines) {
             let words = &content[part.range];
             let label = text::label_of_text(words);
             tree.push(Node {

@@ -13,7 +13,7 @@ mod wiki;
 
 use std::borrow::Cow;
 
-use code::Code;
+use code::CodeLocator;
 
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -42,10 +42,10 @@ fn may_refer(text: &str) -> bool {
 pub(crate) fn extract(text: &str) -> Vec<Reference> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut code = Code::of(text);
+    let mut code = CodeLocator::of(text);
     // Offsets of each `[` that may begin a Markdown link.
     let mut opened: Vec<usize> = Vec::new();
-    let mut closing = Closing::default();
+    let mut closing = ClosingTagSearch::default();
     let mut at = 0;
     while at < bytes.len() {
         if let Some(end) = code.skip(at) {
@@ -142,12 +142,12 @@ pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
 
 /// The offset of the next `</knowledge`, so that each stretch of text is searched once.
 #[derive(Debug, Default)]
-struct Closing {
+struct ClosingTagSearch {
     /// `None` before the first search; the text's length if there is none.
     next: Option<usize>,
 }
 
-impl Closing {
+impl ClosingTagSearch {
     fn after(&mut self, text: &str, from: usize) -> Option<usize> {
         const CLOSE: &[u8] = b"</knowledge";
         if self.next.is_none_or(|next| next < from) {
@@ -160,7 +160,7 @@ impl Closing {
 }
 
 /// Parses the element that begins at `at`; returns its end and its reference.
-fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, Reference)> {
+fn knowledge(text: &str, at: usize, closing: &mut ClosingTagSearch) -> Option<(usize, Reference)> {
     let near = text.floor_char_boundary((at + PART_BYTES_MAX).min(text.len()));
     let tag_end = at + text[at..near].find('>')? + 1;
     let label_end = closing.after(text, tag_end)?;

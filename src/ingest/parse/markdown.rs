@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::container::NESTING_MAX;
 use super::outline::Outline;
-use super::{Parsed, Warning, label, preamble};
+use super::{Parsed, Warning, front_matter, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 #[cfg(any(test, fuzzing))]
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Parsed {
     let mut warn = |at: usize, what: String| {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
-    let body_start = preamble::parse(text, &mut outline, &mut warn);
+    let body_start = front_matter::parse(text, &mut outline, &mut warn);
     let regions = source_regions::regions(text, body_start);
     if 1 < regions.iter().filter(|region| matches!(region, SourceRegion::Markdown(_))).count() {
         let what = format!(

@@ -16,13 +16,13 @@ pub(crate) const TEXT: &str = "#text";
 
 /// A formula: its elements in document order, `math` first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Formula {
-    pub(crate) elements: Vec<Element>,
+pub(crate) struct MathmlFormula {
+    pub(crate) elements: Vec<MathmlElement>,
 }
 
 /// An element, or a piece of text between elements.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Element {
+pub(crate) struct MathmlElement {
     /// Index of the parent, smaller than the element's own.
     pub(crate) parent: usize,
     /// The lower-case name; [`TEXT`] for text.
@@ -32,7 +32,7 @@ pub(crate) struct Element {
     pub(crate) text: String,
 }
 
-impl Element {
+impl MathmlElement {
     fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.trim())
@@ -73,22 +73,22 @@ enum PieceKind {
 
 /// An element's LaTeX.
 #[derive(Clone, Debug)]
-struct Piece {
+struct TexPiece {
     tex: String,
     kind: PieceKind,
 }
 
-impl Piece {
-    fn new(kind: PieceKind, tex: impl Into<String>) -> Piece {
-        Piece { tex: tex.into(), kind }
+impl TexPiece {
+    fn new(kind: PieceKind, tex: impl Into<String>) -> TexPiece {
+        TexPiece { tex: tex.into(), kind }
     }
 
-    fn empty() -> Piece {
-        Piece::new(PieceKind::Empty, "")
+    fn empty() -> TexPiece {
+        TexPiece::new(PieceKind::Empty, "")
     }
 
-    fn group(tex: impl Into<String>) -> Piece {
-        Piece::new(PieceKind::Group, tex)
+    fn group(tex: impl Into<String>) -> TexPiece {
+        TexPiece::new(PieceKind::Group, tex)
     }
 
     /// Returns the piece as the base of a script.
@@ -101,7 +101,7 @@ impl Piece {
 }
 
 /// Converts a formula to LaTeX; `None` if LaTeX cannot express it.
-pub(crate) fn to_latex(formula: &Formula) -> Option<(String, TexOrigin)> {
+pub(crate) fn to_latex(formula: &MathmlFormula) -> Option<(String, TexOrigin)> {
     if let Some(tex) = annotation(formula, 0) {
         return Some((tex, TexOrigin::Annotation));
     }
@@ -111,11 +111,11 @@ pub(crate) fn to_latex(formula: &Formula) -> Option<(String, TexOrigin)> {
     for (index, element) in elements.iter().enumerate().skip(1) {
         children.get_mut(element.parent)?.push(index);
     }
-    let mut pieces: Vec<Option<Piece>> = vec![None; elements.len()];
+    let mut pieces: Vec<Option<TexPiece>> = vec![None; elements.len()];
     // Children come after their parents, so backwards they are converted first.
     for index in (0..elements.len()).rev() {
         let piece = {
-            let scope = ElementContext { formula, children: &children, pieces: &mut pieces };
+            let scope = ElementConverter { formula, children: &children, pieces: &mut pieces };
             scope.piece(index, variants[index])
         };
         pieces[index] = piece;
@@ -128,7 +128,7 @@ pub(crate) fn to_latex(formula: &Formula) -> Option<(String, TexOrigin)> {
 }
 
 /// Returns the TeX annotation of the formula, if the element at `top` is annotated as a whole.
-fn annotation(formula: &Formula, top: usize) -> Option<String> {
+fn annotation(formula: &MathmlFormula, top: usize) -> Option<String> {
     let elements = &formula.elements;
     let mut at = top;
     loop {
@@ -149,7 +149,7 @@ fn annotation(formula: &Formula, top: usize) -> Option<String> {
     }
 }
 
-fn tex_of(elements: &[Element], index: usize) -> Option<String> {
+fn tex_of(elements: &[MathmlElement], index: usize) -> Option<String> {
     let element = &elements[index];
     let encoding = element.attribute("encoding")?.to_ascii_lowercase();
     let is_tex = matches!(
@@ -179,14 +179,14 @@ fn tex_of(elements: &[Element], index: usize) -> Option<String> {
 }
 
 /// The formula and pieces that an element is converted from.
-struct ElementContext<'a> {
-    formula: &'a Formula,
+struct ElementConverter<'a> {
+    formula: &'a MathmlFormula,
     children: &'a [Vec<usize>],
-    pieces: &'a mut [Option<Piece>],
+    pieces: &'a mut [Option<TexPiece>],
 }
 
-impl ElementContext<'_> {
-    fn piece(mut self, index: usize, variant: Option<token::Variant>) -> Option<Piece> {
+impl ElementConverter<'_> {
+    fn piece(mut self, index: usize, variant: Option<token::MathVariant>) -> Option<TexPiece> {
         let element = &self.formula.elements[index];
         match &*element.name {
             TEXT => Some(token::stray(&element.text)),
@@ -201,8 +201,8 @@ impl ElementContext<'_> {
             }
             "mspace" => Some(token::space(element.attribute("width"))),
             "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(PieceRow::join),
-            "msqrt" => Some(Piece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
-            "mphantom" => Some(Piece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
+            "msqrt" => Some(TexPiece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
+            "mphantom" => Some(TexPiece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
             "menclose" => {
                 let notation = element.attribute("notation").unwrap_or("longdiv");
                 fence::enclosed(notation, &self.inside(index)?)
@@ -219,7 +219,7 @@ impl ElementContext<'_> {
             "mfrac" => self.fraction(index),
             "mroot" => {
                 let [radicand, index] = self.exactly::<2>(index)?;
-                Some(Piece::group(format!(
+                Some(TexPiece::group(format!(
                     "\\sqrt[{{{}}}]{{{}}}",
                     finished(index),
                     finished(radicand)
@@ -228,9 +228,9 @@ impl ElementContext<'_> {
             "msub" | "msup" | "msubsup" | "munder" | "mover" | "munderover" | "mmultiscripts" => {
                 self.scripts(index)
             }
-            "none" | "maligngroup" | "malignmark" => Some(Piece::empty()),
-            "mprescripts" => Some(Piece::new(PieceKind::Prescripts, "")),
-            "annotation" | "annotation-xml" => Some(Piece::new(PieceKind::Annotation, "")),
+            "none" | "maligngroup" | "malignmark" => Some(TexPiece::empty()),
+            "mprescripts" => Some(TexPiece::new(PieceKind::Prescripts, "")),
+            "annotation" | "annotation-xml" => Some(TexPiece::new(PieceKind::Annotation, "")),
             "maction" => self.action(index),
             "semantics" => self.semantics(index),
             "mtr" => self.cells(index),
@@ -240,7 +240,7 @@ impl ElementContext<'_> {
     }
 
     /// Returns a base with its scripts beside, below and above.
-    fn scripts(&mut self, index: usize) -> Option<Piece> {
+    fn scripts(&mut self, index: usize) -> Option<TexPiece> {
         match &*self.formula.elements[index].name {
             "msub" => {
                 let [base, sub] = self.exactly::<2>(index)?;
@@ -284,7 +284,7 @@ impl ElementContext<'_> {
     }
 
     /// Returns the children, without the white space between them.
-    fn shown(&mut self, index: usize) -> Option<Vec<Piece>> {
+    fn shown(&mut self, index: usize) -> Option<Vec<TexPiece>> {
         let mut out = Vec::new();
         for &child in &self.children[index] {
             let element = &self.formula.elements[child];
@@ -304,11 +304,11 @@ impl ElementContext<'_> {
         Some(finished(self.row(index)?.join()))
     }
 
-    fn exactly<const N: usize>(&mut self, index: usize) -> Option<[Piece; N]> {
+    fn exactly<const N: usize>(&mut self, index: usize) -> Option<[TexPiece; N]> {
         self.shown(index)?.try_into().ok()
     }
 
-    fn fraction(&mut self, index: usize) -> Option<Piece> {
+    fn fraction(&mut self, index: usize) -> Option<TexPiece> {
         let [above, below] = self.exactly::<2>(index)?;
         let element = &self.formula.elements[index];
         let (above, below) = (finished(above), finished(below));
@@ -317,16 +317,16 @@ impl ElementContext<'_> {
             number.parse::<f64>() == Ok(0.0)
         });
         if is_lineless {
-            return Some(Piece::new(PieceKind::Stack, format!("{{{above}}}{{{below}}}")));
+            return Some(TexPiece::new(PieceKind::Stack, format!("{{{above}}}{{{below}}}")));
         }
         if element.attribute("bevelled") == Some("true") {
-            return Some(Piece::group(format!("{{{above}}} / {{{below}}}")));
+            return Some(TexPiece::group(format!("{{{above}}} / {{{below}}}")));
         }
-        Some(Piece::group(format!("\\frac{{{above}}}{{{below}}}")))
+        Some(TexPiece::group(format!("\\frac{{{above}}}{{{below}}}")))
     }
 
     /// Returns the selected one of several alternatives.
-    fn action(&mut self, index: usize) -> Option<Piece> {
+    fn action(&mut self, index: usize) -> Option<TexPiece> {
         let selection = self.formula.elements[index].attribute("selection").unwrap_or("1");
         let selected = selection.parse::<usize>().ok()?.checked_sub(1)?;
         let elements = &self.formula.elements;
@@ -335,9 +335,9 @@ impl ElementContext<'_> {
         self.pieces[child].take()
     }
 
-    fn semantics(&mut self, index: usize) -> Option<Piece> {
+    fn semantics(&mut self, index: usize) -> Option<TexPiece> {
         if let Some(tex) = annotation(self.formula, index) {
-            return Some(Piece::group(tex));
+            return Some(TexPiece::group(tex));
         }
         let elements = &self.formula.elements;
         let child = *self.children[index]
@@ -346,17 +346,17 @@ impl ElementContext<'_> {
         self.pieces[child].take()
     }
 
-    fn cells(&mut self, index: usize) -> Option<Piece> {
+    fn cells(&mut self, index: usize) -> Option<TexPiece> {
         let elements = &self.formula.elements;
         let is_cell = |&it: &usize| matches!(&*elements[it].name, "mtd" | TEXT);
         if !self.children[index].iter().all(is_cell) {
             return None;
         }
         let cells: Vec<String> = self.shown(index)?.into_iter().map(finished).collect();
-        Some(Piece::group(cells.join(" & ")))
+        Some(TexPiece::group(cells.join(" & ")))
     }
 
-    fn table(&mut self, index: usize) -> Option<Piece> {
+    fn table(&mut self, index: usize) -> Option<TexPiece> {
         let elements = &self.formula.elements;
         let is_row = |&it: &usize| matches!(&*elements[it].name, "mtr" | TEXT);
         if !self.children[index].iter().all(is_row) {
@@ -366,8 +366,8 @@ impl ElementContext<'_> {
         let align = elements[index].attribute("columnalign").unwrap_or("");
         let body = rows.join(" \\\\ ");
         match align.starts_with("right left") {
-            true => Some(Piece::group(format!("\\begin{{aligned}} {body} \\end{{aligned}}"))),
-            false => Some(Piece::new(PieceKind::Table, body)),
+            true => Some(TexPiece::group(format!("\\begin{{aligned}} {body} \\end{{aligned}}"))),
+            false => Some(TexPiece::new(PieceKind::Table, body)),
         }
     }
 }

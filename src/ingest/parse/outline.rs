@@ -1,7 +1,7 @@
 //! The tree under construction: open headings, counted tokens, and large contents in parts.
 
 use super::label;
-use super::parts::{self, CutAt, TextPart};
+use super::parts::{self, SplitMode, TextPart};
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::first_sentence;
 
@@ -40,7 +40,7 @@ impl Outline {
     pub(crate) fn add_heading(&mut self, mut node: Node) -> usize {
         let content = std::mem::take(&mut node.content);
         let span = node.span.clone();
-        let parts = parts::split_parts(&content, CutAt::Prose);
+        let parts = parts::split_parts(&content, SplitMode::Prose);
         let mut parts = parts.iter();
         if let Some(first) = parts.next() {
             node.content = content[first.range.clone()].to_owned();
@@ -80,18 +80,18 @@ impl Outline {
     /// Adds a table; the header stays with the table if the rows have to go into parts.
     pub(crate) fn add_table(&mut self, mut node: Node, header_bytes: usize) {
         let content = std::mem::take(&mut node.content);
-        let whole = parts::split_parts(&content, CutAt::Lines);
+        let whole = parts::split_parts(&content, SplitMode::Lines);
         let index = self.tree.push(node);
         if let [only] = &whole[..] {
             self.set(index, content, only.tokens);
             return;
         }
-        let header = parts::split_parts(&content[..header_bytes], CutAt::Lines);
+        let header = parts::split_parts(&content[..header_bytes], SplitMode::Lines);
         match &header[..] {
             [only] if header_bytes < content.len() => {
                 self.set(index, content[..header_bytes].to_owned(), only.tokens);
                 let rows = &content[header_bytes + 1..];
-                self.add_parts(index, rows, &parts::split_parts(rows, CutAt::Lines), None);
+                self.add_parts(index, rows, &parts::split_parts(rows, SplitMode::Lines), None);
             }
             _ => self.add_parts(index, &content, &whole, None),
         }
@@ -100,8 +100,8 @@ impl Outline {
     /// Sets a node's content, or adds parts that have it.
     pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
         let cut = match self.tree.nodes[index].node_type {
-            NodeType::Code | NodeType::Table => CutAt::Lines,
-            _ => CutAt::Prose,
+            NodeType::Code | NodeType::Table => SplitMode::Lines,
+            _ => SplitMode::Prose,
         };
         let parts = parts::split_parts(&content, cut);
         match &parts[..] {

@@ -27,7 +27,7 @@ const SETTLE_BYTES: usize = 48;
 
 /// The kind of a text, which decides where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CutAt {
+pub(crate) enum SplitMode {
     /// Prose, quotes and lists: a cut removes the white space around it.
     Prose,
     /// Code and table rows: a cut removes one line break and nothing else.
@@ -44,7 +44,7 @@ pub(crate) struct TextPart {
 }
 
 /// Returns the parts of `text`; exactly one if it is small enough for one node.
-pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
+pub(crate) fn split_parts(text: &str, cut: SplitMode) -> Vec<TextPart> {
     if text.len() <= WHOLE_BYTES_MAX {
         let n = tokens::count(text);
         if n <= PART_TOKENS_MAX {
@@ -58,17 +58,17 @@ pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
     while start < text.len() {
         let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
-        if !range.is_empty() || cut == CutAt::Lines {
+        if !range.is_empty() || cut == SplitMode::Lines {
             parts.push(TextPart { range, tokens, is_inside_line });
         }
         let rest = &text[end..];
         let gap = match cut {
-            CutAt::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
-            CutAt::Lines => line_break(rest),
+            SplitMode::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
+            SplitMode::Lines => line_break(rest),
         };
         is_inside_line = !rest[..gap].contains('\n');
         start = end + gap;
-        if cut == CutAt::Prose {
+        if cut == SplitMode::Prose {
             // The indentation of a line belongs to its text.
             let line_start = text[end..start].rfind('\n').map_or(start, |at| end + at + 1);
             start = if start < text.len() { line_start } else { start };
@@ -92,14 +92,14 @@ fn line_break(text: &str) -> usize {
 /// Returns the part that starts at `start`: at most 800 tokens, empty only in blank text.
 ///
 /// Parts of one text are alike, so that the size of one is a good guess at the next one's.
-fn part_at(text: &str, start: usize, cut: CutAt, try_bytes: &mut usize) -> (Range<usize>, u32) {
+fn part_at(text: &str, start: usize, cut: SplitMode, try_bytes: &mut usize) -> (Range<usize>, u32) {
     let mut max_bytes = *try_bytes;
     loop {
         let rest = &text[start..];
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
         let len = match cut {
-            CutAt::Prose => rest[..len].trim_end_matches(is_blank).len(),
-            CutAt::Lines => len,
+            SplitMode::Prose => rest[..len].trim_end_matches(is_blank).len(),
+            SplitMode::Lines => len,
         };
         let n = tokens::count(&rest[..len]);
         let max_tokens = PART_TOKENS_MAX as usize;
@@ -117,7 +117,7 @@ fn part_at(text: &str, start: usize, cut: CutAt, try_bytes: &mut usize) -> (Rang
 }
 
 /// Returns a good end of a part within the first `max_bytes` of `text`, which is longer.
-fn boundary(text: &str, max_bytes: usize, cut: CutAt) -> usize {
+fn boundary(text: &str, max_bytes: usize, cut: SplitMode) -> usize {
     let end = text.floor_char_boundary(max_bytes);
     // One more character shows what follows the last place.
     let after = text[end..].chars().next().map_or(0, char::len_utf8);
@@ -129,7 +129,7 @@ fn boundary(text: &str, max_bytes: usize, cut: CutAt) -> usize {
         let next = window.as_bytes().get(at + 1);
         next.is_some_and(|byte| !byte.is_ascii_whitespace())
     };
-    if cut == CutAt::Lines {
+    if cut == SplitMode::Lines {
         return settled(text, late_breaks())
             .or_else(|| breaks().next_back())
             .or_else(|| word_end(&window[..end]))

@@ -246,7 +246,7 @@ fn no_letter_of_a_huge_line_is_lost() {
     for unit in ["a", " ", "[", "*", "`", "<", "1", "😀", "word ", "&amp;", "> ", "- ", "|"] {
         let text = unit.repeat(300_000 / unit.len());
         let parsed = parse(Syntax::Markdown, &text);
-        crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+        crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
         let whole: String = parsed.tree.nodes.iter().map(|node| node.content.as_str()).collect();
         let n_kept = whole.chars().filter(|c| c.is_alphanumeric()).count();
         assert_eq!(
@@ -300,7 +300,7 @@ fn words_of_a_corpus_are_kept() {
                 n += 1;
                 n_bytes += bytes.len();
                 n_nodes += parsed.tree.nodes.len();
-                crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+                crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
                 if let Err(report) = crate::fuzzing::markdown::check(&parsed, &text) {
                     n_bad += 1;
                     eprintln!("{}: {report}", path.display());

@@ -115,7 +115,7 @@ const REPEATED_MAX: usize = 20;
 
 /// A position to return to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct WriterCheckpoint {
     n_values: usize,
     n: usize,
     n_repeated: usize,
@@ -158,13 +158,13 @@ impl<'a> ValueWriter<'a> {
     }
 
     /// Returns the present position, between two values.
-    pub(super) fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> WriterCheckpoint {
         let n = self.open.last().map_or(0, |&it| self.data.values[it].n);
-        Mark { n_values: self.data.values.len(), n, n_repeated: self.repeated.len() }
+        WriterCheckpoint { n_values: self.data.values.len(), n, n_repeated: self.repeated.len() }
     }
 
     /// Removes everything written since.
-    pub(super) fn reset(&mut self, mark: Mark) {
+    pub(super) fn reset(&mut self, mark: WriterCheckpoint) {
         self.data.values.truncate(mark.n_values);
         self.repeated.truncate(mark.n_repeated);
         if let Some(&open) = self.open.last() {

@@ -42,12 +42,12 @@ pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
 
 /// The position of the parser, which counts characters.
 #[derive(Clone, Copy, Debug, Default)]
-struct YamlPosition {
+struct CharByteOffset {
     n_chars: usize,
     offset: usize,
 }
 
-impl YamlPosition {
+impl CharByteOffset {
     /// Returns the byte offset of a character; fast near the one asked for last.
     fn offset(&mut self, text: &str, n_chars: usize) -> usize {
         while self.n_chars < n_chars && self.offset < text.len() {
@@ -63,7 +63,7 @@ impl YamlPosition {
 }
 
 /// A key that is a map or list, kept as authored.
-struct KeyText {
+struct ComplexKey {
     start: usize,
     n_open: usize,
 }
@@ -71,17 +71,17 @@ struct KeyText {
 struct YamlReader<'a> {
     text: &'a str,
     out: ValueWriter<'a>,
-    place: YamlPosition,
+    place: CharByteOffset,
     /// End of the source that is accounted for.
     done: usize,
     /// Start of the source that is not part of any value yet.
     resume: usize,
-    key: Option<KeyText>,
+    key: Option<ComplexKey>,
 }
 
 impl<'a> YamlReader<'a> {
     fn new(text: &'a str) -> YamlReader<'a> {
-        let (out, place) = (ValueWriter::default(), YamlPosition::default());
+        let (out, place) = (ValueWriter::default(), CharByteOffset::default());
         YamlReader { text, out, place, done: 0, resume: 0, key: None }
     }
 
@@ -174,7 +174,7 @@ impl<'a> YamlReader<'a> {
         match event {
             Event::MappingStart(..) | Event::SequenceStart(..) if is_key => {
                 let start = self.start_with(&marks, range.start);
-                self.key = Some(KeyText { start, n_open: 1 });
+                self.key = Some(ComplexKey { start, n_open: 1 });
                 self.done = self.done.max(range.end);
             }
             Event::MappingStart(anchor, tag) => {

@@ -29,7 +29,7 @@ const LEAD: &str =
 
 /// The way one shape is found.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(super) enum SecretPattern {
     /// A token: the pattern, after a [`LEAD`]; its run of letters and digits is taken to its end.
     Token(&'static str),
     /// An address, replaced as a whole unless its group 1, the password, is a placeholder.
@@ -52,13 +52,17 @@ pub(super) struct Rule {
     /// Words of which one is in every match, in any case.
     pub(super) triggers: &'static [&'static str],
     /// The shape that is searched for once a trigger is found.
-    pub(super) shape: Shape,
+    pub(super) shape: SecretPattern,
     /// The shape's pattern, compiled when first needed.
     compiled: OnceLock<Option<Regex>>,
 }
 
 impl Rule {
-    const fn new(kind: &'static str, triggers: &'static [&'static str], shape: Shape) -> Rule {
+    const fn new(
+        kind: &'static str,
+        triggers: &'static [&'static str],
+        shape: SecretPattern,
+    ) -> Rule {
         Rule { kind, triggers, shape, compiled: OnceLock::new() }
     }
 
@@ -66,9 +70,13 @@ impl Rule {
     pub(super) fn regex(&self) -> Option<&Regex> {
         let compile = || {
             let source = match self.shape {
-                Shape::Token(body) => format!("(?-u){LEAD}({body}[A-Za-z0-9]*)"),
-                Shape::Address(body) | Shape::Header(body) => format!("(?-u){body}"),
-                Shape::AwsSecret | Shape::Pem | Shape::Assignment => return None,
+                SecretPattern::Token(body) => format!("(?-u){LEAD}({body}[A-Za-z0-9]*)"),
+                SecretPattern::Address(body) | SecretPattern::Header(body) => {
+                    format!("(?-u){body}")
+                }
+                SecretPattern::AwsSecret | SecretPattern::Pem | SecretPattern::Assignment => {
+                    return None;
+                }
             };
             Some(Regex::new(&source).expect("a test compiles every row of the table"))
         };
@@ -76,7 +84,7 @@ impl Rule {
     }
 }
 
-use Shape::{Address, Assignment, AwsSecret, Header, Pem, Token};
+use SecretPattern::{Address, Assignment, AwsSecret, Header, Pem, Token};
 
 /// The rows.
 pub(super) static RULES: [Rule; 30] = [
@@ -121,7 +129,7 @@ pub(super) static RULES: [Rule; 30] = [
     Rule::new("bearer_auth_header", &["authorization"], Header(BASIC)),
     Rule::new("basic_auth_url", &["://"], Address(WEB_URL)),
     Rule::new("basic_auth_url", &["://"], Address(OTHER_URL)),
-    Rule::new("env_secret_assignment", &super::keyword::WORDS, Assignment),
+    Rule::new("env_secret_assignment", &super::assignment::WORDS, Assignment),
 ];
 
 const GITLAB: &str = r"gl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{20,}(?:\.[\w-]+)*";

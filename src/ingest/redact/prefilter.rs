@@ -4,8 +4,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::kinds::{RULES, Shape};
-use super::{ASSIGNMENT, keyword, table};
+use super::kinds::{RULES, SecretPattern};
+use super::{ASSIGNMENT, assignment, table};
 
 /// All triggers, and the row of each.
 pub(super) static TRIGGERS: LazyLock<(Vec<&str>, Vec<usize>)> = LazyLock::new(|| {
@@ -61,18 +61,27 @@ impl PrefilterHits {
                 hits.heads.push(at.end());
             }
             match rule.shape {
-                Shape::Assignment if keyword::is_site(text, at.end()) => hits.names.push(at.end()),
-                Shape::Assignment => continue,
-                Shape::AwsSecret => hits.aws.push(at.end()),
+                SecretPattern::Assignment if assignment::is_site(text, at.end()) => {
+                    hits.names.push(at.end())
+                }
+                SecretPattern::Assignment => continue,
+                SecretPattern::AwsSecret => hits.aws.push(at.end()),
                 _ if hits.rows[row] => continue,
-                Shape::Address(_) if !has_credentials(text, at.end()) => continue,
-                Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
+                SecretPattern::Address(_) if !has_credentials(text, at.end()) => continue,
+                SecretPattern::Token(_) | SecretPattern::Pem
+                    if !rule.triggers.contains(&&text[at.range()]) =>
+                {
                     continue;
                 }
-                Shape::Token(_) if &text[at.range()] == "." && !has_dots(text, at.end()) => {
+                SecretPattern::Token(_)
+                    if &text[at.range()] == "." && !has_dots(text, at.end()) =>
+                {
                     continue;
                 }
-                Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
+                SecretPattern::Token(_)
+                | SecretPattern::Pem
+                | SecretPattern::Address(_)
+                | SecretPattern::Header(_) => (),
             }
             hits.rows[row] = true;
         }

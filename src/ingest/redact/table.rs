@@ -10,8 +10,8 @@ mod tests;
 
 use std::ops::Range;
 
+use super::assignment_features::is_secret_cell;
 use super::key_name::{NameClass, classify, name_begin};
-use super::site::is_secret_cell;
 use super::value;
 
 /// Maximum bytes of a line that can be a head.

@@ -48,7 +48,10 @@ fn every_row_of_the_table_compiles_and_names_a_kind() {
     assert_eq!(TRIGGERS.0.len(), TRIGGERS.1.len());
     for rule in &RULES {
         assert!(KINDS.contains(&rule.kind), "{}", rule.kind);
-        let made = matches!(rule.shape, Shape::AwsSecret | Shape::Pem | Shape::Assignment);
+        let made = matches!(
+            rule.shape,
+            SecretPattern::AwsSecret | SecretPattern::Pem | SecretPattern::Assignment
+        );
         assert_eq!(rule.regex().is_none(), made, "{}", rule.kind);
     }
     for kind in KINDS {

@@ -10,7 +10,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, texts, typed,
+    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, text_hashes,
+    typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -18,9 +19,9 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
 use crate::store::lock_holder::begin_write;
-use crate::store::past::incomplete;
+use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::{ErrorStep, Prepared, StoreError, links};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
 use crate::text::tokens;
 
 /// Rounds of removing dangling references; each can leave further ones.
@@ -30,28 +31,28 @@ const ROUNDS_MAX: usize = 16;
 const MESSAGE: &str = "doctor: repaired";
 
 /// A repair, which returns what a person should know of it.
-type Fix = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
+type RepairFn = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
 
 /// The repairs, in their order: each starts from the result of those before it.
-const FIXES: &[(&str, Fix)] = &[
+const FIXES: &[(&str, RepairFn)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
     // Rows that break the constraints of the table fail the integrity check as well.
-    ("custom_views", |conn, _| quiet(typed::drop_broken_views(conn))),
+    ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
     ("orphan_parent_id", |conn, _| quiet(adopt_orphans(conn))),
     ("parent_cycles", |conn, _| quiet(cut_cycles(conn))),
     ("head_cursor", |conn, _| quiet(repoint_head(conn))),
     ("dangling_diffs", |conn, _| quiet(drop_diffs(conn))),
     ("foreign_keys", |conn, _| quiet(drop_dangling(conn))),
-    ("content_hashes", |conn, _| texts::repair(conn)),
+    ("content_hashes", |conn, _| text_hashes::repair(conn)),
     ("node_rows", |conn, _| quiet(mend_nodes(conn))),
     ("heat_rows", |conn, _| quiet(give_heat(conn))),
     ("history_rows", |conn, _| complete_history(conn)),
     ("references", |conn, _| quiet(links::read_again(conn))),
-    ("fields", |conn, _| quiet(typed::rewrite_fields(conn))),
-    ("facets", |conn, _| quiet(typed::rebuild_facets(conn))),
-    ("typed_edges", |conn, _| quiet(typed::rebuild_typed_edges(conn))),
+    ("fields", |conn, _| quiet(typed_nodes::rewrite_fields(conn))),
+    ("facets", |conn, _| quiet(typed_nodes::rebuild_facets(conn))),
+    ("typed_edges", |conn, _| quiet(typed_nodes::rebuild_typed_edges(conn))),
     ("fingerprint", adopt_state),
 ];
 
@@ -61,7 +62,7 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Completes changes that an older program or another one left incomplete.
 fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
-    let completed = incomplete::complete(conn)?;
+    let completed = history_completion::complete(conn)?;
     let lost = (0 < completed.n_lost)
         .then(|| format!("{} snapshots cannot be restored any more", completed.n_lost));
     Ok(lost.into_iter().collect())
@@ -69,7 +70,7 @@ fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
 
 /// Takes the state as it is, and has the next compile compare it with the files.
 fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError> {
-    texts::forget_hashes(conn)?;
+    text_hashes::forget_hashes(conn)?;
     rewrite_fingerprint(conn, MESSAGE, now)?;
     Ok(vec!["the next compile reads every file again".to_owned()])
 }

@@ -7,10 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::CheckStatus;
 use crate::store::commit::commit;
 use crate::store::schema::objects::{
-    self, Difference, SchemaDifference, SchemaObject, differences, listed,
+    self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };
 use crate::store::schema::version;
-use crate::store::{ErrorStep, StoreError, connection};
+use crate::store::{ErrorContext, StoreError, connection};
 
 /// The check's name in reports.
 pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
@@ -31,7 +31,8 @@ pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, Strin
 /// may not end.
 pub(super) fn spoil_reading(conn: &Connection) -> Result<bool, StoreError> {
     let spoils = |it: &SchemaDifference| {
-        it.difference != Difference::Foreign && matches!(it.object.kind.as_str(), "table" | "view")
+        it.difference != SchemaDifferenceKind::Foreign
+            && matches!(it.object.kind.as_str(), "table" | "view")
     };
     Ok(differences(conn, version(conn)?)?.iter().any(spoils))
 }
@@ -57,9 +58,9 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
     let mut found = differences(conn, version(conn)?)?;
     found.retain(|it| it.object.kind == kind && !it.is_automatic());
     let goes = |it: &SchemaDifference| match it.difference {
-        Difference::Foreign => true,
-        Difference::Altered => kind != "table",
-        Difference::Missing => false,
+        SchemaDifferenceKind::Foreign => true,
+        SchemaDifferenceKind::Altered => kind != "table",
+        SchemaDifferenceKind::Missing => false,
     };
     Ok(found.into_iter().find(goes).map(|it| it.object))
 }
@@ -69,7 +70,8 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
 pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
     let statements = objects::statements()?;
     let mut missing = differences(conn, version(conn)?)?;
-    missing.retain(|it| it.object.kind != "table" && it.difference == Difference::Missing);
+    missing
+        .retain(|it| it.object.kind != "table" && it.difference == SchemaDifferenceKind::Missing);
     // A trigger may use a view.
     missing.sort_by_key(|it| it.object.kind == "trigger");
     for statement in missing.iter().filter_map(|it| statements.get(&it.object)) {

@@ -22,7 +22,8 @@ fn memory() -> (tempfile::TempDir, std::path::PathBuf) {
 fn examined(path: &Path, n_looks: usize) -> (Option<DoctorReport>, usize) {
     let looks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looks);
-    let is_over: IsOver = Arc::new(move || n_looks <= counted.fetch_add(1, Ordering::Relaxed));
+    let is_over: IsCancelledFn =
+        Arc::new(move || n_looks <= counted.fetch_add(1, Ordering::Relaxed));
     let report = examine_until(path, &is_over).unwrap();
     (report, looks.load(Ordering::Relaxed))
 }

@@ -4,7 +4,7 @@
 //! list with the schema, so that every new column of text gets its treatment before anything is
 //! stored in it.
 
-use crate::store::columns::{self, ColumnContent};
+use crate::store::node_columns::{self, ColumnContent};
 
 /// A column of text.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ const fn column(table: &'static str, name: &'static str, holds: ColumnContent) -
 
 /// Returns all of them.
 pub(super) fn all() -> Vec<TextColumn> {
-    let nodes = columns::columns().iter();
+    let nodes = node_columns::columns().iter();
     let now = nodes.clone().map(|it| column("node", it.name, it.holds));
     let old = nodes.flat_map(|it| it.old).map(|it| column("diff", it.name, it.holds));
     let texts = now.chain(old).filter(|it| it.holds != ColumnContent::Numbers);

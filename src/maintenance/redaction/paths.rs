@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 
 use super::RedactionWork;
 use crate::model::breadcrumb;
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 impl RedactionWork<'_> {
     /// Scrubs the paths of roots and files. Returns the keys of the renamed files.

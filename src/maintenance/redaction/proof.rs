@@ -15,8 +15,8 @@ use super::columns;
 use super::{RedactionReport, ReplacedSecrets};
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
-use crate::store::columns::ColumnContent;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::node_columns::ColumnContent;
+use crate::store::{ErrorContext, StoreError};
 
 /// Shortest text that is searched for, in bytes: shorter ones occur by chance.
 const SECRET_BYTES_MIN: usize = 6;

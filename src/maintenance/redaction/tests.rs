@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
-use crate::ingest::scan::Listing;
+use crate::ingest::scan::PassedOverDetail;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
@@ -17,7 +17,7 @@ use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::links::name::fold_name;
 use crate::model::links::reference::{Reference, ReferenceForm};
-use crate::settings::workspace::Workspace;
+use crate::settings::root_settings::RootSettings;
 use crate::store::Writer;
 
 /// Made-up secrets, as a memory from before their detectors has them.
@@ -51,14 +51,14 @@ impl Old {
     fn compile_with(&self, redactor: Redactor, message: &str) -> Report {
         let writer = Writer::open(&self.db(), IfMissing::Create).unwrap();
         let path = self.dir.path().join("notes");
-        let workspace = Arc::new(Workspace { redactor, ..Workspace::default() });
+        let workspace = Arc::new(RootSettings { redactor, ..RootSettings::default() });
         let request = CompileRequest {
             path: &path,
             message,
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: Listing::Counts,
+            listing: PassedOverDetail::Counts,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -86,7 +86,7 @@ impl Old {
             report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
         let conn = Connection::open(self.db()).unwrap();
-        let walked: Vec<(i64, String)> = past::fingerprints(&conn)
+        let walked: Vec<(i64, String)> = past_states::fingerprints(&conn)
             .unwrap()
             .into_iter()
             .map(|(id, sum)| (id, ContentHash(sum).to_string()))

@@ -4,8 +4,8 @@ use rusqlite::{Row, ToSql, params};
 
 use super::{FoundSecret, RedactionWork, RehashedText, columns};
 use crate::model::identity::ContentHash;
-use crate::store::columns::{ColumnContent, Sql};
-use crate::store::{Attributes, ErrorStep, Prepared, StoreError};
+use crate::store::node_columns::{ColumnContent, SqlTemplate};
+use crate::store::{ErrorContext, NodeAttributes, PreparedStatements, StoreError};
 use crate::text::{bigrams, tokens};
 
 /// The texts of a node that can contain a secret.
@@ -17,7 +17,7 @@ struct NodeTexts {
     label: String,
     breadcrumb: String,
     bigrams: Option<String>,
-    attributes: Attributes,
+    attributes: NodeAttributes,
 }
 
 impl NodeTexts {
@@ -30,7 +30,7 @@ impl NodeTexts {
             label: row.get(4)?,
             breadcrumb: row.get(5)?,
             bigrams: row.get(6)?,
-            attributes: Attributes::read(row, 7)?,
+            attributes: NodeAttributes::read(row, 7)?,
         })
     }
 }
@@ -38,7 +38,7 @@ impl NodeTexts {
 impl RedactionWork<'_> {
     /// Scrubs the nodes. Returns the keys of those with a new label.
     pub(super) fn scrub_nodes(&mut self) -> Result<Vec<i64>, StoreError> {
-        static NODES: Sql = Sql::new(
+        static NODES: SqlTemplate = SqlTemplate::new(
             "
             SELECT key, content, content_hash, token_count, label, trail, grams, {attributes}
               FROM node
@@ -98,7 +98,7 @@ impl RedactionWork<'_> {
     }
 
     fn set_node(&self, node: &NodeTexts) -> Result<(), StoreError> {
-        static SET: Sql = Sql::new(
+        static SET: SqlTemplate = SqlTemplate::new(
             "
             UPDATE node
                SET content = ?2, content_hash = ?3, token_count = ?4, label = ?5, trail = ?6,

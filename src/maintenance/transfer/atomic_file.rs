@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{OnFile, TransferError, with_suffix};
-use crate::store::rename::rename_new;
-use crate::store::{ErrorStep, StoreError, connection, schema};
+use super::{FileErrorContext, TransferError, with_suffix};
+use crate::store::rename_noreplace::rename_new;
+use crate::store::{ErrorContext, StoreError, connection, schema};
 
 /// Suffixes of the files that SQLite keeps beside a database.
 const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];

@@ -14,8 +14,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::sync_folder;
-use super::{AtomicFile, IfExists, OnFile, TransferError};
-use crate::store::rename::rename_new;
+use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
+use crate::store::rename_noreplace::rename_new;
 
 /// Names tried before giving up; each one taken is a draft of another process.
 const NAMES_MAX: usize = 1000;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use super::{AtomicFile, IfExists, ProgressFn, TransferError, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
+use crate::store::{ErrorContext, StoreError, check_path, connection, schema};
 
 /// Pages between two reports of progress.
 const STEP_PAGES: i32 = 4096;

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::tables::TableSchema;
 use super::{ProgressFn, TransferError};
-use crate::store::{ErrorStep, Prepared, StoreError, connection, schema};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, schema};
 
 /// The version of the format of the lines, not of the schema.
 pub(super) const FORMAT: i64 = 1;

@@ -12,14 +12,14 @@ use rusqlite::{CachedStatement, Connection, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::export::FORMAT;
-use super::scrub::{InsertNeed, RowRedactor};
+use super::row_redaction::{RowPresence, RowRedactor};
 use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, links, schema};
+use crate::store::{ErrorContext, links, schema};
 
 /// Bytes of one line; a text of the largest note, every character escaped, is below that.
 const LINE_BYTES_MAX: u64 = 1 << 30;
@@ -39,7 +39,7 @@ pub(crate) struct ImportReport {
 }
 
 /// The input of an import.
-pub(crate) struct ImportLines<'a> {
+pub(crate) struct ImportInput<'a> {
     /// The name of the input in messages.
     pub(crate) name: &'a str,
     pub(crate) input: &'a mut dyn BufRead,
@@ -49,7 +49,7 @@ pub(crate) struct ImportLines<'a> {
 
 /// Imports the lines into the memory at `db`, which must be missing or empty.
 pub(crate) fn import(
-    lines: ImportLines<'_>,
+    lines: ImportInput<'_>,
     db: &Path,
     redactor: &Redactor,
     now: Millis,
@@ -85,7 +85,7 @@ pub(crate) fn import(
 
 /// The import in progress.
 struct ImportReader<'a> {
-    lines: ImportLines<'a>,
+    lines: ImportInput<'a>,
     /// The number of the line being read, counted from 1.
     at: u64,
     n_bytes: u64,
@@ -138,7 +138,7 @@ impl ImportReader<'_> {
                 let what = format!("no table `{name}` is exported");
                 return Err(self.bad(&what));
             };
-            if cleaner.redact_row(&name, &mut row, conn)? == InsertNeed::Present {
+            if cleaner.redact_row(&name, &mut row, conn)? == RowPresence::Present {
                 n_rows += 1;
                 continue;
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Value, json};
 
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorContext, StoreError};
 
 /// Bytes of one message or part; larger ones hold output of tools.
 const DATA_BYTES_MAX: i64 = 8 * 1024 * 1024;

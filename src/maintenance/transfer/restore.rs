@@ -14,12 +14,13 @@ use rusqlite::backup::Backup;
 use super::atomic_file::{resolve_symlink, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
 use super::{
-    AtomicFile, IfExists, OnFile, ProgressFn, TransferError, check_there, complaint, with_suffix,
+    AtomicFile, FileErrorContext, IfExists, ProgressFn, TransferError, check_there, complaint,
+    with_suffix,
 };
 use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::replica_mark::carry_replica;
-use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
+use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while all other connections wait.
 const STEP_PAGES: i32 = 4096;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic_file::resolve_symlink;
 use super::backup::backup_as_is;
-use super::{OnFile, TransferError, with_suffix};
+use super::{FileErrorContext, TransferError, with_suffix};
 
 /// The ends of the names of such backups.
 const ENDS: [&str; 3] = [".before-gc", ".before-redact", ".before-restore"];
@@ -16,19 +16,23 @@ const STAMP_CHARS: usize = 16;
 
 /// A removal that cannot be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Removal {
+pub(crate) enum DestructiveOperation {
     Gc,
     Redact,
 }
 
 /// Copies the memory at `db` before a removal; returns the copy's path. `stamp` is part of its
 /// name.
-pub(crate) fn backup_before(db: &Path, of: Removal, stamp: &str) -> Result<PathBuf, TransferError> {
+pub(crate) fn backup_before(
+    db: &Path,
+    of: DestructiveOperation,
+    stamp: &str,
+) -> Result<PathBuf, TransferError> {
     let db = resolve_symlink(db)?;
     let [gc, redact, _] = ENDS;
     let end = match of {
-        Removal::Gc => gc,
-        Removal::Redact => redact,
+        DestructiveOperation::Gc => gc,
+        DestructiveOperation::Redact => redact,
     };
     let name = |nth: u32| match nth {
         0 => with_suffix(&db, &format!(".{stamp}{end}")),

@@ -6,22 +6,22 @@
 //! text stays missing; nothing is invented.
 
 mod gaps;
-mod graft;
+mod header_repair;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use graft::GraftPart;
+use header_repair::RepairedPart;
 use rusqlite::{Connection, params_from_iter};
 
 use super::atomic_file::{AtomicFile, IfExists};
 use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
-use super::{OnFile, ProgressFn, TransferError, check_there, complaint, with_suffix};
+use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, StoreError, connection, links};
+use crate::store::{ErrorContext, StoreError, connection, links};
 
 /// Rounds of repairs; one can uncover a fault that another one repairs.
 const ROUNDS_MAX: usize = 3;
@@ -48,12 +48,13 @@ pub(crate) fn salvage(
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
-    graft::graft(copy.path(), draft.path(), GraftPart::Head).on("read", damaged)?;
+    header_repair::graft(copy.path(), draft.path(), RepairedPart::Head).on("read", damaged)?;
     let from = match open(copy.path(), damaged) {
         Ok(from) => from,
         Err(_) => {
             losses.push("the list of tables: that of a new memory was taken".to_owned());
-            graft::graft(copy.path(), draft.path(), GraftPart::Schema).on("read", damaged)?;
+            header_repair::graft(copy.path(), draft.path(), RepairedPart::Schema)
+                .on("read", damaged)?;
             open(copy.path(), damaged)?
         }
     };

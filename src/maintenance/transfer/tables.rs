@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, Row};
 
-use crate::store::{Prepared, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// Tables that are transferred, in the order of export: none refers to a later one.
 pub(super) const TRANSFERRED_TABLES: &[&str] = &[

@@ -55,7 +55,7 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
 
 fn import_text(text: &str, db: &Path) -> Result<ImportReport, TransferError> {
     let mut input = text.as_bytes();
-    let lines = ImportLines { name: "x", input: &mut input, n_bytes: 0 };
+    let lines = ImportInput { name: "x", input: &mut input, n_bytes: 0 };
     import(lines, db, &Redactor::builtin(), Millis(0), &mut |_, _| ())
 }
 

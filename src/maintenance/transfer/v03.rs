@@ -3,7 +3,7 @@
 //! The old file is never opened: a private copy of it and of its log is, so that nothing changes in
 //! or around it. Nodes keep their ids and heat, agents' texts become overlays or agents' nodes, and
 //! files become rows that a later compile of the same folder reads and aligns. The history keeps
-//! its texts. What has no equivalent here is counted in [`OldImport::notes`].
+//! its texts. What has no equivalent here is counted in [`V03ImportReport::notes`].
 
 mod files;
 mod history;
@@ -20,23 +20,24 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::atomic_file::AtomicFile;
-use super::scrub::RowRedactor;
+use super::row_redaction::RowRedactor;
 use super::{
-    IfExists, OnFile, ProgressFn, TransferError, check_there, complaint, restore, with_suffix,
+    FileErrorContext, IfExists, ProgressFn, TransferError, check_there, complaint, restore,
+    with_suffix,
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::past::incomplete;
-use crate::store::{self, ErrorStep, StoreError, connection, schema};
+use crate::store::past_states::history_completion;
+use crate::store::{self, ErrorContext, StoreError, connection, schema};
 
 /// Copies attempted while another process writes to the file.
 const TRIES_MAX: usize = 5;
 
 /// Counts of the imported rows, and of those that were not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OldImport {
+pub(crate) struct V03ImportReport {
     pub(crate) n_nodes: u64,
     pub(crate) n_snapshots: u64,
     pub(crate) n_changes: u64,
@@ -72,7 +73,7 @@ pub(crate) fn import_old(
     redactor: &Redactor,
     now: Millis,
     progress: ProgressFn<'_>,
-) -> Result<OldImport, TransferError> {
+) -> Result<V03ImportReport, TransferError> {
     check_there(old, "database")?;
     restore::refuse_occupied(db)?;
     let copy = AtomicFile::of(&with_suffix(db, ".old"), IfExists::Refuse)?;
@@ -83,7 +84,7 @@ pub(crate) fn import_old(
     let tx = conn.transaction().doing("begin an import")?;
     let mut cleaner = RowRedactor::new(redactor);
     let mut notes = SkippedCounts::default();
-    let mut files = files::OldFiles::read(&from, &tx)?;
+    let mut files = files::V03Files::read(&from, &tx)?;
     let nodes = nodes::import_nodes(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
     let history =
         history::import_history(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;
@@ -95,7 +96,7 @@ pub(crate) fn import_old(
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
     doctor::rewrite_fingerprint(&tx, &message, now)?;
-    let n_lost = incomplete::complete(&tx)?.n_lost;
+    let n_lost = history_completion::complete(&tx)?.n_lost;
     notes.add_many("snapshots cannot be restored: 0.3 did not note what their nodes were", n_lost);
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
@@ -105,7 +106,7 @@ pub(crate) fn import_old(
         return Err(TransferError::Refused(what + "; nothing was imported"));
     }
     restore::install_draft(draft, db, progress)?;
-    Ok(OldImport {
+    Ok(V03ImportReport {
         n_nodes: nodes.len() as u64,
         n_snapshots: history.n_snapshots,
         n_changes: history.n_changes,

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Appends escaped text to a line, without a second copy of a long text.
-pub(crate) struct Escaped<'a>(pub(crate) &'a mut String);
+pub(crate) struct EscapingWriter<'a>(pub(crate) &'a mut String);
 
-impl fmt::Write for Escaped<'_> {
+impl fmt::Write for EscapingWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let mut rest = text;
         // The last three end a line for some readers.

@@ -310,7 +310,7 @@ proptest! {
     ) {
         let mut line = String::from("\"");
         for piece in &pieces {
-            Escaped(&mut line).write_str(piece).unwrap();
+            EscapingWriter(&mut line).write_str(piece).unwrap();
         }
         line.push('"');
         let ends_a_line = line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);

@@ -7,17 +7,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::marked;
-use super::overlay::{self, Inserts};
+use super::export_marks;
+use super::file_work::{FileWork, ParsedFile, base_hash};
+use super::overlay::{self, AgentInserts};
 use super::plan::CompilePlan;
 use super::source::SourceFile;
-use super::work::{FileWork, ParsedFile, base_hash};
 use super::{CompileError, FileWarning, Purged};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
-use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId, UnmatchedNode};
+use crate::model::identity::{
+    self, AlignmentNode, ContentHash, FormerTextIndex, NodeId, UnmatchedNode,
+};
 use crate::model::order_keys::OrderKey;
 use crate::model::tree::NodeType;
 use crate::store::{
@@ -201,7 +203,7 @@ impl CompileRun<'_> {
         let parsed = ParsedFile { tree, hashes, marks: source.marks.unwrap_or_default() };
         if is_exported && self.plan.exported.as_ref().is_some_and(|it| it.is_of_agents(&path)) {
             let mut odd = Vec::new();
-            marked::take_in(batch, &parsed, &mut odd)?;
+            export_marks::take_in(batch, &parsed, &mut odd)?;
             let warn = |what| FileWarning { path: path.clone(), line: None, what };
             self.warnings.extend(odd.into_iter().map(warn));
             return Ok(None);
@@ -218,7 +220,7 @@ impl CompileRun<'_> {
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
         let base_nodes = overlay::base_nodes(batch, &work.old)?;
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
-        let old: Vec<KnownNode<'_>> =
+        let old: Vec<AlignmentNode<'_>> =
             base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
         let new = overlay::known_nodes(&work.parsed);
         let matched = identity::align(&old, &new, &former);
@@ -320,8 +322,8 @@ fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
 }
 
 /// Returns former texts of the file's nodes, for text that no node has now.
-fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
-    let mut former = FormerText::default();
+fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerTextIndex, CompileError> {
+    let mut former = FormerTextIndex::default();
     if work.old.is_empty() {
         return Ok(former);
     }
@@ -349,7 +351,7 @@ pub(super) fn apply(
     mut work: FileWork,
     seed: Option<f64>,
 ) -> Result<Vec<NodeKey>, CompileError> {
-    let agent_nodes = Inserts::collect(batch, &mut work)?;
+    let agent_nodes = AgentInserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
     let FileWork { file, path, parsed, matched, .. } = work;
     let ParsedFile { mut tree, hashes, marks } = parsed;
@@ -374,7 +376,7 @@ pub(super) fn apply(
         };
         let (data, span) = (NodeData::of(node), node.span.clone());
         let (hash, breadcrumb) = (hashes[idx], &breadcrumbs[idx]);
-        let wanted = marked::wanted_id(&marks, idx);
+        let wanted = export_marks::wanted_id(&marks, idx);
         let new = NewNode { data, span, hash, breadcrumb, place, path: &path, wanted };
         match &matched[idx] {
             Some(old) => {
@@ -392,7 +394,7 @@ pub(super) fn apply(
     }
     batch.add(&waiting)?;
     for ((&key, marks), _) in keys.iter().zip(&marks).zip(&matched).filter(|(_, it)| it.is_none()) {
-        marked::follow_marks(batch, key, marks)?;
+        export_marks::follow_marks(batch, key, marks)?;
     }
     if let Some(temperature) = seed {
         for (&key, _) in keys.iter().zip(&matched).filter(|(_, old)| old.is_none()) {
@@ -408,7 +410,7 @@ pub(super) fn apply(
 fn order_keys_of(
     batch: &mut Batch<'_>,
     work: &FileWork,
-    agent_nodes: &Inserts,
+    agent_nodes: &AgentInserts,
 ) -> Result<Vec<OrderKey>, CompileError> {
     let nodes = &work.parsed.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::work::{FileWork, ParsedFile, base_hash};
-use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId};
+use super::file_work::{FileWork, ParsedFile, base_hash};
+use crate::model::identity::{self, AlignmentNode, ContentHash, FormerTextIndex, NodeId};
 use crate::model::order_keys::{self, OrderKey, OrderKeyChange};
 use crate::model::tree::{NodeType, Tree};
 use crate::store::{Batch, FileId, NodeKey, NodePlace, NodeRecord, StoreError, Tombstone};
@@ -44,9 +44,9 @@ pub(super) fn base_nodes<'a>(
 
 impl BaseNode<'_> {
     /// Returns the node as an old one of alignment.
-    pub(super) fn to_known(&self, parent: Option<usize>) -> KnownNode<'_> {
+    pub(super) fn to_known(&self, parent: Option<usize>) -> AlignmentNode<'_> {
         let BaseNode { node, file } = self;
-        KnownNode {
+        AlignmentNode {
             parent,
             node_type: node.node_type,
             level: node.attributes.level(),
@@ -58,10 +58,10 @@ impl BaseNode<'_> {
 }
 
 /// Returns the nodes of a parsed file, for alignment.
-pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<KnownNode<'_>> {
+pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<AlignmentNode<'_>> {
     let nodes = parsed.tree.nodes.iter().zip(&parsed.hashes);
     nodes
-        .map(|(it, &hash)| KnownNode {
+        .map(|(it, &hash)| AlignmentNode {
             parent: it.parent,
             node_type: it.node_type,
             level: it.level,
@@ -192,9 +192,9 @@ impl LastCompile {
     ) -> Vec<Option<usize>> {
         let new = known_nodes(parsed);
         // A tombstone has no text; where one matters, the file has it still.
-        let text_of: HashMap<(NodeType, ContentHash), &KnownNode<'_>> =
+        let text_of: HashMap<(NodeType, ContentHash), &AlignmentNode<'_>> =
             new.iter().map(|it| ((it.node_type, it.hash), it)).collect();
-        let old: Vec<KnownNode<'_>> = self
+        let old: Vec<AlignmentNode<'_>> = self
             .order
             .iter()
             .map(|&(at, parent)| match at.checked_sub(base_nodes.len()) {
@@ -204,11 +204,11 @@ impl LastCompile {
                     let (label, content) = text_of
                         .get(&(node_type, hash))
                         .map_or(("", "?"), |it| (it.label, it.content));
-                    KnownNode { parent, node_type, level, label, content, hash }
+                    AlignmentNode { parent, node_type, level, label, content, hash }
                 }
             })
             .collect();
-        let found = identity::align(&old, &new, &FormerText::default());
+        let found = identity::align(&old, &new, &FormerTextIndex::default());
         found.into_iter().map(|it| it.map(|place| self.order[place].0)).collect()
     }
 }
@@ -273,11 +273,14 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(),
 }
 
 /// Nodes that an agent added right below a file's nodes or at its top, by parent, in order.
-pub(super) struct Inserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
+pub(super) struct AgentInserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
-impl Inserts {
+impl AgentInserts {
     /// Collects the inserts of a file, and those below nodes from other files.
-    pub(super) fn collect(batch: &Batch<'_>, work: &mut FileWork) -> Result<Inserts, StoreError> {
+    pub(super) fn collect(
+        batch: &Batch<'_>,
+        work: &mut FileWork,
+    ) -> Result<AgentInserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {
             families.entry(node.place.parent).or_default().push(node);
@@ -291,7 +294,7 @@ impl Inserts {
                 families.insert(Some(parent.key), agent_nodes);
             }
         }
-        Ok(Inserts(families))
+        Ok(AgentInserts(families))
     }
 
     /// Assigns order keys to a family of file nodes, given their old positions. Agent nodes are

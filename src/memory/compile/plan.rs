@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::exported::ExportedRoot;
+use crate::ingest::export_format::ExportedRoot;
 use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
-use crate::settings::workspace::Workspace;
+use crate::settings::root_settings::RootSettings;
 use crate::store::FileRow;
 
 /// The work of a compile.
@@ -18,7 +18,7 @@ pub(super) struct CompilePlan {
     /// The part of an export that the root is.
     pub(super) exported: Option<ExportedRoot>,
     /// The settings of the root.
-    pub(super) workspace: Arc<Workspace>,
+    pub(super) workspace: Arc<RootSettings>,
     /// Files to read: known ones first, then new ones, each by path.
     pub(super) changed: Vec<ScannedFile>,
     /// Number of new files, at the end of the list.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::plan::{CompilePlan, CompileScope};
-use super::rescan::RescanState;
+use super::rescan_state::RescanState;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
-use crate::ingest::exported::{ExportIndex, ExportedRoot};
+use crate::ingest::export_format::{ExportIndex, ExportedRoot};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
+use crate::ingest::scan::{self, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
 use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
@@ -23,18 +23,18 @@ pub(super) fn make_plan(
     let path = request.path;
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
-    if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
+    if matches!(kind, PathKind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     // A root's path is stored the same way whatever its settings are.
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
     let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
-    let (rules, mut skipped) = Rules::load(&scope.root, workspace.gitignore())
+    let (rules, mut skipped) = IgnoreRules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
-    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
+    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
     if let Some(path) = exported.as_ref().and_then(|it| it.path_of(&scope.path)) {
         scope.path = path;
     }
@@ -44,13 +44,13 @@ pub(super) fn make_plan(
     nested.retain(|(_, path)| exported.as_ref().is_none_or(|it| it.path_of(path).is_some()));
     let recheck = match &watch {
         Some(watch) if watch.is_started() => {
-            Recheck::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
+            FailedFileRecheck::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
         }
-        _ => Recheck::Always,
+        _ => FailedFileRecheck::Always,
     };
-    let is_folder = matches!(kind, Kind::Folder);
+    let is_folder = matches!(kind, PathKind::Folder);
     let mut walk = match kind {
-        Kind::Gone(source) => {
+        PathKind::Gone(source) => {
             if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
@@ -58,14 +58,14 @@ pub(super) fn make_plan(
         }
         _ if is_ignored => {
             let by = match workspace.gitignore() {
-                Gitignore::Unread => scan::IGNORE_FILE,
-                Gitignore::Followed => "an ignore file",
+                GitignoreMode::Unread => scan::IGNORE_FILE,
+                GitignoreMode::Followed => "an ignore file",
             };
             let what = format!("{by} excludes it; nothing is compiled");
             skipped.push(SkippedPath { path: scope.path.clone(), line: None, what });
             scan::ScanResult::default()
         }
-        Kind::File | Kind::Folder => scan::walk_folder(&rules, &full, request.listing),
+        PathKind::File | PathKind::Folder => scan::walk_folder(&rules, &full, request.listing),
     };
     if let Some(watch) = watch.filter(|_| is_folder) {
         let own = rows.iter().filter(|row| scope.covers(&row.path));
@@ -88,7 +88,7 @@ pub(super) fn make_plan(
 
 /// When to read a file again that failed and looks the same.
 #[derive(Clone, Copy, Debug)]
-enum Recheck {
+enum FailedFileRecheck {
     Always,
     /// If it can be opened now, being no larger than that, or the reason differs.
     IfOtherwise {
@@ -96,13 +96,13 @@ enum Recheck {
     },
 }
 
-impl Recheck {
+impl FailedFileRecheck {
     /// Returns whether a file that looks unchanged needs no further work.
     fn is_done(self, row: &FileRow, file: &ScannedFile, root: &Path) -> bool {
         match (&row.error, self) {
             (None, _) => row.content_hash.is_some(),
-            (Some(_), Recheck::Always) => false,
-            (Some(error), Recheck::IfOtherwise { bytes_max }) => {
+            (Some(_), FailedFileRecheck::Always) => false,
+            (Some(error), FailedFileRecheck::IfOtherwise { bytes_max }) => {
                 match scan::open_file(root, file, bytes_max) {
                     Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
@@ -113,7 +113,7 @@ impl Recheck {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum PathKind {
     File,
     Folder,
     Gone(std::io::Error),
@@ -126,15 +126,15 @@ pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
 }
 
 /// Resolves links in a path; returns it and its kind.
-fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
+fn resolve(path: &Path) -> Result<(PathBuf, PathKind), CompileError> {
     match path.canonicalize() {
-        Ok(full) if full.is_dir() => Ok((full, Kind::Folder)),
-        Ok(full) => Ok((full, Kind::File)),
+        Ok(full) if full.is_dir() => Ok((full, PathKind::Folder)),
+        Ok(full) => Ok((full, PathKind::File)),
         Err(source) => {
             // A deleted path is resolved by its folder, to find its row.
             let folder = path.parent().and_then(|it| it.canonicalize().ok());
             match (folder, path.file_name()) {
-                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source))),
+                (Some(folder), Some(name)) => Ok((folder.join(name), PathKind::Gone(source))),
                 _ => Err(CompileError::NoSource { path: path.to_owned(), source }),
             }
         }
@@ -146,7 +146,7 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
 fn scope(
     roots: &[Root],
     full: &Path,
-    kind: &Kind,
+    kind: &PathKind,
     redactor: &Redactor,
 ) -> Result<CompileScope, CompileError> {
     let stored = |path: &Path| path.to_str().map(|it| redactor.scrub(it).text.into_owned());
@@ -155,7 +155,7 @@ fn scope(
     };
     let root = match (full.ancestors().find(|it| is_root(it)), kind) {
         (Some(root), _) => root,
-        (None, Kind::Folder) => full,
+        (None, PathKind::Folder) => full,
         (None, _) => full.parent().unwrap_or(full),
     };
     let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
@@ -272,7 +272,7 @@ fn compare(
     (rows, nested): (Vec<FileRow>, Vec<(FileRow, String)>),
     found: Vec<ScannedFile>,
     unseen: &[String],
-    recheck: Recheck,
+    recheck: FailedFileRecheck,
 ) {
     let is_found = |path: &str| found.binary_search_by(|it| it.path.as_str().cmp(path)).is_ok();
     let mut known: BTreeMap<&str, &FileRow> =

@@ -9,10 +9,10 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::apply::{self, Slice};
-use super::parts::Part;
+use super::file_groups::FileGroup;
+use super::partition::{self, CompilePartition};
 use super::plan::CompilePlan;
 use super::source::{self, SourceFile};
-use super::survey::{self, Survey};
 use super::{CompileError, CompileRequest, InitialTemperaturesFor, Report};
 use crate::ingest::scan::ScannedFile;
 use crate::model::clock::Millis;
@@ -44,12 +44,13 @@ pub(super) fn write(
     (report, now): (&mut Report, Millis),
 ) -> Result<(), CompileError> {
     let n_files = changed.len();
-    let Survey { parts, files, n_read } = survey::divide(writer, request, plan, changed)?;
+    let CompilePartition { parts, files, n_read } =
+        partition::divide(writer, request, plan, changed)?;
     let outcome = source::read_all(files, request.n_threads, plan, |files| {
         let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();
-        let mut reader = PartReader {
+        let mut reader = FileGroupReader {
             request,
             plan,
             parts,
@@ -88,10 +89,10 @@ impl CompileError {
 }
 
 /// The parts still to be written, and their files.
-struct PartReader<'a> {
+struct FileGroupReader<'a> {
     request: &'a CompileRequest<'a>,
     plan: &'a CompilePlan,
-    parts: Peekable<IntoIter<Part>>,
+    parts: Peekable<IntoIter<FileGroup>>,
     files: &'a mut dyn Iterator<Item = SourceFile>,
     /// Parts that were read.
     group: VecDeque<Slice>,
@@ -103,7 +104,7 @@ struct PartReader<'a> {
     n_reads: usize,
 }
 
-impl PartReader<'_> {
+impl FileGroupReader<'_> {
     fn is_done(&mut self) -> bool {
         self.group.is_empty() && self.parts.peek().is_none()
     }
@@ -118,7 +119,7 @@ impl PartReader<'_> {
         let bytes_max = GROUP_BYTES.min(self.request.slice_bytes);
         let mut bytes = 0;
         loop {
-            let in_group = |it: &Part| bytes == 0 || bytes + it.bytes <= bytes_max;
+            let in_group = |it: &FileGroup| bytes == 0 || bytes + it.bytes <= bytes_max;
             let Some(part) = self.parts.next_if(in_group) else { break };
             bytes += part.bytes;
             let mut files = Vec::with_capacity(part.n_files);
@@ -127,7 +128,7 @@ impl PartReader<'_> {
                 self.request.check(self.plan, self.n_read, self.n_reads)?;
                 files.push(source);
             }
-            let Part { vanished, adopted, bytes, .. } = part;
+            let FileGroup { vanished, adopted, bytes, .. } = part;
             self.group.push_back(Slice { vanished, adopted, files, bytes });
         }
         Ok(())
@@ -137,7 +138,7 @@ impl PartReader<'_> {
 /// Writes as many parts as fit into a slice, and returns the number of their files.
 fn write_slice(
     writer: &Writer,
-    reader: &mut PartReader<'_>,
+    reader: &mut FileGroupReader<'_>,
     report: &mut Report,
     now: Millis,
 ) -> Result<usize, CompileError> {

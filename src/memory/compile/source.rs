@@ -3,10 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use super::marked::MarkedNodes;
+use super::export_marks::MarkedNodeOwner;
 use super::plan::CompilePlan;
-use super::{PARSER_FAILED, scrub};
-use crate::ingest::exported::NodeMarks;
+use super::{PARSER_FAILED, redaction};
+use crate::ingest::export_format::ExportedMetadata;
 use crate::ingest::parse::Parsed;
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::identity::ContentHash;
@@ -27,7 +27,7 @@ pub(super) struct SourceFile {
     pub(super) found: ScannedFile,
     pub(super) outcome: Result<(ContentHash, Parsed), String>,
     /// The marks of its nodes, if it is an exported file.
-    pub(super) marks: Option<Vec<NodeMarks>>,
+    pub(super) marks: Option<Vec<ExportedMetadata>>,
 }
 
 impl SourceFile {
@@ -76,12 +76,12 @@ fn read(found: ScannedFile, plan: &CompilePlan) -> SourceFile {
         Err(what) => return SourceFile { found, outcome: Err(what), marks: None },
     };
     let belong = plan.exported.as_ref().map(|it| match it.is_of_agents(&found.path) {
-        true => MarkedNodes::OfAgents,
-        false => MarkedNodes::OfFile,
+        true => MarkedNodeOwner::OfAgents,
+        false => MarkedNodeOwner::OfFile,
     });
     // A panic in a parser is our bug; it must affect this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
-        scrub::parse_bytes_redacted((found.syntax, belong), &bytes, &workspace.redactor)
+        redaction::parse_bytes_redacted((found.syntax, belong), &bytes, &workspace.redactor)
     }));
     match parsed {
         Ok((parsed, marks)) => {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::Clock;
-use crate::settings::workspace::WorkspaceOptions;
+use crate::settings::root_settings::OperatorOptions;
 use crate::store::reader::NodeFilter;
 use crate::store::{IfMissing, StoreError};
 
@@ -24,9 +24,9 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         path,
         message: "test",
         n_threads: 2,
-        workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
+        workspace: &|root| RootSettings::load(root, OperatorOptions::default()).map(Arc::new),
         temperatures_for: InitialTemperaturesFor::NewNodes,
-        listing: Listing::Counts,
+        listing: PassedOverDetail::Counts,
         stopwatch: clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|_, _| true,

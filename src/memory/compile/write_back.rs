@@ -18,20 +18,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use splice::FileEdit;
-use splice::{Candidate, SourceText};
+use splice::{SourceText, SpliceOutcome};
 
+use super::file_work::{FileWork, ParsedFile};
 use super::overlay;
-use super::work::{FileWork, ParsedFile};
 use super::{CompileError, apply, parse_text_redacted};
-use crate::ingest::exported::ExportedRoot;
+use crate::ingest::export_format::ExportedRoot;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, Rules};
+use crate::ingest::scan::{self, IgnoreRules};
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 use crate::model::tree::{Node, Tree};
-use crate::settings::workspace::Workspace;
+use crate::settings::root_settings::RootSettings;
 use crate::store::{Batch, FileRow, NodeData, NodeKey, NodeRecord, Tombstone};
 use crate::text;
 
@@ -45,14 +45,14 @@ const NAMES_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 60;
 
 /// The folder that takes what agents write.
-pub(crate) struct WriteBack {
+pub(crate) struct WriteBackFolder {
     root: PathBuf,
-    workspace: Arc<Workspace>,
+    workspace: Arc<RootSettings>,
     now: Millis,
 }
 
 /// The outcome of a change.
-pub(crate) enum Landing {
+pub(crate) enum WriteBackOutcome {
     /// It is in the file; these nodes say it.
     Landed(Vec<NodeKey>),
     /// It stays in the memory alone, for this reason.
@@ -62,35 +62,35 @@ pub(crate) enum Landing {
 }
 
 /// A node's file as it was compiled.
-struct KnownFile {
+struct CompiledFile {
     row: FileRow,
     bytes: Vec<u8>,
     source: SourceText,
     syntax: Syntax,
-    nodes: KnownNodes,
+    nodes: CompiledNodes,
 }
 
 /// The nodes and tombstones of a file by the index of each node of its text: one of the two.
 #[derive(Default)]
-struct KnownNodes {
+struct CompiledNodes {
     records: Vec<Option<NodeRecord>>,
     tombstones: Vec<Option<Tombstone>>,
 }
 
 /// A change that its file can take.
-struct Change {
+struct FileRewrite {
     bytes: Vec<u8>,
     tree: Tree,
     origins: Vec<Option<usize>>,
 }
 
-type Planned<T> = Result<T, Landing>;
+type WriteBackResult<T> = Result<T, WriteBackOutcome>;
 
-impl WriteBack {
+impl WriteBackFolder {
     /// Returns the folder at `root` as one that takes what agents write.
-    pub(crate) fn new(root: &Path, workspace: Arc<Workspace>, now: Millis) -> WriteBack {
+    pub(crate) fn new(root: &Path, workspace: Arc<RootSettings>, now: Millis) -> WriteBackFolder {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        WriteBack { root, workspace, now }
+        WriteBackFolder { root, workspace, now }
     }
 
     fn redactor(&self) -> &Redactor {
@@ -103,34 +103,34 @@ impl WriteBack {
         batch: &mut Batch<'_>,
         node: &NodeRecord,
         edit: FileEdit<'_>,
-    ) -> Result<Landing, CompileError> {
+    ) -> Result<WriteBackOutcome, CompileError> {
         let file = match self.known_file(batch, node)? {
             Ok(file) => file,
             Err(landing) => return Ok(landing),
         };
         let path = file.row.path.clone();
-        let kept = |why: String| Ok(Landing::Kept(format!("{path} {why}")));
+        let kept = |why: String| Ok(WriteBackOutcome::Kept(format!("{path} {why}")));
         let is_it = |it: &Option<NodeRecord>| it.as_ref().is_some_and(|it| it.key == node.key);
         let Some(idx) = file.nodes.records.iter().position(is_it) else {
-            return Ok(Landing::Kept(format!("`{}` is not in {path}", node.id)));
+            return Ok(WriteBackOutcome::Kept(format!("`{}` is not in {path}", node.id)));
         };
         if matches!(edit, FileEdit::Remove) && !is_subtree(batch, &file, idx)? {
             return kept("has other blocks below that one than the memory".to_owned());
         }
         let change = match file.source.change(idx, edit, (file.syntax, self.redactor())) {
-            Ok(Candidate::New { bytes, tree, origins }) => Change { bytes, tree, origins },
-            Ok(Candidate::Same(range)) => {
+            Ok(SpliceOutcome::New { bytes, tree, origins }) => FileRewrite { bytes, tree, origins },
+            Ok(SpliceOutcome::Same(range)) => {
                 let n_nodes = range.len();
                 let keys = keys_in(&file, range);
                 return match keys.len() == n_nodes {
-                    true => Ok(Landing::Landed(keys)),
+                    true => Ok(WriteBackOutcome::Landed(keys)),
                     false => kept("has that already, and it was forgotten".to_owned()),
                 };
             }
             Err(why) => return kept(why),
         };
         if change.bytes == file.bytes {
-            return Ok(Landing::Landed(vec![node.key]));
+            return Ok(WriteBackOutcome::Landed(vec![node.key]));
         }
         let replaced = scan::replace_file(&self.root, &path, (&file.bytes, &change.bytes));
         match replaced {
@@ -145,18 +145,18 @@ impl WriteBack {
         &self,
         batch: &Batch<'_>,
         node: &NodeRecord,
-    ) -> Result<Planned<KnownFile>, CompileError> {
-        let Some(file) = node.place.file else { return Ok(Err(Landing::Elsewhere)) };
+    ) -> Result<WriteBackResult<CompiledFile>, CompileError> {
+        let Some(file) = node.place.file else { return Ok(Err(WriteBackOutcome::Elsewhere)) };
         let Some((row, root)) = batch.file_and_root(file)? else {
-            return Ok(Err(Landing::Elsewhere));
+            return Ok(Err(WriteBackOutcome::Elsewhere));
         };
         let root_text =
             self.root.to_str().map(|it| Redactor::builtin().scrub(it).text.into_owned());
         if root_text.as_deref() != Some(&root) {
-            return Ok(Err(Landing::Elsewhere));
+            return Ok(Err(WriteBackOutcome::Elsewhere));
         }
         let path = &row.path;
-        let kept = |why: &str| Ok(Err(Landing::Kept(format!("{path} {why}"))));
+        let kept = |why: &str| Ok(Err(WriteBackOutcome::Kept(format!("{path} {why}"))));
         let syntax = match Syntax::of(path) {
             Some(syntax @ (Syntax::Markdown | Syntax::Text)) => syntax,
             _ => return kept("is neither Markdown nor plain text"),
@@ -166,7 +166,7 @@ impl WriteBack {
         }
         let bytes = match scan::read_to_change(&self.root, path) {
             Ok(bytes) => bytes,
-            Err(why) => return Ok(Err(Landing::Kept(why))),
+            Err(why) => return Ok(Err(WriteBackOutcome::Kept(why))),
         };
         if row.content_hash != Some(ContentHash::of_bytes(&bytes)) {
             return kept("changed since it was compiled");
@@ -177,19 +177,19 @@ impl WriteBack {
         let Some(nodes) = nodes_of(batch, &row, &source.tree)? else {
             return kept("would be read otherwise than when it was compiled");
         };
-        Ok(Ok(KnownFile { row, bytes, source, syntax, nodes }))
+        Ok(Ok(CompiledFile { row, bytes, source, syntax, nodes }))
     }
 
     /// Updates the nodes of a file that has just been replaced.
     fn land(
         &self,
         batch: &mut Batch<'_>,
-        file: KnownFile,
-        change: Change,
+        file: CompiledFile,
+        change: FileRewrite,
         (idx, edit, stat): (usize, FileEdit<'_>, FileStat),
-    ) -> Result<Landing, CompileError> {
-        let KnownFile { row, nodes: KnownNodes { mut records, tombstones }, .. } = file;
-        let Change { bytes, tree, origins } = change;
+    ) -> Result<WriteBackOutcome, CompileError> {
+        let CompiledFile { row, nodes: CompiledNodes { mut records, tombstones }, .. } = file;
+        let FileRewrite { bytes, tree, origins } = change;
         if let FileEdit::Replace(..) = edit {
             let heir = origins.iter().position(|it| *it == Some(idx));
             records[idx] = own_overlay(batch, records[idx].take(), heir.map(|it| &tree.nodes[it]))?;
@@ -225,7 +225,7 @@ impl WriteBack {
             overlay::remove_nodes(batch, vec![node])?;
         }
         let landed = keys.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
-        Ok(Landing::Landed(landed.map(|(key, _)| key).collect()))
+        Ok(WriteBackOutcome::Landed(landed.map(|(key, _)| key).collect()))
     }
 
     fn write_nodes(
@@ -247,7 +247,7 @@ impl WriteBack {
         batch: &mut Batch<'_>,
         words: &str,
         tree: &Tree,
-    ) -> Result<Landing, CompileError> {
+    ) -> Result<WriteBackOutcome, CompileError> {
         let bytes = format!("{words}\n").into_bytes();
         let (_, parsed) = parse_text_redacted(
             Syntax::Markdown,
@@ -255,12 +255,12 @@ impl WriteBack {
             self.redactor(),
         );
         let name = note_name(&tree.nodes[0].label);
-        let kept = |path: &str, why: &str| Ok(Landing::Kept(format!("{path} {why}")));
+        let kept = |path: &str, why: &str| Ok(WriteBackOutcome::Kept(format!("{path} {why}")));
         let first = format!("{NOTES_FOLDER}/{name}.md");
         if parsed.tree.to_string() != tree.to_string() {
             return kept(&first, "would read otherwise");
         }
-        let (rules, _) = Rules::load(&self.root, self.workspace.gitignore())
+        let (rules, _) = IgnoreRules::load(&self.root, self.workspace.gitignore())
             .map_err(|what| CompileError::Settings { what })?;
         if rules.is_ignored(&first, false) {
             return kept(&first, "would be excluded by an ignore file");
@@ -277,7 +277,9 @@ impl WriteBack {
             if let Some(row) = row.filter(|it| !it.is_gone && it.content_hash == Some(hash)) {
                 let nodes = batch.file_nodes(row.id)?;
                 if !nodes.is_empty() {
-                    return Ok(Landing::Landed(nodes.into_iter().map(|it| it.key).collect()));
+                    return Ok(WriteBackOutcome::Landed(
+                        nodes.into_iter().map(|it| it.key).collect(),
+                    ));
                 }
             }
             let stat = match scan::create_file(&self.root, &path, &bytes) {
@@ -295,7 +297,7 @@ impl WriteBack {
             let matched = parsed.tree.nodes.iter().map(|_| None).collect();
             let parsed = ParsedFile { tree: parsed.tree, hashes, marks: Vec::new() };
             let row = batch.file_row(root, &path)?.ok_or(CompileError::GivenUp)?;
-            return Ok(Landing::Landed(self.write_nodes(batch, &row, parsed, matched)?));
+            return Ok(WriteBackOutcome::Landed(self.write_nodes(batch, &row, parsed, matched)?));
         }
         kept(&first, "and all other names for it are taken")
     }
@@ -306,11 +308,11 @@ fn nodes_of(
     batch: &Batch<'_>,
     row: &FileRow,
     tree: &Tree,
-) -> Result<Option<KnownNodes>, CompileError> {
+) -> Result<Option<CompiledNodes>, CompileError> {
     let (nodes, _) = apply::split_by_author(batch.file_nodes(row.id)?);
     let mut buried = batch.tombstones(row.id)?;
     let mut nodes = nodes.into_iter();
-    let mut known = KnownNodes::default();
+    let mut known = CompiledNodes::default();
     for node in &tree.nodes {
         let hash = ContentHash::of(&node.content);
         let is_buried = |it: &Tombstone| {
@@ -372,7 +374,7 @@ fn place_tombstones(
 }
 
 /// Returns whether the memory has the same nodes of the file below one as the file.
-fn is_subtree(batch: &Batch<'_>, file: &KnownFile, idx: usize) -> Result<bool, CompileError> {
+fn is_subtree(batch: &Batch<'_>, file: &CompiledFile, idx: usize) -> Result<bool, CompileError> {
     let below = &file.nodes.records[idx..file.source.end_of(idx)];
     let of_file: HashSet<NodeKey> = below.iter().flatten().map(|it| it.key).collect();
     let mut n_found = 0;
@@ -406,7 +408,7 @@ fn remove_below(batch: &mut Batch<'_>, node: Option<NodeRecord>) -> Result<(), C
     Ok(())
 }
 
-fn keys_in(file: &KnownFile, range: Range<usize>) -> Vec<NodeKey> {
+fn keys_in(file: &CompiledFile, range: Range<usize>) -> Vec<NodeKey> {
     file.nodes.records[range].iter().flatten().map(|it| it.key).collect()
 }
 

@@ -132,7 +132,7 @@ fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Erro
         levels: 128,
         archived: ArchivedNodes::Shown,
     });
-    let (budget, output) = (Some(1_000_000), query::Output::Structured);
+    let (budget, output) = (Some(1_000_000), query::OutputFormat::Structured);
     let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };
     query::answer(reader, &ask, &options).map(|it| it.structured)
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::changeset::Changeset;
-use super::given::{Given, Parsed};
+use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::changeset_context::ChangesetContext;
 use super::nodes::find_node;
 use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
@@ -113,7 +113,7 @@ impl OperationError {
 impl ApplyRequest {
     /// Reads the arguments of `MemoryApply`.
     pub(crate) fn parse(args: &Map<String, Value>) -> Result<ApplyRequest, MemoryError> {
-        let given = Given::new(args, "", &["operations", "base", "key", "dry_run"])?;
+        let given = ArgumentObject::new(args, "", &["operations", "base", "key", "dry_run"])?;
         let operations = given.required("operations", given.value("operations"))?;
         let Value::Array(operations) = operations else {
             return Err(given.refuse("operations", "must be a list of objects"));
@@ -150,8 +150,8 @@ impl Memory {
         let work = |batch: &mut Batch<'_>| self.apply_in(batch, request, now);
         let applied = self.writer.write("", "", now, work);
         let (applied, commit) = match applied {
-            Err(Stop::DryRun(answer)) => return Ok(answer),
-            Err(Stop::Error(error)) => return Err(error),
+            Err(ApplyAbort::DryRun(answer)) => return Ok(answer),
+            Err(ApplyAbort::Error(error)) => return Err(error),
             Ok(applied) => applied,
         };
         let (mut answer, n_pending, replayed) = applied;
@@ -165,7 +165,7 @@ impl Memory {
         batch: &mut Batch<'_>,
         request: &ApplyRequest,
         now: Millis,
-    ) -> Result<(Value, u64, Option<Option<i64>>), Stop> {
+    ) -> Result<(Value, u64, Option<Option<i64>>), ApplyAbort> {
         let ApplyRequest { operations, base, key, is_dry_run, text } = request;
         let receipt = key.as_deref().map(|it| receipt_of(batch, it, text)).transpose()?;
         if let Some(Some((snapshot, kept))) = receipt {
@@ -179,7 +179,8 @@ impl Memory {
             let why = format!("`base` is snapshot {base}, and the newest is {head}");
             return Err(MemoryError::invalid(why).into());
         }
-        let mut changeset = Changeset { memory: self, now, base: *base, named: HashMap::new() };
+        let mut changeset =
+            ChangesetContext { memory: self, now, base: *base, named: HashMap::new() };
         let redactor = &self.workspace().redactor;
         let scrubbed: Vec<Map<String, Value>> = operations
             .iter()
@@ -204,13 +205,13 @@ impl Memory {
             answer["dry_run"] = true.into();
             answer["snapshot"] = Value::Null;
             add_pending(&mut answer, n_pending);
-            return Err(Stop::DryRun(answer));
+            return Err(ApplyAbort::DryRun(answer));
         }
         Ok((answer, n_pending, None))
     }
 }
 
-impl Changeset<'_> {
+impl ChangesetContext<'_> {
     /// Runs every operation; the forms of all are checked before the first one runs.
     fn run(
         &mut self,
@@ -247,7 +248,7 @@ impl Changeset<'_> {
         &mut self,
         operation: &Map<String, Value>,
         outcome: &OperationOutcome,
-    ) -> Parsed<()> {
+    ) -> KnowledgeResult<()> {
         let mut names: Vec<(String, NodeId)> = outcome.named.clone();
         if let Some(name) = operation.get("as").and_then(Value::as_str)
             && let Some(id) = outcome.id.as_deref().and_then(NodeId::parse)
@@ -280,7 +281,7 @@ fn shown(
     batch: &Batch<'_>,
     operations: &[Map<String, Value>],
     outcomes: &[OperationOutcome],
-) -> Parsed<Value> {
+) -> KnowledgeResult<Value> {
     let (mut results, mut collisions) = (Vec::new(), Vec::new());
     for (nth, (operation, outcome)) in operations.iter().zip(outcomes).enumerate() {
         let mut result = json!({"op": operation.get("op")});
@@ -319,25 +320,25 @@ fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> 
 }
 
 /// The end of a write that is taken back.
-enum Stop {
+enum ApplyAbort {
     DryRun(Value),
     Error(ApplyError),
 }
 
-impl From<crate::store::StoreError> for Stop {
-    fn from(error: crate::store::StoreError) -> Stop {
-        Stop::Error(error.into())
+impl From<crate::store::StoreError> for ApplyAbort {
+    fn from(error: crate::store::StoreError) -> ApplyAbort {
+        ApplyAbort::Error(error.into())
     }
 }
 
-impl From<MemoryError> for Stop {
-    fn from(error: MemoryError) -> Stop {
-        Stop::Error(error.into())
+impl From<MemoryError> for ApplyAbort {
+    fn from(error: MemoryError) -> ApplyAbort {
+        ApplyAbort::Error(error.into())
     }
 }
 
-impl From<ApplyError> for Stop {
-    fn from(error: ApplyError) -> Stop {
-        Stop::Error(error)
+impl From<ApplyError> for ApplyAbort {
+    fn from(error: ApplyError) -> ApplyAbort {
+        ApplyAbort::Error(error)
     }
 }

@@ -11,11 +11,11 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::apply::{ApplyError, ApplyRequest};
-use super::lines::parse_changeset;
+use super::changeset_lines::parse_changeset;
 use super::review::ConsolidateRequest;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::providers::{ModelPrompt, Pause, Provider, ProviderError, ScrubbedText};
+use crate::providers::{CancellableWait, ModelPrompt, Provider, ProviderError, RedactedText};
 
 /// Told to a model before the worksheet.
 pub(crate) const INSTRUCTIONS: &str = concat!(
@@ -82,7 +82,7 @@ impl Memory {
     pub(crate) fn consolidate(
         &self,
         request: &ConsolidateRequest,
-        pause: Pause<'_>,
+        pause: CancellableWait<'_>,
     ) -> Result<Value, MemoryError> {
         let sheet = self.worksheet(request)?;
         let Some(provider) = &self.providers().completion else { return Ok(sheet) };
@@ -101,7 +101,7 @@ impl Memory {
         &self,
         provider: &Provider,
         request: &ConsolidateRequest,
-        pause: Pause<'_>,
+        pause: CancellableWait<'_>,
     ) -> Result<Option<Value>, ConsolidationError> {
         let sheet = self.worksheet(request)?;
         if !has_episodes(&sheet) {
@@ -146,7 +146,7 @@ impl Memory {
 
     /// Returns the question to a model, with what redaction masks taken out.
     pub(crate) fn prompt(&self, sheet: &Value) -> ModelPrompt {
-        let user = ScrubbedText::of_json(&self.workspace().redactor, sheet);
+        let user = RedactedText::of_json(&self.workspace().redactor, sheet);
         ModelPrompt { system: INSTRUCTIONS, user }
     }
 
@@ -186,7 +186,7 @@ impl Memory {
 
 fn by<'a>(
     provider: &'a Provider,
-    pause: Pause<'a>,
+    pause: CancellableWait<'a>,
 ) -> impl Fn(&ModelPrompt) -> Result<String, ProviderError> + 'a {
     move |prompt| provider.complete(prompt, pause)
 }
@@ -230,10 +230,10 @@ fn named_ids(operations: &[Map<String, Value>]) -> HashSet<String> {
 }
 
 /// The base that an answer names, and its operations.
-type Answer = (Option<i64>, Vec<Map<String, Value>>);
+type ModelChangeset = (Option<i64>, Vec<Map<String, Value>>);
 
 /// Reads a changeset out of what a model wrote: JSON, in a fence or between words, or lines.
-fn read_answer(text: &str) -> Result<Answer, String> {
+fn read_answer(text: &str) -> Result<ModelChangeset, String> {
     let text = fenced(text.trim());
     let whole = serde_json::from_str::<Value>(text).ok();
     let within = || {

@@ -7,7 +7,7 @@ mod records;
 
 use serde_json::{Map, Value, json};
 
-use super::given::Parsed;
+use super::arguments::KnowledgeResult;
 use super::recall::find_topic;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
@@ -41,7 +41,7 @@ fn unknown(what: &str, text: &str) -> MemoryError {
 }
 
 /// Returns the nodes of a type that are not gone, eldest first.
-fn all_of(reader: &Reader, node_type: NodeType) -> Parsed<Vec<KnowledgeRow>> {
+fn all_of(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let keys = reader.nodes_with(&[FieldFilter::text("type", node_type.as_str())])?;
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| !it.is_gone());
@@ -49,10 +49,10 @@ fn all_of(reader: &Reader, node_type: NodeType) -> Parsed<Vec<KnowledgeRow>> {
 }
 
 /// Returns every topic with the numbers of its episodes and concepts.
-pub(crate) fn topics_document(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn topics_document(reader: &Reader) -> KnowledgeResult<Value> {
     let mut topics = Vec::new();
     for topic in all_of(reader, NodeType::Topic)? {
-        let n_of = |node_type: NodeType| -> Parsed<usize> {
+        let n_of = |node_type: NodeType| -> KnowledgeResult<usize> {
             let of_topic = [
                 FieldFilter::text("topic", &topic.id),
                 FieldFilter::text("type", node_type.as_str()),
@@ -73,8 +73,8 @@ pub(crate) fn topics_document(reader: &Reader) -> Parsed<Value> {
 }
 
 /// Returns the numbers of nodes of each type of knowledge, of episodes by kind, and of what waits.
-pub(crate) fn stats_document(reader: &Reader) -> Parsed<Value> {
-    let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> Parsed<usize> {
+pub(crate) fn stats_document(reader: &Reader) -> KnowledgeResult<Value> {
+    let n_of = |node_type: NodeType, also: Option<FieldFilter>| -> KnowledgeResult<usize> {
         let mut wanted = vec![
             FieldFilter::text("type", node_type.as_str()),
             FieldFilter::integer("archived", 0),
@@ -101,7 +101,11 @@ pub(crate) fn stats_document(reader: &Reader) -> Parsed<Value> {
 }
 
 /// Returns deleted episodes and concepts, or those of one type alone, newest first.
-pub(crate) fn deleted_document(reader: &Reader, only: Option<&str>, n_max: usize) -> Parsed<Value> {
+pub(crate) fn deleted_document(
+    reader: &Reader,
+    only: Option<&str>,
+    n_max: usize,
+) -> KnowledgeResult<Value> {
     let mut rows = Vec::new();
     for node_type in [NodeType::Episode, NodeType::Concept] {
         if only.is_none_or(|it| it == node_type.as_str()) {
@@ -129,7 +133,7 @@ pub(crate) fn concepts_document(
     reader: &Reader,
     topic: Option<&str>,
     n_max: usize,
-) -> Parsed<Value> {
+) -> KnowledgeResult<Value> {
     let mut wanted = vec![
         FieldFilter::text("type", NodeType::Concept.as_str()),
         FieldFilter::integer("archived", 0),
@@ -143,7 +147,11 @@ pub(crate) fn concepts_document(
     Ok(json!({"concepts": concepts, "total": total}))
 }
 
-fn newest(reader: &Reader, wanted: &[FieldFilter], n_max: usize) -> Parsed<(Vec<NodeKey>, usize)> {
+fn newest(
+    reader: &Reader,
+    wanted: &[FieldFilter],
+    n_max: usize,
+) -> KnowledgeResult<(Vec<NodeKey>, usize)> {
     let mut keys = reader.nodes_with(wanted)?;
     let total = keys.len();
     keys.reverse();
@@ -166,7 +174,7 @@ pub(crate) fn episodes_document(
     reader: &Reader,
     (kind, is_pending): (Option<&str>, Option<bool>),
     n_max: usize,
-) -> Parsed<Value> {
+) -> KnowledgeResult<Value> {
     let mut wanted = vec![
         FieldFilter::text("type", NodeType::Episode.as_str()),
         FieldFilter::integer("archived", 0),
@@ -207,7 +215,7 @@ pub(crate) fn episodes_document(
 }
 
 /// Returns the names of what nodes mention, each with the node.
-fn mentioned(reader: &Reader, keys: &[NodeKey]) -> Parsed<Vec<(NodeKey, String)>> {
+fn mentioned(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, String)>> {
     let mut edges = reader.typed_edges_from(keys, EDGES_MAX)?;
     edges.retain(|it| it.link_type == "mentions");
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
@@ -229,7 +237,7 @@ fn entity_name(row: &KnowledgeRow) -> String {
 }
 
 /// Returns every entity with its names and the number of episodes that mention it.
-pub(crate) fn entities_document(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn entities_document(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Entity)?;
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
     let mut edges = reader.typed_edges_to(&keys, EDGES_MAX)?;
@@ -262,7 +270,11 @@ fn aliases(entity: &KnowledgeRow) -> Vec<&str> {
 }
 
 /// Returns the conflicts of a status, newest first.
-pub(crate) fn conflicts_document(reader: &Reader, status: &str, n_max: usize) -> Parsed<Value> {
+pub(crate) fn conflicts_document(
+    reader: &Reader,
+    status: &str,
+    n_max: usize,
+) -> KnowledgeResult<Value> {
     let mut wanted = vec![FieldFilter::text("type", NodeType::Conflict.as_str())];
     if status != "all" {
         if !CONFLICT_STATES.contains(&status) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_node, find_node};
+use super::nodes::{KnowledgeNode, NewKnowledge, NewNodeParent, add_node, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entities::{NamedEntity, marked_entities, name_key, possible_names, slug_of};
@@ -75,7 +75,7 @@ pub(super) fn entity_named(
         token_count: tokens::count(content),
         fields,
     };
-    add_node(batch, new, Below::Bucket(&[named.kind]), now)
+    add_node(batch, new, NewNodeParent::Bucket(&[named.kind]), now)
 }
 
 /// Returns the entity that a caller names by `kind:name`, a name or an id.
@@ -179,7 +179,7 @@ pub(super) fn topic_named(
     let content = description.unwrap_or(name);
     let token_count = tokens::count(content);
     let new = NewKnowledge { node_type: NodeType::Topic, content, token_count, fields };
-    add_node(batch, new, Below::Bucket(&[]), now)
+    add_node(batch, new, NewNodeParent::Bucket(&[]), now)
 }
 
 /// Returns a topic as a field of what belongs to it.

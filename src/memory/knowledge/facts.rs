@@ -9,15 +9,15 @@
 use serde_json::{Map, Value, json};
 
 use super::nodes::{
-    Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, find_node, set_fields,
+    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entities::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::{CONFLICT_STATES, FACT_CLUSTER};
+use crate::model::statement_values::StatementWords;
 use crate::model::tree::NodeType;
-use crate::model::values::StatementWords;
 use crate::store::Batch;
 use crate::text::tokens;
 
@@ -28,7 +28,7 @@ pub(super) const DISPUTES: &str = "disputes";
 const COMPARED_MAX: usize = 500;
 
 /// A statement to be kept.
-pub(super) struct Statement<'a> {
+pub(super) struct NewFact<'a> {
     pub(super) text: &'a str,
     pub(super) token_count: u32,
     pub(super) subject: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct Statement<'a> {
 
 /// The effect of a statement.
 #[derive(Debug)]
-pub(super) struct Stated {
+pub(super) struct FactOutcome {
     pub(super) fact: KnowledgeNode,
     pub(super) conflict: Option<NodeId>,
     /// Facts that may contradict it.
@@ -55,9 +55,9 @@ pub(super) struct Stated {
 /// Keeps a statement below the cluster of its subject.
 pub(super) fn state_fact(
     batch: &mut Batch<'_>,
-    new: &Statement<'_>,
+    new: &NewFact<'_>,
     now: Millis,
-) -> Result<Stated, MemoryError> {
+) -> Result<FactOutcome, MemoryError> {
     let cluster = cluster_of(batch, new.subject, new.topic, now)?;
     let key = new.attribute.map(|it| statement_key(new.subject, it));
     let mut rivals = Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn state_fact(
     }
     if let Some(at) = rivals.iter().position(|it| is_equal_text(&it.record.content, new.text)) {
         let fact = rivals.swap_remove(at);
-        return Ok(Stated { fact, conflict: None, collisions: Vec::new() });
+        return Ok(FactOutcome { fact, conflict: None, collisions: Vec::new() });
     }
     let fact = add_fact(batch, new, key.as_deref(), &cluster, now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
@@ -94,11 +94,11 @@ pub(super) fn state_fact(
 /// Closes the rivals of a new fact, or contests all of them.
 fn settle_rivals(
     batch: &mut Batch<'_>,
-    new: &Statement<'_>,
+    new: &NewFact<'_>,
     mut fact: KnowledgeNode,
     (mut rivals, mut candidates): (Vec<KnowledgeNode>, Vec<KnowledgeNode>),
     now: Millis,
-) -> Result<Stated, MemoryError> {
+) -> Result<FactOutcome, MemoryError> {
     if new.supersedes {
         for old in &mut rivals {
             close_fact(batch, old, fact.id(), new.valid_from, now)?;
@@ -125,12 +125,12 @@ fn settle_rivals(
         candidates.push(fact.clone());
         conflict = Some(open_conflict(batch, &mut candidates, "low", None, now)?);
     }
-    Ok(Stated { fact, conflict, collisions })
+    Ok(FactOutcome { fact, conflict, collisions })
 }
 
 fn add_fact(
     batch: &mut Batch<'_>,
-    new: &Statement<'_>,
+    new: &NewFact<'_>,
     key: Option<&str>,
     cluster: &KnowledgeNode,
     now: Millis,
@@ -155,7 +155,7 @@ fn add_fact(
         token_count: new.token_count,
         fields,
     };
-    add_node(batch, added, Below::Node(cluster.record.key), now)
+    add_node(batch, added, NewNodeParent::Node(cluster.record.key), now)
 }
 
 /// Returns the cluster of a subject, which is made if it is new.
@@ -178,7 +178,7 @@ pub(super) fn cluster_of(
     fields.insert("topic".to_owned(), super::entities::topic_field(topic));
     let token_count = tokens::count(subject);
     let new = NewKnowledge { node_type: NodeType::Concept, content: subject, token_count, fields };
-    let below = topic.map_or(Below::Bucket(&[]), |it| Below::Node(it.record.key));
+    let below = topic.map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key));
     add_node(batch, new, below, now)
 }
 
@@ -193,7 +193,7 @@ pub(super) fn is_current_fact(fact: &KnowledgeNode) -> bool {
 }
 
 /// Returns whether a statement that has no end is valid at a time with a new one.
-fn overlaps(old: &KnowledgeNode, new: &Statement<'_>) -> bool {
+fn overlaps(old: &KnowledgeNode, new: &NewFact<'_>) -> bool {
     let from = old.time("valid_from").unwrap_or(Millis(i64::MIN));
     new.valid_to.is_none_or(|it| from < it)
 }
@@ -258,7 +258,7 @@ pub(super) fn open_conflict(
                 token_count,
                 fields,
             };
-            add_node(batch, new, Below::Bucket(&[]), now)?.id()
+            add_node(batch, new, NewNodeParent::Bucket(&[]), now)?.id()
         }
     };
     if severity != "low" {

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::entities::{topic_field, topic_named};
-use super::given::{Given, Parsed};
-use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_node};
+use super::nodes::{KnowledgeNode, NewKnowledge, NewNodeParent, add_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -43,9 +43,9 @@ pub(crate) struct IngestRequest {
 
 impl IngestRequest {
     /// Reads the arguments of `MemoryIngest`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<IngestRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<IngestRequest> {
         let known = &["content", "flush", "source", "topic", "instructions"];
-        let given = Given::new(args, "", known)?;
+        let given = ArgumentObject::new(args, "", known)?;
         let content = given.text("content", CONTENT_CHARS_MAX)?.map(str::to_owned);
         let flushes = given.flag("flush")?.unwrap_or(false);
         if content.is_none() && !flushes {
@@ -118,7 +118,7 @@ fn keep(
     content: &str,
     fields: Map<String, Value>,
     now: Millis,
-) -> Parsed<()> {
+) -> KnowledgeResult<()> {
     for part in split_into_pieces(content, PART_CHARS) {
         add_chunk(batch, part, (BUFFERED, fields.clone()), now)?;
     }
@@ -130,16 +130,16 @@ fn add_chunk(
     content: &str,
     (state, mut fields): (&str, Map<String, Value>),
     now: Millis,
-) -> Parsed<()> {
+) -> KnowledgeResult<()> {
     fields.insert("kind".to_owned(), state.into());
     fields.insert("archived".to_owned(), true.into());
     let token_count = tokens::count(content);
     let new = NewKnowledge { node_type: NodeType::Chunk, content, token_count, fields };
-    add_node(batch, new, Below::Bucket(&[]), now).map(drop)
+    add_node(batch, new, NewNodeParent::Bucket(&[]), now).map(drop)
 }
 
 /// Returns the texts of the buffer by what they have in common, in the order of their arrival.
-fn buffers(batch: &Batch<'_>) -> Parsed<BTreeMap<String, Vec<KnowledgeNode>>> {
+fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<KnowledgeNode>>> {
     let mut buffers: BTreeMap<String, Vec<KnowledgeNode>> = BTreeMap::new();
     for node in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", BUFFERED)?)? {
         let common = json!([node.text("source"), node.text("topic"), node.text("instructions")]);
@@ -154,7 +154,7 @@ fn make_chunks(
     buffer: &[KnowledgeNode],
     chunk_chars: usize,
     now: Millis,
-) -> Parsed<()> {
+) -> KnowledgeResult<()> {
     let Some(first) = buffer.first() else { return Ok(()) };
     let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
     let text = texts.join("\n");
@@ -170,7 +170,7 @@ fn add_waiting(
     text: &str,
     (chunk_chars, fields): (usize, &Map<String, Value>),
     now: Millis,
-) -> Parsed<()> {
+) -> KnowledgeResult<()> {
     let mut before = "";
     for piece in split_into_pieces(text, chunk_chars) {
         let n_before = before.chars().count();
@@ -184,7 +184,12 @@ fn add_waiting(
 }
 
 /// Hands in the whole text of a source, in place of its chunks that wait.
-pub(crate) fn hand_in(batch: &mut Batch<'_>, source: &str, text: &str, now: Millis) -> Parsed<()> {
+pub(crate) fn hand_in(
+    batch: &mut Batch<'_>,
+    source: &str,
+    text: &str,
+    now: Millis,
+) -> KnowledgeResult<()> {
     for state in CHUNK_STATES {
         for chunk in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {
             if chunk.text("source") == Some(source) {

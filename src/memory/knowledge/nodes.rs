@@ -9,7 +9,7 @@ use crate::model::identity::NodeId;
 use crate::model::kinds::Kind;
 use crate::model::tree::{Format, NodeType};
 use crate::store::reader::unreadable;
-use crate::store::{Attribute, Attributes, Batch, FIELDS, NodeData, NodeKey, NodeRecord};
+use crate::store::{Batch, FIELDS, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord};
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
 /// A node with its fields.
@@ -28,7 +28,7 @@ pub(super) struct NewKnowledge<'a> {
 }
 
 /// The place of a new node.
-pub(super) enum Below<'a> {
+pub(super) enum NewNodeParent<'a> {
     /// Headings below those of its kind.
     Bucket(&'a [&'a str]),
     Node(NodeKey),
@@ -128,7 +128,7 @@ pub(super) fn remove_edge(fields: &mut Map<String, Value>, link_type: &str, to: 
 pub(super) fn add_node(
     batch: &mut Batch<'_>,
     new: NewKnowledge<'_>,
-    below: Below<'_>,
+    below: NewNodeParent<'_>,
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
     let NewKnowledge { node_type, content, token_count, mut fields } = new;
@@ -144,15 +144,16 @@ pub(super) fn add_node(
         label: &label,
         content,
         token_count,
-        attributes: Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_string()))),
+        attributes: NodeAttributes::default()
+            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
     };
     let (key, _) = match below {
-        Below::Bucket(more) => {
+        NewNodeParent::Bucket(more) => {
             let bucket = Kind::of(node_type).map_or(&[][..], |it| it.bucket);
             let bucket: Vec<&str> = bucket.iter().chain(more).copied().collect();
             batch.insert_typed_node(&data, &bucket)?
         }
-        Below::Node(parent) => {
+        NewNodeParent::Node(parent) => {
             let place = batch.last_place(None, Some(parent))?;
             batch.insert_agent_node(&data, place)?
         }
@@ -194,7 +195,10 @@ pub(super) fn set_node(
         label: &label,
         content,
         token_count,
-        attributes: node.record.attributes.with(FIELDS, Some(Attribute::Text(fields.to_string()))),
+        attributes: node
+            .record
+            .attributes
+            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
         ..node.record.data()
     };
     batch.set_agent_text(&node.record, &data)?;

@@ -4,23 +4,27 @@
 //! an operation is one row of [`OPERATIONS`].
 
 mod concepts;
-mod disputes;
+mod conflicts;
 mod edges;
+mod entities;
 mod lifecycle;
-mod things;
 
 use serde_json::{Map, Value, json};
 
-use super::changeset::Changeset;
-use super::given::{Given, Parsed};
-use super::remember::Remembered;
+use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::changeset_context::ChangesetContext;
+use super::remember::RememberOutcome;
 use super::request::{ITEM_KEYS, NewItem};
 use crate::memory::typed::MemoryError;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
 
 /// Runs an operation.
-type RunFn = fn(&Changeset<'_>, &mut Batch<'_>, &Given<'_>) -> Parsed<OperationOutcome>;
+type OperationFn = fn(
+    &ChangesetContext<'_>,
+    &mut Batch<'_>,
+    &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome>;
 
 /// An operation: a row of [`OPERATIONS`].
 pub(super) struct Operation {
@@ -29,14 +33,14 @@ pub(super) struct Operation {
     required: &'static [&'static str],
     /// Arguments that it may have.
     optional: &'static [&'static str],
-    run: RunFn,
+    run: OperationFn,
 }
 
 const fn operation(
     name: &'static str,
     required: &'static [&'static str],
     optional: &'static [&'static str],
-    run: RunFn,
+    run: OperationFn,
 ) -> Operation {
     Operation { name, required, optional, run }
 }
@@ -86,19 +90,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &["from", "kind", "confidence", "topic", "tags", "conditions", "exceptions", "as"],
         concepts::concept),
     operation("update", &["id"], UPDATED, concepts::update),
-    operation("topic", &["name"], &["description", "as"], things::topic),
+    operation("topic", &["name"], &["description", "as"], entities::topic),
     operation("link", &["from", "to", "type"], &["strength", "context"], edges::link),
     operation("unlink", &["from", "to", "type"], &[], edges::unlink),
     operation("evidence", &["concept", "episode", "type"], &["strength", "note"], edges::evidence),
-    operation("supersede", &["old", "new"], &["note"], disputes::supersede),
-    operation("conflict", &["a", "b"], &["severity", "note", "as"], disputes::conflict),
-    operation("resolve", &["id", "winner"], &["note"], disputes::resolve),
-    operation("dismiss", &["id"], &["note"], disputes::dismiss),
-    operation("entity", &["name"], &["type", "as"], things::entity),
-    operation("alias", &["id", "name"], &[], things::alias),
+    operation("supersede", &["old", "new"], &["note"], conflicts::supersede),
+    operation("conflict", &["a", "b"], &["severity", "note", "as"], conflicts::conflict),
+    operation("resolve", &["id", "winner"], &["note"], conflicts::resolve),
+    operation("dismiss", &["id"], &["note"], conflicts::dismiss),
+    operation("entity", &["name"], &["type", "as"], entities::entity),
+    operation("alias", &["id", "name"], &[], entities::alias),
     operation("relate", &["from", "to", "type"], &["strength", "context"], edges::relate),
-    operation("label", &["id", "key", "value"], &[], things::label),
-    operation("unlabel", &["id", "key", "value"], &[], things::unlabel),
+    operation("label", &["id", "key", "value"], &[], entities::label),
+    operation("unlabel", &["id", "key", "value"], &[], entities::unlabel),
     operation("merge", &["from", "into"], &["note"], concepts::merge),
     operation("split", &["id", "into", "assign"], &["note"], concepts::split),
     operation("reshape", &["id", "kind"], &["note"], concepts::reshape),
@@ -145,15 +149,15 @@ impl OperationOutcome {
     }
 }
 
-impl From<Remembered> for OperationOutcome {
-    fn from(it: Remembered) -> OperationOutcome {
-        let Remembered { id, fact, conflict, collisions, .. } = it;
+impl From<RememberOutcome> for OperationOutcome {
+    fn from(it: RememberOutcome) -> OperationOutcome {
+        let RememberOutcome { id, fact, conflict, collisions, .. } = it;
         OperationOutcome { id: Some(id), fact, conflict, collisions, ..OperationOutcome::default() }
     }
 }
 
 /// Returns the operation of that name.
-fn operation_of(members: &Map<String, Value>) -> Parsed<&'static Operation> {
+fn operation_of(members: &Map<String, Value>) -> KnowledgeResult<&'static Operation> {
     let names = || OPERATIONS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
     let Some(name) = members.get("op").and_then(Value::as_str) else {
         return Err(MemoryError::invalid(format!("`op` is missing; it is one of {}", names())));
@@ -164,7 +168,7 @@ fn operation_of(members: &Map<String, Value>) -> Parsed<&'static Operation> {
 }
 
 /// Checks the name of an operation and the names of its arguments.
-pub(super) fn check_form(members: &Map<String, Value>) -> Parsed<()> {
+pub(super) fn check_form(members: &Map<String, Value>) -> KnowledgeResult<()> {
     let operation = operation_of(members)?;
     let given = operation.given(members)?;
     match operation.required.iter().find(|it| given.value(it).is_none()) {
@@ -175,10 +179,10 @@ pub(super) fn check_form(members: &Map<String, Value>) -> Parsed<()> {
 
 /// Runs an operation whose form was checked.
 pub(super) fn run(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     members: &Map<String, Value>,
-) -> Parsed<OperationOutcome> {
+) -> KnowledgeResult<OperationOutcome> {
     let operation = operation_of(members)?;
     (operation.run)(changeset, batch, &operation.given(members)?)
 }
@@ -199,32 +203,32 @@ impl Operation {
         format!("{}({})", self.name, arguments.join(" "))
     }
 
-    fn given<'a>(&self, members: &'a Map<String, Value>) -> Parsed<Given<'a>> {
+    fn given<'a>(&self, members: &'a Map<String, Value>) -> KnowledgeResult<ArgumentObject<'a>> {
         let mut known = vec!["op"];
         known.extend(self.required);
         known.extend(self.optional.iter().filter(|it| !self.required.contains(it)));
         if self.name == "remember" {
             known.push("as");
         }
-        Given::new(members, "", &known)
+        ArgumentObject::new(members, "", &known)
     }
 }
 
 fn remember(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let item = NewItem::parse(given.members(), "", &["op", "as"])?;
     let item = changeset.memory.ready_item(item)?;
     Ok(changeset.memory.remember_in(batch, &item, changeset.now)?.into())
 }
 
 fn fact(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let mut members = Map::new();
     members.insert("kind".to_owned(), "fact".into());
     for (name, value) in given.members() {

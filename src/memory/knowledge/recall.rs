@@ -11,13 +11,13 @@ mod items;
 mod lexical;
 mod request;
 mod seeds;
-mod spread;
+mod spreading_activation;
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::given::Parsed;
+use super::arguments::KnowledgeResult;
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
@@ -27,9 +27,9 @@ use crate::model::tree::NodeType;
 use crate::query::AccessKind;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-use items::Item;
+use items::RecallItem;
 pub(crate) use request::RecallRequest;
-use seeds::Found;
+use seeds::RecallCandidates;
 
 /// The least fused relevance of a seed.
 const FLOOR: f64 = 0.25;
@@ -38,7 +38,7 @@ const FLOOR: f64 = 0.25;
 const SPREAD_FLOOR: f64 = 0.05;
 
 /// One question, on one state of the memory.
-struct Recall<'a> {
+struct RecallContext<'a> {
     reader: &'a Reader,
     request: &'a RecallRequest,
     topic: Option<KnowledgeRow>,
@@ -71,19 +71,19 @@ pub(crate) fn recall(
     reader: &Reader,
     request: &RecallRequest,
     now: Millis,
-) -> Parsed<(Value, Vec<NodeKey>)> {
+) -> KnowledgeResult<(Value, Vec<NodeKey>)> {
     recall_by(reader, request, now, &|_, _| None)
 }
 
 /// Scores texts by a question, if somebody can.
-type Rescore<'a> = &'a dyn Fn(&str, &[String]) -> Option<Vec<f64>>;
+type RescoreFn<'a> = &'a dyn Fn(&str, &[String]) -> Option<Vec<f64>>;
 
 fn recall_by(
     reader: &Reader,
     request: &RecallRequest,
     now: Millis,
-    rescore: Rescore<'_>,
-) -> Parsed<(Value, Vec<NodeKey>)> {
+    rescore: RescoreFn<'_>,
+) -> KnowledgeResult<(Value, Vec<NodeKey>)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
         None => None,
@@ -94,7 +94,7 @@ fn recall_by(
     };
     let attended = reader.attended()?;
     let at = request.as_of.unwrap_or(now);
-    let recall = Recall { reader, request, topic, entity, attended, at };
+    let recall = RecallContext { reader, request, topic, entity, attended, at };
     let found = match &request.query {
         Some(query) => recall.of_words(query)?,
         None => recall.of_place()?,
@@ -118,7 +118,7 @@ fn unknown(what: &str, text: &str) -> MemoryError {
 }
 
 /// Returns the topic of an id, a short name or a name.
-pub(super) fn find_topic(reader: &Reader, text: &str) -> Parsed<Option<KnowledgeRow>> {
+pub(super) fn find_topic(reader: &Reader, text: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
     if NodeId::parse(text).is_some()
         && let Some(row) = reader.knowledge_by_id(text)?
         && row.node_type == NodeType::Topic
@@ -134,7 +134,7 @@ pub(super) fn find_topic(reader: &Reader, text: &str) -> Parsed<Option<Knowledge
 }
 
 /// Returns the entity of an id, `kind:name` or a name.
-pub(super) fn find_entity(reader: &Reader, text: &str) -> Parsed<Option<KnowledgeRow>> {
+pub(super) fn find_entity(reader: &Reader, text: &str) -> KnowledgeResult<Option<KnowledgeRow>> {
     if NodeId::parse(text).is_some()
         && let Some(row) = reader.knowledge_by_id(text)?
     {
@@ -149,13 +149,13 @@ fn first_with(
     node_type: NodeType,
     key: &'static str,
     value: &str,
-) -> Parsed<Option<KnowledgeRow>> {
+) -> KnowledgeResult<Option<KnowledgeRow>> {
     let of_type = FieldFilter::text("type", node_type.as_str());
     let keys = reader.nodes_with(&[FieldFilter::text(key, value), of_type])?;
     Ok(reader.knowledge(&keys)?.into_iter().find(|it| !it.is_gone()))
 }
 
-impl Recall<'_> {
+impl RecallContext<'_> {
     /// Returns whether a node belongs into the answer, apart from its relevance.
     fn is_shown(&self, row: &KnowledgeRow) -> bool {
         let include = &self.request.include;
@@ -190,9 +190,9 @@ impl Recall<'_> {
     }
 
     /// Returns the weight of the evidence for each of some concepts.
-    fn evidence(&self, keys: &[NodeKey]) -> Parsed<HashMap<NodeKey, f64>> {
+    fn evidence(&self, keys: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, f64>> {
         let mut net: HashMap<NodeKey, f64> = HashMap::new();
-        for edge in self.reader.typed_edges_to(keys, spread::EDGES_MAX)? {
+        for edge in self.reader.typed_edges_to(keys, spreading_activation::EDGES_MAX)? {
             let sign = match edge.link_type.as_str() {
                 "supports" => 1.0,
                 "contradicts" => -1.0,
@@ -207,16 +207,16 @@ impl Recall<'_> {
     }
 
     /// Chooses what is shown, and reads the facts of clusters.
-    fn items(&self, found: Found) -> Parsed<Vec<Item>> {
-        let Found { mut seeds, mut reached, episodes, fact_scores } = found;
-        let by_score = |a: &Item, b: &Item| b.score.total_cmp(&a.score);
+    fn items(&self, found: RecallCandidates) -> KnowledgeResult<Vec<RecallItem>> {
+        let RecallCandidates { mut seeds, mut reached, episodes, fact_scores } = found;
+        let by_score = |a: &RecallItem, b: &RecallItem| b.score.total_cmp(&a.score);
         seeds.sort_by(by_score);
         reached.sort_by(by_score);
         let n_places = self.request.k.div_ceil(3).min(reached.len());
         seeds.truncate(self.request.k.saturating_sub(n_places).max(1).min(self.request.k));
         let n_free = self.request.k.saturating_sub(seeds.len());
         reached.truncate(n_free.min(self.request.k.div_ceil(3)));
-        let mut items: Vec<Item> = seeds.into_iter().chain(reached).collect();
+        let mut items: Vec<RecallItem> = seeds.into_iter().chain(reached).collect();
         self.add_facts(&mut items, &fact_scores)?;
         let shown_facts: Vec<NodeKey> =
             items.iter().flat_map(|it| it.facts.iter().map(|fact| fact.key)).collect();
@@ -229,9 +229,13 @@ impl Recall<'_> {
     }
 
     /// Leaves out episodes whose fact is shown, or is closed and hidden.
-    fn without_stated(&self, episodes: Vec<Item>, shown: &[NodeKey]) -> Parsed<Vec<Item>> {
+    fn without_stated(
+        &self,
+        episodes: Vec<RecallItem>,
+        shown: &[NodeKey],
+    ) -> KnowledgeResult<Vec<RecallItem>> {
         let keys: Vec<NodeKey> = episodes.iter().map(|it| it.row.key).collect();
-        let mut edges = self.reader.typed_edges_from(&keys, spread::EDGES_MAX)?;
+        let mut edges = self.reader.typed_edges_from(&keys, spreading_activation::EDGES_MAX)?;
         edges.retain(|it| it.link_type == "supports");
         let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
         let facts = self.reader.knowledge(&targets)?;
@@ -252,8 +256,8 @@ pub(super) fn nearest_concepts(
     reader: &Reader,
     text: &str,
     n_max: usize,
-) -> Parsed<Vec<KnowledgeRow>> {
-    let (_, matches) = lexical::Question::ask(reader, text)?;
+) -> KnowledgeResult<Vec<KnowledgeRow>> {
+    let (_, matches) = lexical::QuestionTerms::ask(reader, text)?;
     let concepts = reader.nodes_with(&[FieldFilter::text("type", NodeType::Concept.as_str())])?;
     let mut found: Vec<(NodeKey, f64)> =
         concepts.into_iter().filter_map(|it| Some((it, matches.get(&it)?.0))).collect();

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::entities::{known_topic, mentioned, shown_entity, topic_field, topic_named};
-use super::facts::{Stated, Statement, is_current_fact, state_fact};
-use super::nodes::{Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, find_node};
+use super::facts::{FactOutcome, NewFact, is_current_fact, state_fact};
+use super::nodes::{
+    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, find_node,
+};
 use super::request::{NewEpisode, NewItem, RememberRequest, other_request};
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
@@ -19,14 +21,14 @@ use crate::text::tokens;
 pub(super) const HINT_FROM: u64 = 5;
 
 /// An item without secrets, its tokens counted.
-pub(super) enum ReadyItem {
+pub(super) enum PreparedItem {
     Episode(Box<NewEpisode>, u32),
     Memory(Box<NewMemory>),
 }
 
 /// The effect of remembering one thing, by ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Remembered {
+pub(super) struct RememberOutcome {
     pub(super) id: String,
     pub(super) created: bool,
     pub(super) fact: Option<String>,
@@ -34,16 +36,16 @@ pub(super) struct Remembered {
     pub(super) collisions: Vec<String>,
 }
 
-impl Remembered {
+impl RememberOutcome {
     /// Returns it as a receipt keeps it.
     fn to_receipt(&self) -> Value {
-        let Remembered { id, created, fact, conflict, collisions } = self;
+        let RememberOutcome { id, created, fact, conflict, collisions } = self;
         json!([id, created, fact, conflict, collisions])
     }
 
-    fn of_receipt(value: &Value) -> Remembered {
+    fn of_receipt(value: &Value) -> RememberOutcome {
         let text = |it: &Value| it.as_str().map(str::to_owned);
-        Remembered {
+        RememberOutcome {
             id: text(&value[0]).unwrap_or_default(),
             created: value[1] == true,
             fact: text(&value[2]),
@@ -81,13 +83,13 @@ impl Memory {
     /// Remembers things in one snapshot; equal ones are there already.
     pub(crate) fn remember(&self, request: RememberRequest) -> Result<Value, MemoryError> {
         let RememberRequest { items, key, text } = request;
-        let items: Vec<ReadyItem> =
+        let items: Vec<PreparedItem> =
             items.into_iter().map(|it| self.ready_item(it)).collect::<Result<_, _>>()?;
         let now = self.clock.now();
         let (answer, commit) = self.writer.write("", "", now, |batch| {
             let receipt = key.as_deref().map(|it| receipt_of(batch, it, &text)).transpose()?;
             if let Some(Some((snapshot, kept))) = receipt {
-                let kept = kept.as_array().into_iter().flatten().map(Remembered::of_receipt);
+                let kept = kept.as_array().into_iter().flatten().map(RememberOutcome::of_receipt);
                 let results: Result<Vec<Value>, MemoryError> =
                     kept.map(|it| it.shown(batch)).collect();
                 return Ok((results?, batch.n_pending()?, Some(snapshot)));
@@ -101,7 +103,7 @@ impl Memory {
                 _ => batch.set_message(format!("remember: {} items", done.len())),
             }
             if let Some(key) = &key {
-                let kept: Vec<Value> = done.iter().map(Remembered::to_receipt).collect();
+                let kept: Vec<Value> = done.iter().map(RememberOutcome::to_receipt).collect();
                 keep_receipt(batch, key, &text, Value::from(kept))?;
             }
             let results: Result<Vec<Value>, MemoryError> =
@@ -117,18 +119,18 @@ impl Memory {
 
     /// Returns an item without secrets, its tokens counted before the write begins. A kind that
     /// is not known is refused.
-    pub(super) fn ready_item(&self, item: NewItem) -> Result<ReadyItem, MemoryError> {
+    pub(super) fn ready_item(&self, item: NewItem) -> Result<PreparedItem, MemoryError> {
         let redactor = &self.workspace().redactor;
         Ok(match item {
             NewItem::Episode(mut episode) => {
                 episode.check_kind(&self.knowledge_settings().kinds())?;
                 episode.scrub(&|it| redactor.scrub(it).text.into_owned());
                 let token_count = tokens::count(&episode.content);
-                ReadyItem::Episode(episode, token_count)
+                PreparedItem::Episode(episode, token_count)
             }
             NewItem::Memory(request) => {
                 let StoreRequest { memory_type, content, changes, .. } = *request;
-                ReadyItem::Memory(Box::new(self.scrubbed_memory(memory_type, &content, changes)))
+                PreparedItem::Memory(Box::new(self.scrubbed_memory(memory_type, &content, changes)))
             }
         })
     }
@@ -137,16 +139,16 @@ impl Memory {
     pub(super) fn remember_in(
         &self,
         batch: &mut Batch<'_>,
-        item: &ReadyItem,
+        item: &PreparedItem,
         now: Millis,
-    ) -> Result<Remembered, MemoryError> {
+    ) -> Result<RememberOutcome, MemoryError> {
         match item {
-            ReadyItem::Episode(episode, token_count) => {
+            PreparedItem::Episode(episode, token_count) => {
                 remember_episode(batch, episode, *token_count, now)
             }
-            ReadyItem::Memory(memory) => {
+            PreparedItem::Memory(memory) => {
                 let (_, id, created) = self.store_in(batch, memory)?;
-                Ok(Remembered { id: id.to_string(), created, ..Remembered::default() })
+                Ok(RememberOutcome { id: id.to_string(), created, ..RememberOutcome::default() })
             }
         }
     }
@@ -200,7 +202,7 @@ fn remember_episode(
     new: &NewEpisode,
     token_count: u32,
     now: Millis,
-) -> Result<Remembered, MemoryError> {
+) -> Result<RememberOutcome, MemoryError> {
     if let Some(known) = equal_episode(batch, new)? {
         return Ok(known);
     }
@@ -216,7 +218,7 @@ fn remember_episode(
         && let Some(subject) = subject_of(batch, new, &mentions)?
     {
         let at = new.at.unwrap_or(now);
-        let statement = Statement {
+        let statement = NewFact {
             text: &new.content,
             token_count,
             subject: &subject,
@@ -234,16 +236,16 @@ fn remember_episode(
     let mut fields = episode_fields(new, now);
     fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
     mentions.iter().for_each(|it| add_edge(&mut fields, edge("mentions", *it, 1.0, None)));
-    if let Some(Stated { fact, .. }) = &stated {
+    if let Some(FactOutcome { fact, .. }) = &stated {
         add_edge(&mut fields, edge("supports", fact.id(), 1.0, None));
         fields.insert("processed_in".to_owned(), batch.own_snapshot()?.into());
     }
     let added =
         NewKnowledge { node_type: NodeType::Episode, content: &new.content, token_count, fields };
     let day = new.at.unwrap_or(now).day();
-    let episode = add_node(batch, added, Below::Bucket(&[&day]), now)?;
+    let episode = add_node(batch, added, NewNodeParent::Bucket(&[&day]), now)?;
     let stated = stated.as_ref();
-    Ok(Remembered {
+    Ok(RememberOutcome {
         id: episode.id().to_string(),
         created: true,
         fact: stated.map(|it| it.fact.id().to_string()),
@@ -277,7 +279,10 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
 
 /// Returns the episode that says the same already. One whose fact is closed does not count: what it
 /// said may hold again.
-fn equal_episode(batch: &Batch<'_>, new: &NewEpisode) -> Result<Option<Remembered>, MemoryError> {
+fn equal_episode(
+    batch: &Batch<'_>,
+    new: &NewEpisode,
+) -> Result<Option<RememberOutcome>, MemoryError> {
     let mut topic = None;
     if let Some(name) = &new.topic {
         match known_topic(batch, name)? {
@@ -302,10 +307,10 @@ fn equal_episode(batch: &Batch<'_>, new: &NewEpisode) -> Result<Option<Remembere
         {
             continue;
         }
-        return Ok(Some(Remembered {
+        return Ok(Some(RememberOutcome {
             id: episode.id().to_string(),
             fact: fact.map(|it| it.id().to_string()),
-            ..Remembered::default()
+            ..RememberOutcome::default()
         }));
     }
     Ok(None)

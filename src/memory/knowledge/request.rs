@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::given::{Given, Parsed};
+use super::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::{MemoryError, StoreRequest};
 use crate::model::clock::Millis;
 use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
@@ -84,12 +84,12 @@ pub(super) struct NewEpisode {
     pub(super) asserted_by: Option<String>,
     pub(super) source_ref: Option<String>,
     pub(super) at: Option<Millis>,
-    pub(super) fact: FactTerms,
+    pub(super) fact: FactFields,
 }
 
 /// The terms of a statement that an episode makes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FactTerms {
+pub(super) struct FactFields {
     pub(super) subject: Option<String>,
     pub(super) attribute: Option<String>,
     pub(super) valid_from: Option<Millis>,
@@ -99,10 +99,10 @@ pub(super) struct FactTerms {
 
 impl RememberRequest {
     /// Reads the arguments of `MemoryRemember`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<RememberRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<RememberRequest> {
         let mut known = vec!["items", "key"];
         known.extend(ITEM_KEYS);
-        let given = Given::new(args, "", &known)?;
+        let given = ArgumentObject::new(args, "", &known)?;
         let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
         let items = match given.value("items") {
             None => vec![NewItem::parse(args, "", &["key", "items"])?],
@@ -120,7 +120,7 @@ impl RememberRequest {
                     Value::Object(it) => NewItem::parse(it, &format!("items[{nth}]."), &[]),
                     _ => Err(given.refuse("items", "must be a list of objects")),
                 };
-                items.iter().enumerate().map(read).collect::<Parsed<Vec<NewItem>>>()?
+                items.iter().enumerate().map(read).collect::<KnowledgeResult<Vec<NewItem>>>()?
             }
             Some(_) => return Err(given.refuse("items", "must be a list of objects")),
         };
@@ -128,7 +128,7 @@ impl RememberRequest {
     }
 
     /// Refuses kinds of episodes that are none of these.
-    pub(crate) fn check_kinds(&self, kinds: &[&str]) -> Parsed<()> {
+    pub(crate) fn check_kinds(&self, kinds: &[&str]) -> KnowledgeResult<()> {
         self.items.iter().try_for_each(|it| match it {
             NewItem::Episode(episode) => episode.check_kind(kinds),
             NewItem::Memory(_) => Ok(()),
@@ -142,10 +142,10 @@ impl NewItem {
         members: &Map<String, Value>,
         path: &str,
         beside: &[&str],
-    ) -> Parsed<NewItem> {
+    ) -> KnowledgeResult<NewItem> {
         let mut known = ITEM_KEYS.to_vec();
         known.extend(beside);
-        let given = Given::new(members, path, &known)?;
+        let given = ArgumentObject::new(members, path, &known)?;
         let kind = given.string("kind", 50)?.unwrap_or_else(|| EPISODE_KINDS[0].to_owned());
         let of_type = NodeType::parse(&kind)
             .filter(|it| matches!(it, NodeType::Core | NodeType::Learning | NodeType::Task));
@@ -159,7 +159,11 @@ impl NewItem {
         NewEpisode::parse(&given, kind).map(|it| NewItem::Episode(Box::new(it)))
     }
 
-    fn memory(given: &Given<'_>, kind: &str, members: &Map<String, Value>) -> Parsed<NewItem> {
+    fn memory(
+        given: &ArgumentObject<'_>,
+        kind: &str,
+        members: &Map<String, Value>,
+    ) -> KnowledgeResult<NewItem> {
         let mut arguments = Map::new();
         arguments.insert("type".to_owned(), kind.into());
         for (name, value) in members.iter().filter(|(_, it)| !it.is_null()) {
@@ -179,7 +183,12 @@ impl NewItem {
     }
 }
 
-fn refuse_any(given: &Given<'_>, keys: &[&str], whose: &str, kind: &str) -> Parsed<()> {
+fn refuse_any(
+    given: &ArgumentObject<'_>,
+    keys: &[&str],
+    whose: &str,
+    kind: &str,
+) -> KnowledgeResult<()> {
     match keys.iter().find(|it| given.value(it).is_some()) {
         None => Ok(()),
         Some(name) => {
@@ -190,7 +199,7 @@ fn refuse_any(given: &Given<'_>, keys: &[&str], whose: &str, kind: &str) -> Pars
 }
 
 impl NewEpisode {
-    fn parse(given: &Given<'_>, kind: String) -> Parsed<NewEpisode> {
+    fn parse(given: &ArgumentObject<'_>, kind: String) -> KnowledgeResult<NewEpisode> {
         let content = given.text("content", EPISODE_CHARS_MAX)?.map(str::to_owned);
         let metadata = given.object("metadata")?;
         let n_bytes = metadata.map_or(0, |it| Value::Object(it.clone()).to_string().len());
@@ -198,7 +207,7 @@ impl NewEpisode {
             let why = format!("has {n_bytes} bytes; at most {METADATA_BYTES_MAX} fit");
             return Err(given.refuse("metadata", why));
         }
-        let fact = FactTerms {
+        let fact = FactFields {
             subject: given.string("subject", 200)?,
             attribute: given.string("attribute", 200)?,
             valid_from: given.time("valid_from", Millis::parse_rfc3339)?,
@@ -231,7 +240,7 @@ impl NewEpisode {
     }
 
     /// Refuses a kind that is none of these.
-    pub(super) fn check_kind(&self, kinds: &[&str]) -> Parsed<()> {
+    pub(super) fn check_kind(&self, kinds: &[&str]) -> KnowledgeResult<()> {
         if kinds.contains(&self.kind.as_str()) {
             return Ok(());
         }
@@ -244,7 +253,7 @@ impl NewEpisode {
     pub(super) fn scrub(&mut self, scrub: &impl Fn(&str) -> String) {
         let NewEpisode { content, title, topic, source_type, asserted_by, source_ref, .. } = self;
         *content = scrub(content);
-        let FactTerms { subject, attribute, .. } = &mut self.fact;
+        let FactFields { subject, attribute, .. } = &mut self.fact;
         let optional = [title, topic, source_type, asserted_by, source_ref, subject, attribute];
         for text in optional.into_iter().flatten().chain(&mut self.entities) {
             *text = scrub(text);

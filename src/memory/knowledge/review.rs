@@ -4,14 +4,14 @@
 //! the operations that an answer may consist of. Texts are cut where they are long, never left out
 //! without a number.
 
-mod sheet;
+mod worksheet;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::facts::DISPUTES;
-use super::given::{Given, Parsed};
 use super::ingest::WAITING;
 use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts};
@@ -23,7 +23,7 @@ use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-pub(super) use sheet::Sheet;
+pub(super) use worksheet::Worksheet;
 
 /// The tasks of a review.
 pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];
@@ -69,8 +69,8 @@ pub(crate) struct ReviewRequest {
 
 impl ReviewRequest {
     /// Reads the arguments of `MemoryReview`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<ReviewRequest> {
-        let given = Given::new(args, "", &["task", "topic", "budget", "limit"])?;
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<ReviewRequest> {
+        let given = ArgumentObject::new(args, "", &["task", "topic", "budget", "limit"])?;
         Ok(ReviewRequest {
             task: given.choice("task", TASKS)?.unwrap_or(TASKS[0]),
             topic: given.string("topic", 100)?,
@@ -99,8 +99,8 @@ impl ConsolidateRequest {
     }
 
     /// Reads the arguments of `MemoryConsolidate`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<ConsolidateRequest> {
-        let given = Given::new(args, "", &["topic", "force", "budget"])?;
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<ConsolidateRequest> {
+        let given = ArgumentObject::new(args, "", &["topic", "force", "budget"])?;
         let is_forced = given.flag("force")?.unwrap_or(false);
         let mut args = args.clone();
         args.shift_remove("force");
@@ -132,7 +132,7 @@ impl Memory {
 }
 
 /// Returns a worksheet on one state of the memory.
-pub(crate) fn review(reader: &Reader, request: &ReviewRequest) -> Parsed<Value> {
+pub(crate) fn review(reader: &Reader, request: &ReviewRequest) -> KnowledgeResult<Value> {
     let base = reader.versions().snapshots()?.last;
     let topic = match &request.topic {
         None => None,
@@ -156,7 +156,7 @@ fn consolidation_sheet(
     reader: &Reader,
     request: &ReviewRequest,
     (base, asked): (i64, Option<KnowledgeRow>),
-) -> Parsed<Value> {
+) -> KnowledgeResult<Value> {
     let total = reader.pending_episodes(asked.as_ref().map(|it| it.id.as_str()))?;
     let topic_id = match &asked {
         Some(topic) => Some(topic.id.clone()),
@@ -168,7 +168,7 @@ fn consolidation_sheet(
         (None, Some(id)) => reader.knowledge_by_id(id)?.map_or(Value::Null, |it| topic_json(&it)),
         (None, None) => Value::Null,
     };
-    let mut sheet = Sheet::new(
+    let mut sheet = Worksheet::new(
         json!({
             "task": "consolidate",
             "base": base,
@@ -206,7 +206,7 @@ fn consolidation_sheet(
 }
 
 /// Returns titles that several concepts have, with these.
-fn repeated_titles(reader: &Reader) -> Parsed<Vec<(String, Vec<String>)>> {
+fn repeated_titles(reader: &Reader) -> KnowledgeResult<Vec<(String, Vec<String>)>> {
     let mut titles = Vec::new();
     for name in reader.repeated_names(TITLES_MAX)? {
         let of_type = FieldFilter::text("type", NodeType::Concept.as_str());
@@ -222,7 +222,11 @@ fn repeated_titles(reader: &Reader) -> Parsed<Vec<(String, Vec<String>)>> {
 }
 
 /// Adds episodes as long as they fit, and returns the beginning of what they say.
-fn add_episodes(sheet: &mut Sheet, reader: &Reader, keys: &[NodeKey]) -> Parsed<String> {
+fn add_episodes(
+    sheet: &mut Worksheet,
+    reader: &Reader,
+    keys: &[NodeKey],
+) -> KnowledgeResult<String> {
     let mentions = mentions(reader, keys)?;
     let mut n_shown = 0;
     let mut words = String::new();
@@ -263,7 +267,7 @@ fn triage_sheet(
     reader: &Reader,
     request: &ReviewRequest,
     (base, topic): (i64, Option<KnowledgeRow>),
-) -> Parsed<Value> {
+) -> KnowledgeResult<Value> {
     let mut wanted = vec![
         FieldFilter::text("kind", WAITING),
         FieldFilter::text("type", NodeType::Chunk.as_str()),
@@ -275,7 +279,7 @@ fn triage_sheet(
     if let Some(own) = chunk.as_ref().and_then(|it| it.text("instructions")) {
         instructions = format!("{own}\n{TRIAGE}");
     }
-    let mut sheet = Sheet::new(
+    let mut sheet = Worksheet::new(
         json!({
             "task": "triage",
             "base": base,
@@ -323,7 +327,7 @@ fn triage_sheet(
 }
 
 /// Returns the id of the topic of the eldest pending episode.
-fn topic_of_first(reader: &Reader) -> Parsed<Option<String>> {
+fn topic_of_first(reader: &Reader) -> KnowledgeResult<Option<String>> {
     let Some(first) = reader.first_pending()? else { return Ok(None) };
     let row = reader.knowledge(&[first])?.pop();
     Ok(row.and_then(|it| it.text("topic").map(str::to_owned)))
@@ -334,7 +338,7 @@ fn topic_json(topic: &KnowledgeRow) -> Value {
 }
 
 /// Returns the names of what episodes mention.
-fn mentions(reader: &Reader, keys: &[NodeKey]) -> Parsed<Vec<(NodeKey, String)>> {
+fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, String)>> {
     let mut edges = reader.typed_edges_from(keys, EDGES_MAX)?;
     edges.retain(|it| it.link_type == "mentions");
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
@@ -347,7 +351,7 @@ fn mentions(reader: &Reader, keys: &[NodeKey]) -> Parsed<Vec<(NodeKey, String)>>
     Ok(edges.iter().filter_map(|it| Some((it.source, named(it.target)?))).collect())
 }
 
-fn open_conflicts(reader: &Reader) -> Parsed<Vec<KnowledgeRow>> {
+fn open_conflicts(reader: &Reader) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let open = ("conflict", CONFLICT_STATES[0]);
     let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX)?;
     keys.reverse();
@@ -355,7 +359,7 @@ fn open_conflicts(reader: &Reader) -> Parsed<Vec<KnowledgeRow>> {
 }
 
 /// Returns a conflict with its statements, cut to a line each.
-fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> Parsed<Value> {
+fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Value> {
     let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
     edges.retain(|it| it.link_type == DISPUTES);
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
@@ -379,10 +383,10 @@ fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> Parsed<Value> {
     }))
 }
 
-fn conflicts_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> Parsed<Value> {
+fn conflicts_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> KnowledgeResult<Value> {
     let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
     let total = reader.nodes_with(&[open])?.len();
-    let mut sheet = Sheet::new(
+    let mut sheet = Worksheet::new(
         json!({
             "task": "conflicts",
             "base": base,
@@ -404,13 +408,13 @@ fn conflicts_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> Parse
     Ok(sheet.finish())
 }
 
-fn health_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> Parsed<Value> {
+fn health_sheet(reader: &Reader, request: &ReviewRequest, base: i64) -> KnowledgeResult<Value> {
     let concepts = reader.nodes_with(&[FieldFilter::text("type", "concept")])?;
     let evidence = reader.typed_edges_to(&concepts, usize::MAX)?;
     let supported: HashSet<NodeKey> = evidence.iter().map(|it| it.target).collect();
     let attended = reader.attended()?;
     let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
-    let mut sheet = Sheet::new(
+    let mut sheet = Worksheet::new(
         json!({
             "task": "health",
             "base": base,

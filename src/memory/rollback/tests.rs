@@ -10,13 +10,13 @@ use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::*;
-use crate::ingest::scan::Listing;
+use crate::ingest::scan::PassedOverDetail;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
-use crate::settings::workspace::{Workspace, WorkspaceOptions};
+use crate::settings::root_settings::{OperatorOptions, RootSettings};
 use crate::store::IfMissing;
 use crate::text;
 
@@ -75,9 +75,9 @@ impl RollbackFixture {
             path: &self.path(""),
             message: "compile",
             n_threads: 1,
-            workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
+            workspace: &|root| RootSettings::load(root, OperatorOptions::default()).map(Arc::new),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: Listing::Counts,
+            listing: PassedOverDetail::Counts,
             stopwatch: Clock::manual(NOW).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,

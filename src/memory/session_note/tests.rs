@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::memory::{ForgetMode, Memory};
-use crate::settings::workspace::WorkspaceOptions;
+use crate::settings::root_settings::OperatorOptions;
 
 const DAY_MS: i64 = 86_400_000;
 const WAIT: Duration = Duration::from_millis(50);
@@ -39,7 +39,7 @@ impl Place {
             folder: "",
             conversation: &conversation,
             note_id,
-            options: &WorkspaceOptions::default(),
+            options: &OperatorOptions::default(),
             wait: WAIT,
             now: Millis(now),
         };
@@ -86,7 +86,7 @@ fn a_session_without_a_request_leaves_no_note() {
         folder: "",
         conversation: &conversation,
         note_id: None,
-        options: &WorkspaceOptions::default(),
+        options: &OperatorOptions::default(),
         wait: WAIT,
         now: Millis(0),
     };

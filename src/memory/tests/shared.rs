@@ -13,14 +13,16 @@ use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::NodeId;
-use crate::store::shared::in_process::{CommitFault, InProcess, first_turn, shared_rows};
-use crate::store::shared::{EntryHash, Sequencer, join_space, replica_of};
+use crate::store::replication::in_process_sequencer::{
+    CommitFault, InProcessSequencer, first_turn, shared_rows,
+};
+use crate::store::replication::{EntryHash, Sequencer, join_space, replica_of};
 use crate::store::{Batch, IfMissing, NodeData, SharedError, StoreError, Writer};
 
 /// A space and its replicas.
 pub(super) struct Space {
     pub(super) dir: tempfile::TempDir,
-    pub(super) keeper: Arc<InProcess>,
+    pub(super) keeper: Arc<InProcessSequencer>,
     pub(super) clock: Clock,
 }
 
@@ -172,7 +174,7 @@ fn a_compile_in_slices_is_followed_slice_by_slice() {
         n_threads: 1,
         workspace: &|root| a.workspace_of(root),
         temperatures_for: crate::memory::compile::InitialTemperaturesFor::NewNodes,
-        listing: crate::ingest::scan::Listing::Counts,
+        listing: crate::ingest::scan::PassedOverDetail::Counts,
         stopwatch: space.clock.stopwatch(),
         slice_bytes: 40_000,
         progress: &|_, _| true,

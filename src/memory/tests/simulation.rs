@@ -13,7 +13,7 @@ use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
-use crate::ingest::scan::Listing;
+use crate::ingest::scan::PassedOverDetail;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::maintenance::transfer::export_markdown;
@@ -27,7 +27,7 @@ use crate::model::heat::HeatThresholds;
 use crate::model::tree::Tree;
 use crate::query::{self, AccessKind};
 use crate::store::reader::{ArchivedNodes, NodeFilter, Reader, Stats};
-use crate::store::{IfMissing, StoreError, files};
+use crate::store::{IfMissing, StoreError, source_files};
 use crate::text;
 
 pub(super) struct Simulation {
@@ -236,7 +236,7 @@ impl Simulation {
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: Listing::Counts,
+            listing: PassedOverDetail::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -503,7 +503,7 @@ impl Simulation {
     fn collect(&mut self) -> String {
         let n = 1 + self.dice.below(40);
         let keep = KeepRule::Last(n as u32);
-        let gone = files::gone_files(&self.memory().writer.lock());
+        let gone = source_files::gone_files(&self.memory().writer.lock());
         self.memory().writer.collect(keep, GcMode::Real).unwrap();
         let snapshots = &mut self.model.snapshots;
         let n_gone = snapshots.len().saturating_sub(n);

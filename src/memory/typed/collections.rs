@@ -9,9 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use super::query::{IfNone, accesses, integers, meeting, sorted, sorted_by};
+use super::query::{MissingSortValue, accesses, integers, meeting, sorted, sorted_by};
 use super::request::{QueryRequest, SortKey, SortOrder};
-use super::view::TypedMemory;
+use super::typed_memory::TypedMemory;
 use crate::model::clock::{DAY_MS, Millis};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
@@ -119,7 +119,7 @@ impl Collection {
             }
         }
         // Thousands of memories need no tree of values.
-        let document = Document { memories: &memories, sums_of: &sums_of, now };
+        let document = CollectionDocument { memories: &memories, sums_of: &sums_of, now };
         Ok(serde_json::to_string(&document).expect("keys are texts, and values are what JSON has"))
     }
 
@@ -199,7 +199,8 @@ impl Collection {
         }
         let keys = greatest.iter().map(|it| it.0).collect();
         let values: HashMap<NodeKey, i64> = greatest.into_iter().collect();
-        let mut keys = sorted_by(reader, keys, (&values, IfNone::Zero), SortOrder::Descending)?;
+        let mut keys =
+            sorted_by(reader, keys, (&values, MissingSortValue::Zero), SortOrder::Descending)?;
         keys.truncate(SHOWN_MAX);
         Ok(Some(keys))
     }
@@ -230,7 +231,12 @@ impl Collection {
             Collection::CompletedTasks => {
                 let completed = integers(reader, "completed_at", &keys)?;
                 keys.retain(|it| completed.get(it).is_some_and(|at| from.0 <= *at));
-                sorted_by(reader, keys, (&completed, IfNone::Zero), SortOrder::Descending)?
+                sorted_by(
+                    reader,
+                    keys,
+                    (&completed, MissingSortValue::Zero),
+                    SortOrder::Descending,
+                )?
             }
         };
         keys.truncate(match self {
@@ -242,14 +248,14 @@ impl Collection {
 }
 
 /// The document of a collection.
-struct Document<'a> {
+struct CollectionDocument<'a> {
     memories: &'a [TypedMemory],
     /// Between the count and the time.
     sums_of: &'a [(&'a str, Value)],
     now: Millis,
 }
 
-impl Serialize for Document<'_> {
+impl Serialize for CollectionDocument<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("memories", self.memories)?;

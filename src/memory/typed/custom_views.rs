@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::collections::SHOWN_MAX;
 use super::query;
 use super::request::{QueryRequest, VIEW_CONDITIONS};
-use super::view::TypedMemory;
+use super::typed_memory::TypedMemory;
 use super::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
 use crate::model::kinds::{VIEW_NAME_CHARS_MAX, is_view_name};

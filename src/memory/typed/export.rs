@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 pub(crate) struct MemoryExport {
     /// The three of every export, then those of archived memories by year.
     pub(crate) files: Vec<ExportedFile>,
-    entries: Vec<Entry>,
+    entries: Vec<ExportIndexEntry>,
 }
 
 /// A file of an export, by its path below the folder.
@@ -34,7 +34,7 @@ pub(crate) struct ExportedFile {
 
 /// A memory of the index, in the order of the members.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct ExportIndexEntry {
     created_at: String,
     id: String,
     key: NodeKey,
@@ -61,7 +61,7 @@ impl MemoryExport {
                 let year = created_at.split('-').next().filter(|_| archived);
                 let file = file_of(memory_type, year);
                 let memory_type = memory_type.as_str();
-                entries.push(Entry { created_at, id, key, memory_type, file, archived });
+                entries.push(ExportIndexEntry { created_at, id, key, memory_type, file, archived });
             }
         }
         entries.sort_unstable();
@@ -89,7 +89,7 @@ impl MemoryExport {
     /// Returns the text of the index.
     pub(crate) fn index(&self) -> String {
         let rows = self.entries.iter().map(|it| {
-            let Entry { id, memory_type, file, archived, .. } = it;
+            let ExportIndexEntry { id, memory_type, file, archived, .. } = it;
             json!({"id": id, "type": memory_type, "file": file, "archived": archived})
         });
         let rows: Vec<_> = rows.collect();

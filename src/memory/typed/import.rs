@@ -8,14 +8,14 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::jsonl::{MemoryLine, NumberedLine};
-use super::{Draft, MemoryError, changes, fields_of, insert, redacted};
+use super::{MemoryError, MemoryInsert, field_changes, fields_of, insert, redacted};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessCounts;
-use crate::store::{Attribute, Batch, FIELDS, NodeData, NodeRecord};
+use crate::store::{Batch, FIELDS, NodeAttribute, NodeData, NodeRecord};
 use crate::text::{self, tokens};
 
 /// Lines between two reports of progress.
@@ -26,7 +26,7 @@ const REASON_CHARS_MAX: usize = 300;
 
 /// Holds what an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MemoryImport {
+pub(crate) struct MemoryImportReport {
     pub(crate) n_added: usize,
     pub(crate) n_updated: usize,
     /// Lines whose memory is there already, as new or newer.
@@ -52,7 +52,7 @@ impl Memory {
         lines: Vec<NumberedLine<'_>>,
         message: &str,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<MemoryImport, MemoryError> {
+    ) -> Result<MemoryImportReport, MemoryError> {
         let workspace = self.workspace();
         let n_secrets = Cell::new(0);
         let scrub = |text: String| {
@@ -63,9 +63,12 @@ impl Memory {
         let now = self.clock.now();
         let n_lines = lines.len();
         let (mut import, commit) = self.writer.write("", "", now, |batch| {
-            let mut import = MemoryImport::default();
-            let mut merging =
-                Merging { now, core_max: self.memory_settings().limits().core_max, n_core: None };
+            let mut import = MemoryImportReport::default();
+            let mut merging = MemoryMerger {
+                now,
+                core_max: self.memory_settings().limits().core_max,
+                n_core: None,
+            };
             for (nth, line) in lines.into_iter().enumerate() {
                 let NumberedLine { file, number, memory } = line;
                 let merged = memory.map_err(MemoryError::invalid);
@@ -111,7 +114,7 @@ impl MemoryLine {
         fields.insert("uuid".to_owned(), self.id.as_str().into());
         fields.insert("created_at".to_owned(), created_at.0.into());
         fields.insert("updated_at".to_owned(), updated_at.0.into());
-        changes::apply(&self.changes, self.memory_type, &mut fields, updated_at);
+        field_changes::apply(&self.changes, self.memory_type, &mut fields, updated_at);
         fields
     }
 
@@ -139,14 +142,14 @@ impl NumberedLine<'_> {
 }
 
 /// The memories that lines are merged into.
-struct Merging {
+struct MemoryMerger {
     now: Millis,
     core_max: u64,
     /// Core memories that are not archived, once they were counted.
     n_core: Option<u64>,
 }
 
-impl Merging {
+impl MemoryMerger {
     fn merge(
         &mut self,
         batch: &mut Batch<'_>,
@@ -186,7 +189,7 @@ impl Merging {
         let fields = super::canonical(line.fields(created_at, updated_at))?;
         self.count_core(batch, line, false)?;
         let MemoryLine { memory_type, content, .. } = line;
-        let draft = Draft {
+        let draft = MemoryInsert {
             memory_type: *memory_type,
             content,
             token_count: tokens::count(content),
@@ -235,7 +238,7 @@ fn replace(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(Attribute::Text(fields.to_string())));
+    let attributes = node.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     Ok(batch.set_agent_text(node, &data)?)
 }

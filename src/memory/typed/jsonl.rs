@@ -10,8 +10,8 @@ use std::str;
 use serde_json::{Map, Value};
 
 use super::MemoryError;
-use super::request::{Arguments, FieldChanges, check_is_task, missing, mistyped};
-use super::view::{DEFAULT_STATUS, NO_CATEGORY};
+use super::request::{FieldChanges, RequestArguments, check_is_task, missing, mistyped};
+use super::typed_memory::{DEFAULT_STATUS, NO_CATEGORY};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 
@@ -52,7 +52,7 @@ const MEMBERS: &[&str] = &[
 
 /// Tells what a file says about the lines that leave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryFile {
+pub(crate) struct LineDefaults {
     pub(crate) memory_type: NodeType,
     pub(crate) archived: bool,
 }
@@ -85,7 +85,7 @@ pub(crate) struct NumberedLine<'a> {
 pub(crate) fn read_lines<'a>(
     input: &mut dyn BufRead,
     name: &'a str,
-    file: MemoryFile,
+    file: LineDefaults,
     lines: &mut Vec<NumberedLine<'a>>,
 ) -> io::Result<()> {
     let mut line = Vec::new();
@@ -121,7 +121,7 @@ impl MemoryLine {
     /// # Errors
     ///
     /// The text says why the line is no memory; no value of the line is in it.
-    fn parse(line: &[u8], file: MemoryFile) -> Result<MemoryLine, String> {
+    fn parse(line: &[u8], file: LineDefaults) -> Result<MemoryLine, String> {
         let text = str::from_utf8(without_mark(line)).map_err(|error| {
             format!("is not UTF-8, from byte {} of the line on", error.valid_up_to() + 1)
         })?;
@@ -138,13 +138,13 @@ impl MemoryLine {
         }
     }
 
-    fn of(object: &Map<String, Value>, file: MemoryFile) -> Result<MemoryLine, MemoryError> {
+    fn of(object: &Map<String, Value>, file: LineDefaults) -> Result<MemoryLine, MemoryError> {
         if let Some(name) = object.keys().find(|it| !MEMBERS.contains(&it.as_str())) {
             let known = MEMBERS.join(", ");
             let what = format!("`{name}` is no field of a memory; known are {known}");
             return Err(MemoryError::invalid(what));
         }
-        let args = Arguments::new(object, MEMBERS)?;
+        let args = RequestArguments::new(object, MEMBERS)?;
         let id = args.id()?.ok_or_else(|| missing("id"))?;
         let memory_type = args.memory_type()?.unwrap_or(file.memory_type);
         let content = args.content()?.ok_or_else(|| missing("content"))?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::request::{MEMORY_TYPES, QueryRequest, SortKey, SortOrder};
-use super::view::TypedMemory;
+use super::typed_memory::TypedMemory;
 use crate::model::kinds::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
@@ -109,8 +109,8 @@ pub(super) fn sorted(
         }
     };
     let if_none = match by {
-        SortKey::CreatedAt | SortKey::AccessedAt => IfNone::CreatedAt,
-        _ => IfNone::Zero,
+        SortKey::CreatedAt | SortKey::AccessedAt => MissingSortValue::CreatedAt,
+        _ => MissingSortValue::Zero,
     };
     sorted_by(reader, keys, (&firsts, if_none), order)
 }
@@ -126,7 +126,7 @@ pub(super) fn accesses(
 
 /// Stands for a value that a memory does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfNone {
+pub(super) enum MissingSortValue {
     CreatedAt,
     Zero,
 }
@@ -135,7 +135,7 @@ pub(super) enum IfNone {
 pub(super) fn sorted_by(
     reader: &Reader,
     keys: Vec<NodeKey>,
-    (firsts, if_none): (&HashMap<NodeKey, i64>, IfNone),
+    (firsts, if_none): (&HashMap<NodeKey, i64>, MissingSortValue),
     order: SortOrder,
 ) -> Result<Vec<NodeKey>, StoreError> {
     let created = integers(reader, "created_at", &keys)?;
@@ -144,8 +144,8 @@ pub(super) fn sorted_by(
     for key in keys {
         let created_at = of(&created, key);
         let first = match if_none {
-            IfNone::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
-            IfNone::Zero => of(firsts, key),
+            MissingSortValue::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
+            MissingSortValue::Zero => of(firsts, key),
         };
         rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }

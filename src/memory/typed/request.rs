@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, IMPORTANCES, Key, STATUSES, TASK_METADATA, ValueType, check_marked_text,
-    is_uuid, value_type_of,
+    CONTENT_CHARS_MAX, FieldKey, IMPORTANCES, STATUSES, TASK_METADATA, ValueType,
+    check_marked_text, is_uuid, value_type_of,
 };
 use crate::model::tree::NodeType;
 
@@ -150,12 +150,12 @@ impl Default for QueryRequest {
     }
 }
 
-type Parsed<T> = Result<T, MemoryError>;
+type MemoryResult<T> = Result<T, MemoryError>;
 
 impl StoreRequest {
     /// Reads the arguments of `store_memory`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<StoreRequest> {
-        let args = Arguments::new(
+    pub(crate) fn parse(args: &Map<String, Value>) -> MemoryResult<StoreRequest> {
+        let args = RequestArguments::new(
             args,
             &["type", "content", "category", "tags", "importance", "task_metadata", "id"],
         )?;
@@ -175,12 +175,12 @@ impl StoreRequest {
 
 impl UpdateRequest {
     /// Reads the arguments of `update_memory`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<UpdateRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> MemoryResult<UpdateRequest> {
         const CHANGES: [&str; 6] =
             ["content", "category", "tags", "importance", "archived", "task_metadata"];
         let mut known = vec!["id"];
         known.extend(CHANGES);
-        let args = Arguments::new(args, &known)?;
+        let args = RequestArguments::new(args, &known)?;
         let id = args.id()?.ok_or_else(|| missing("id"))?;
         let (content, changes) = (args.content()?, args.changes()?);
         if content.is_none() && changes == FieldChanges::default() {
@@ -193,8 +193,8 @@ impl UpdateRequest {
 
 impl DeleteRequest {
     /// Reads the arguments of `delete_memory`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<DeleteRequest> {
-        let args = Arguments::new(args, &["id", "permanent"])?;
+    pub(crate) fn parse(args: &Map<String, Value>) -> MemoryResult<DeleteRequest> {
+        let args = RequestArguments::new(args, &["id", "permanent"])?;
         let fate = match args.flag("permanent")? {
             Some(true) => DeleteMode::Permanent,
             Some(false) | None => DeleteMode::Archive,
@@ -205,7 +205,7 @@ impl DeleteRequest {
 
 impl QueryRequest {
     /// Reads the arguments of `query_memories`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<QueryRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> MemoryResult<QueryRequest> {
         let known = &[
             "type",
             "tags",
@@ -218,12 +218,15 @@ impl QueryRequest {
             "sort_by",
             "sort_order",
         ];
-        Arguments::new(args, known)?.query(LIMIT, LIMIT_MAX)
+        RequestArguments::new(args, known)?.query(LIMIT, LIMIT_MAX)
     }
 
     /// Reads the conditions of a custom view, which shows up to `limit_max` memories.
-    pub(super) fn parse_view(args: &Map<String, Value>, limit_max: u64) -> Parsed<QueryRequest> {
-        let args = Arguments::new(args, &VIEW_CONDITIONS)?;
+    pub(super) fn parse_view(
+        args: &Map<String, Value>,
+        limit_max: u64,
+    ) -> MemoryResult<QueryRequest> {
+        let args = RequestArguments::new(args, &VIEW_CONDITIONS)?;
         let request = args.query(limit_max, limit_max)?;
         let status = args.choice("status", STATUSES)?;
         match request.memory_type {
@@ -236,7 +239,7 @@ impl QueryRequest {
 }
 
 /// Refuses every argument, of a call that takes none.
-pub(crate) fn check_no_arguments(args: &Map<String, Value>) -> Parsed<()> {
+pub(crate) fn check_no_arguments(args: &Map<String, Value>) -> MemoryResult<()> {
     match args.keys().next() {
         None => Ok(()),
         Some(name) => Err(refused(name, "is no argument; the call takes none".to_owned())),
@@ -244,7 +247,7 @@ pub(crate) fn check_no_arguments(args: &Map<String, Value>) -> Parsed<()> {
 }
 
 /// Refuses task metadata of other types.
-pub(super) fn check_is_task(memory_type: NodeType) -> Parsed<()> {
+pub(super) fn check_is_task(memory_type: NodeType) -> MemoryResult<()> {
     match memory_type {
         NodeType::Task => Ok(()),
         other => {
@@ -267,12 +270,15 @@ fn refused(name: &str, why: String) -> MemoryError {
 }
 
 /// The arguments of a call whose names are known.
-pub(super) struct Arguments<'a>(&'a Map<String, Value>);
+pub(super) struct RequestArguments<'a>(&'a Map<String, Value>);
 
-impl<'a> Arguments<'a> {
-    pub(super) fn new(args: &'a Map<String, Value>, known: &[&str]) -> Parsed<Arguments<'a>> {
+impl<'a> RequestArguments<'a> {
+    pub(super) fn new(
+        args: &'a Map<String, Value>,
+        known: &[&str],
+    ) -> MemoryResult<RequestArguments<'a>> {
         match args.keys().find(|it| !known.contains(&it.as_str())) {
-            None => Ok(Arguments(args)),
+            None => Ok(RequestArguments(args)),
             Some(name) => {
                 Err(refused(name, format!("is no argument; known are {}", known.join(", "))))
             }
@@ -283,7 +289,7 @@ impl<'a> Arguments<'a> {
         self.0.get(name).filter(|it| !it.is_null())
     }
 
-    pub(super) fn text(&self, name: &str) -> Parsed<Option<&'a str>> {
+    pub(super) fn text(&self, name: &str) -> MemoryResult<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(it)) => Ok(Some(it)),
@@ -291,7 +297,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn flag(&self, name: &str) -> Parsed<Option<bool>> {
+    pub(super) fn flag(&self, name: &str) -> MemoryResult<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Bool(it)) => Ok(Some(*it)),
@@ -300,7 +306,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Reads the conditions, the page and the order of a list.
-    fn query(&self, limit: u64, limit_max: u64) -> Parsed<QueryRequest> {
+    fn query(&self, limit: u64, limit_max: u64) -> MemoryResult<QueryRequest> {
         let category = match self.checked("category", value_type_of("category"))? {
             Some(Value::String(it)) => Some(it.clone()),
             _ => None,
@@ -326,7 +332,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    pub(super) fn number(&self, name: &str, min: u64, max: u64) -> Parsed<Option<u64>> {
+    pub(super) fn number(&self, name: &str, min: u64, max: u64) -> MemoryResult<Option<u64>> {
         let what = || match max {
             UNBOUNDED => format!("a whole number, {min} or more"),
             _ => format!("a whole number from {min} to {max}"),
@@ -340,12 +346,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn choice(&self, name: &str, words: &'static [&'static str]) -> Parsed<Option<String>> {
+    fn choice(&self, name: &str, words: &'static [&'static str]) -> MemoryResult<Option<String>> {
         let value = self.checked(name, ValueType::Choice(words))?;
         Ok(value.and_then(Value::as_str).map(str::to_owned))
     }
 
-    fn one_of<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Parsed<Option<T>> {
+    fn one_of<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> MemoryResult<Option<T>> {
         let Some(word) = self.text(name)? else { return Ok(None) };
         match words.iter().find(|(it, _)| *it == word) {
             Some((_, meant)) => Ok(Some(*meant)),
@@ -356,30 +362,30 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn checked(&self, name: &str, value_type: ValueType) -> Parsed<Option<&'a Value>> {
+    fn checked(&self, name: &str, value_type: ValueType) -> MemoryResult<Option<&'a Value>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         value_type.check(value).map_err(|why| refused(name, why))?;
         Ok(Some(value))
     }
 
-    pub(super) fn memory_type(&self) -> Parsed<Option<NodeType>> {
+    pub(super) fn memory_type(&self) -> MemoryResult<Option<NodeType>> {
         self.one_of("type", &MEMORY_TYPES.map(|it| (it.as_str(), it)))
     }
 
-    pub(super) fn id(&self) -> Parsed<Option<String>> {
+    pub(super) fn id(&self) -> MemoryResult<Option<String>> {
         let Some(id) = self.text("id")? else { return Ok(None) };
         let id = id.to_ascii_lowercase();
         if is_uuid(&id) { Ok(Some(id)) } else { Err(mistyped("id", "a UUID")) }
     }
 
-    pub(super) fn content(&self) -> Parsed<Option<String>> {
+    pub(super) fn content(&self) -> MemoryResult<Option<String>> {
         let Some(content) = self.text("content")? else { return Ok(None) };
         check_marked_text(content, CONTENT_CHARS_MAX).map_err(|why| refused("content", why))?;
         Ok(Some(content.to_owned()))
     }
 
     /// Each tag once, in order.
-    fn tags(&self) -> Parsed<Option<Vec<String>>> {
+    fn tags(&self) -> MemoryResult<Option<Vec<String>>> {
         let Some(Value::Array(items)) = self.get("tags") else {
             self.checked("tags", value_type_of("tags"))?;
             return Ok(None);
@@ -395,7 +401,7 @@ impl<'a> Arguments<'a> {
         Ok(Some(texts(&tags)))
     }
 
-    pub(super) fn changes(&self) -> Parsed<FieldChanges> {
+    pub(super) fn changes(&self) -> MemoryResult<FieldChanges> {
         let category = self.checked("category", value_type_of("category"))?;
         Ok(FieldChanges {
             category: category.and_then(Value::as_str).map(str::to_owned),
@@ -406,7 +412,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    fn task_metadata(&self) -> Parsed<Option<Map<String, Value>>> {
+    fn task_metadata(&self) -> MemoryResult<Option<Map<String, Value>>> {
         let object = match self.get("task_metadata") {
             None => return Ok(None),
             Some(Value::Object(object)) => object,
@@ -415,7 +421,7 @@ impl<'a> Arguments<'a> {
         let mut metadata = Map::new();
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("task_metadata.{name}");
-            let Some(Key { value_type, .. }) = TASK_METADATA.iter().find(|it| it.name == name)
+            let Some(FieldKey { value_type, .. }) = TASK_METADATA.iter().find(|it| it.name == name)
             else {
                 let known: Vec<&str> = TASK_METADATA.iter().map(|it| it.name).collect();
                 return Err(refused(&path, format!("is unknown; known are {}", known.join(", "))));

@@ -13,7 +13,7 @@ const VIEWS_MAX: i64 = 100;
 
 /// Tells what defining a view did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ViewChange {
+pub(crate) enum DefineViewOutcome {
     Made,
     Replaced,
 }
@@ -24,7 +24,7 @@ impl Memory {
         &self,
         name: &str,
         conditions: &Map<String, Value>,
-    ) -> Result<(CustomView, ViewChange), MemoryError> {
+    ) -> Result<(CustomView, DefineViewOutcome), MemoryError> {
         check_view_name(name)?;
         self.check_no_secret(conditions)?;
         let query = match conditions.is_empty() {
@@ -33,10 +33,10 @@ impl Memory {
         };
         let (change, _) = self.writer.write("", "", self.clock.now(), |batch| {
             let change = match batch.has_custom_view(name)? {
-                true => ViewChange::Replaced,
-                false => ViewChange::Made,
+                true => DefineViewOutcome::Replaced,
+                false => DefineViewOutcome::Made,
             };
-            if change == ViewChange::Made {
+            if change == DefineViewOutcome::Made {
                 check_room(batch)?;
             }
             batch.set_custom_view(name, &query)?;

@@ -16,8 +16,8 @@ impl LiveRates {
     }
 
     /// Returns a read-only handle.
-    pub(crate) fn watched(&self) -> WatchedRates {
-        WatchedRates(self.clone())
+    pub(crate) fn watched(&self) -> ReadOnlyRates {
+        ReadOnlyRates(self.clone())
     }
 
     /// Replaces the rates.
@@ -28,9 +28,9 @@ impl LiveRates {
 
 /// A read-only handle on the current rates.
 #[derive(Clone, Debug)]
-pub(crate) struct WatchedRates(LiveRates);
+pub(crate) struct ReadOnlyRates(LiveRates);
 
-impl WatchedRates {
+impl ReadOnlyRates {
     /// Returns the current rates.
     pub(crate) fn get(&self) -> Rates {
         self.0.get()

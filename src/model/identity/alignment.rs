@@ -13,15 +13,15 @@
 //! virtual root, which is matched from the start. There is no recursion, and every step looks at a
 //! bounded number of candidates per node.
 
-mod near;
 mod siblings;
+mod similar_children;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::model::identity::forest::Forest;
 use crate::model::identity::similarity::Shingles;
-use crate::model::identity::{FormerText, KnownNode};
+use crate::model::identity::{AlignmentNode, FormerTextIndex};
 
 /// Maximum rounds in which matched children match their parents; each goes up one level.
 const VOTE_ROUNDS_MAX: usize = 8;
@@ -29,9 +29,9 @@ const VOTE_ROUNDS_MAX: usize = 8;
 /// Returns for each new node the index of the matching old node, if any. Each old node is used at
 /// most once, and nodes of different types never match.
 pub(crate) fn align(
-    old: &[KnownNode<'_>],
-    new: &[KnownNode<'_>],
-    former: &FormerText,
+    old: &[AlignmentNode<'_>],
+    new: &[AlignmentNode<'_>],
+    former: &FormerTextIndex,
 ) -> Vec<Option<usize>> {
     if old.is_empty() {
         return vec![None; new.len()];
@@ -41,28 +41,28 @@ pub(crate) fn align(
 
 /// Aligns as [`align`] does, and counts the elementary steps.
 pub(super) fn align_counted(
-    old: &[KnownNode<'_>],
-    new: &[KnownNode<'_>],
-    former: &FormerText,
+    old: &[AlignmentNode<'_>],
+    new: &[AlignmentNode<'_>],
+    former: &FormerTextIndex,
 ) -> (Vec<Option<usize>>, u64) {
     let mut it = Matcher::new(old, new);
     it.link_unique();
-    it.link_former(former, CurrentText::Gone);
+    it.link_former(former, CurrentTextFilter::Gone);
     it.descend();
-    it.climb(ParentFilter::Frames);
-    it.link_anywhere(Key::Subtree, KeyCount::Once);
-    it.link_anywhere(Key::Own, KeyCount::Once);
-    it.link_anywhere(Key::Heading, KeyCount::Once);
+    it.climb(MatchableParents::Frames);
+    it.link_anywhere(MatchKey::Subtree, KeyCount::Once);
+    it.link_anywhere(MatchKey::Own, KeyCount::Once);
+    it.link_anywhere(MatchKey::Heading, KeyCount::Once);
     it.descend();
-    it.climb(ParentFilter::Frames);
-    it.link_anywhere(Key::Subtree, KeyCount::Many);
-    it.link_anywhere(Key::Own, KeyCount::Many);
+    it.climb(MatchableParents::Frames);
+    it.link_anywhere(MatchKey::Subtree, KeyCount::Many);
+    it.link_anywhere(MatchKey::Own, KeyCount::Many);
     it.descend();
-    it.climb(ParentFilter::Frames);
-    it.link_former(former, CurrentText::Any);
+    it.climb(MatchableParents::Frames);
+    it.link_former(former, CurrentTextFilter::Any);
     it.descend();
     it.compare();
-    it.climb(ParentFilter::All);
+    it.climb(MatchableParents::All);
     it.compare();
     (it.to_old, it.work)
 }
@@ -86,7 +86,7 @@ struct Matcher<'a> {
 
 /// The part of a node that must be equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum MatchKey {
     /// Type and text, of the node and of all below.
     Subtree,
     /// Type and text.
@@ -106,7 +106,7 @@ enum KeyCount {
 
 /// A condition on an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CurrentText {
+enum CurrentTextFilter {
     /// The text occurs nowhere in the new tree.
     Gone,
     /// No condition.
@@ -115,7 +115,7 @@ enum CurrentText {
 
 /// The parents that their children may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ParentFilter {
+enum MatchableParents {
     /// Headings and empty nodes, which are mainly containers.
     Frames,
     /// Also nodes with a text of their own.
@@ -123,17 +123,17 @@ enum ParentFilter {
 }
 
 /// Returns the key of a free node on either side.
-fn key_of(forest: &Forest<'_>, at: usize, key: Key) -> Option<u64> {
+fn key_of(forest: &Forest<'_>, at: usize, key: MatchKey) -> Option<u64> {
     match key {
-        Key::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
-        Key::Subtree => Some(forest.subtree_hash(at)),
-        Key::Own => (!forest.is_blank(at)).then(|| forest.own(at)),
-        Key::Heading => forest.heading_key(at),
+        MatchKey::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
+        MatchKey::Subtree => Some(forest.subtree_hash(at)),
+        MatchKey::Own => (!forest.is_blank(at)).then(|| forest.own(at)),
+        MatchKey::Heading => forest.heading_key(at),
     }
 }
 
 impl<'a> Matcher<'a> {
-    fn new(old: &'a [KnownNode<'a>], new: &'a [KnownNode<'a>]) -> Matcher<'a> {
+    fn new(old: &'a [AlignmentNode<'a>], new: &'a [AlignmentNode<'a>]) -> Matcher<'a> {
         Matcher {
             old: Forest::new(old),
             new: Forest::new(new),
@@ -190,11 +190,11 @@ impl<'a> Matcher<'a> {
     /// Matches texts that occur once on both sides.
     fn link_unique(&mut self) {
         // Nothing is matched yet, so that once among the unmatched is once in the file.
-        self.link_anywhere(Key::Own, KeyCount::Once);
+        self.link_anywhere(MatchKey::Own, KeyCount::Once);
     }
 
     /// Matches unmatched nodes of equal key anywhere in the file.
-    fn link_anywhere(&mut self, key: Key, often: KeyCount) {
+    fn link_anywhere(&mut self, key: MatchKey, often: KeyCount) {
         let mut places: HashMap<u64, [Vec<usize>; 2]> = HashMap::new();
         let mut keys = Vec::new();
         for at in (0..self.old.len()).filter(|&at| self.is_old_free(at)) {
@@ -219,7 +219,7 @@ impl<'a> Matcher<'a> {
             }
             for (old, new) in olds.into_iter().zip(news) {
                 // Equal headings with nothing equal below are distinguished by their sections.
-                let is_section = key == Key::Own && self.old.is_heading(old);
+                let is_section = key == MatchKey::Own && self.old.is_heading(old);
                 if often == KeyCount::Once || !is_section {
                     self.link(old, new);
                 }
@@ -228,13 +228,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches a new text with the node that had it before.
-    fn link_former(&mut self, former: &FormerText, current: CurrentText) {
+    fn link_former(&mut self, former: &FormerTextIndex, current: CurrentTextFilter) {
         if former.is_empty() {
             return;
         }
         let said_now: HashSet<u64> = match current {
-            CurrentText::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
-            CurrentText::Any => HashSet::new(),
+            CurrentTextFilter::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
+            CurrentTextFilter::Any => HashSet::new(),
         };
         let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
         let free: Vec<usize> = (0..self.new.len())
@@ -263,7 +263,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches parents through their children, level by level.
-    fn climb(&mut self, which: ParentFilter) {
+    fn climb(&mut self, which: MatchableParents) {
         for _ in 0..VOTE_ROUNDS_MAX {
             if !self.link_parents(which) {
                 return;
@@ -273,13 +273,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches unmatched nodes when at least half of all their children are matched to each other.
-    fn link_parents(&mut self, which: ParentFilter) -> bool {
+    fn link_parents(&mut self, which: MatchableParents) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {
             let Some(new) = *new else { continue };
             let (old, new) = (self.old.parent(old), self.new.parent(new));
             let is_real = old < self.old.len() && new < self.new.len();
-            if !is_real || (which == ParentFilter::Frames && !self.old.is_frame(old)) {
+            if !is_real || (which == MatchableParents::Frames && !self.old.is_frame(old)) {
                 continue;
             }
             if self.is_old_free(old) && self.is_new_free(new) {

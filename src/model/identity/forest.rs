@@ -4,12 +4,12 @@ use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh64::Xxh64;
 
-use crate::model::identity::KnownNode;
+use crate::model::identity::AlignmentNode;
 use crate::model::tree::NodeType;
 
 /// A side's nodes with a virtual root above the roots, whose index is the number of nodes.
 pub(super) struct Forest<'a> {
-    nodes: &'a [KnownNode<'a>],
+    nodes: &'a [AlignmentNode<'a>],
     parents: Vec<usize>,
     /// The start of each node's children in `children`; one more entry marks the end.
     starts: Vec<usize>,
@@ -23,7 +23,7 @@ pub(super) struct Forest<'a> {
 impl<'a> Forest<'a> {
     /// Builds the indexes of a side. A parent that does not precede its child counts as the virtual
     /// root.
-    pub(super) fn new(nodes: &'a [KnownNode<'a>]) -> Forest<'a> {
+    pub(super) fn new(nodes: &'a [AlignmentNode<'a>]) -> Forest<'a> {
         let root = nodes.len();
         let parents: Vec<usize> = (nodes.iter().enumerate())
             .map(|(at, node)| node.parent.filter(|&parent| parent < at).unwrap_or(root))
@@ -57,7 +57,7 @@ impl<'a> Forest<'a> {
         self.nodes.len()
     }
 
-    pub(super) fn node(&self, at: usize) -> &'a KnownNode<'a> {
+    pub(super) fn node(&self, at: usize) -> &'a AlignmentNode<'a> {
         &self.nodes[at]
     }
 
@@ -133,7 +133,7 @@ impl<'a> Forest<'a> {
     }
 }
 
-fn own_key(node: &KnownNode<'_>) -> u64 {
+fn own_key(node: &AlignmentNode<'_>) -> u64 {
     let mut hasher = Xxh64::new(0);
     node.node_type.as_str().hash(&mut hasher);
     node.hash.0.hash(&mut hasher);
@@ -143,7 +143,7 @@ fn own_key(node: &KnownNode<'_>) -> u64 {
     hasher.finish()
 }
 
-fn is_blank(node: &KnownNode<'_>) -> bool {
+fn is_blank(node: &AlignmentNode<'_>) -> bool {
     let has_label = node.node_type == NodeType::Heading && !node.label.trim().is_empty();
     node.content.trim().is_empty() && !has_label
 }

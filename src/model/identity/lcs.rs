@@ -15,7 +15,7 @@ const TABLE_CELLS_MAX: usize = 1024;
 const ROUNDS_MAX: usize = 6;
 
 /// A stretch of both sequences that is still to be paired.
-struct UnpairedStretch {
+struct LcsSubproblem {
     old: Range<usize>,
     new: Range<usize>,
     round: usize,
@@ -28,7 +28,7 @@ where
     K: Copy + Eq + Ord + Hash,
 {
     let mut pairs = Vec::new();
-    let mut todo = vec![UnpairedStretch { old: 0..old.len(), new: 0..new.len(), round: 0 }];
+    let mut todo = vec![LcsSubproblem { old: 0..old.len(), new: 0..new.len(), round: 0 }];
     while let Some(mut it) = todo.pop() {
         trim(old, new, &mut it, &mut pairs);
         *work += (it.old.len() + it.new.len() + 1) as u64;
@@ -50,11 +50,11 @@ where
         }
         let (mut old_from, mut new_from) = (it.old.start, it.new.start);
         for &(i, j) in &anchors {
-            todo.push(UnpairedStretch { old: old_from..i, new: new_from..j, round: it.round + 1 });
+            todo.push(LcsSubproblem { old: old_from..i, new: new_from..j, round: it.round + 1 });
             (old_from, new_from) = (i + 1, j + 1);
         }
         let round = it.round + 1;
-        todo.push(UnpairedStretch { old: old_from..it.old.end, new: new_from..it.new.end, round });
+        todo.push(LcsSubproblem { old: old_from..it.old.end, new: new_from..it.new.end, round });
         pairs.extend(anchors);
     }
     pairs.sort_unstable();
@@ -86,7 +86,7 @@ pub(super) fn longest_increasing_pairs(pairs: &[(usize, usize)]) -> Vec<(usize, 
 }
 
 /// Pairs the equal beginnings and the equal ends.
-fn trim<K: Eq>(old: &[K], new: &[K], it: &mut UnpairedStretch, pairs: &mut Vec<(usize, usize)>) {
+fn trim<K: Eq>(old: &[K], new: &[K], it: &mut LcsSubproblem, pairs: &mut Vec<(usize, usize)>) {
     while !it.old.is_empty() && !it.new.is_empty() && old[it.old.start] == new[it.new.start] {
         pairs.push((it.old.start, it.new.start));
         it.old.start += 1;
@@ -100,7 +100,7 @@ fn trim<K: Eq>(old: &[K], new: &[K], it: &mut UnpairedStretch, pairs: &mut Vec<(
 }
 
 /// Pairs a short stretch by its longest common subsequence.
-fn table<K: Ord>(old: &[K], new: &[K], it: &UnpairedStretch, pairs: &mut Vec<(usize, usize)>) {
+fn table<K: Ord>(old: &[K], new: &[K], it: &LcsSubproblem, pairs: &mut Vec<(usize, usize)>) {
     let (old, new) = (&old[it.old.clone()], &new[it.new.clone()]);
     let width = new.len() + 1;
     // `best[i * width + j]` is the length for the rest from (i, j) on.
@@ -137,7 +137,7 @@ enum PivotRule {
     Occurrences,
 }
 
-fn anchors<K>(old: &[K], new: &[K], it: &UnpairedStretch, which: PivotRule) -> Vec<(usize, usize)>
+fn anchors<K>(old: &[K], new: &[K], it: &LcsSubproblem, which: PivotRule) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Hash,
 {

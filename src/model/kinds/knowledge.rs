@@ -2,7 +2,7 @@
 //!
 //! The fields that their nodes have, the words that they may hold, and the types of their edges.
 
-use super::{Key, Kind, ValueType};
+use super::{FieldKey, Kind, ValueType};
 use crate::model::tree::NodeType;
 
 /// Characters of an episode, at most.
@@ -39,33 +39,36 @@ pub(crate) const ENTITIES_ROOT: &str = "@entities";
 /// Edges of one node, at most.
 pub(crate) const LINKS_MAX: usize = 200;
 
-const TITLE: Key = text("title", TITLE_CHARS_MAX);
-const TOPIC_ID: Key = Key { name: "topic", value_type: ValueType::Id };
-const CREATED_AT: Key = Key { name: "created_at", value_type: ValueType::Time };
-const UPDATED_AT: Key = Key { name: "updated_at", value_type: ValueType::Time };
-const CONFIDENCE: Key = Key { name: "confidence", value_type: ValueType::Share };
-const LINKS: Key = Key { name: "links", value_type: ValueType::Links { n_max: LINKS_MAX } };
-const LABELS: Key = Key { name: "labels", value_type: ValueType::Free { bytes_max: 4_096 } };
-const DELETED: Key = Key { name: "deleted", value_type: ValueType::Flag };
-const SUPERSEDED_BY: Key = Key { name: "superseded_by", value_type: ValueType::Id };
-const SUPERSEDED_AT: Key = Key { name: "superseded_at", value_type: ValueType::Time };
-const MERGED_INTO: Key = Key { name: "merged_into", value_type: ValueType::Id };
-const ASSERTED_BY: Key = text("asserted_by", 200);
-const SOURCE_REF: Key = text("source_ref", 500);
-const SUBJECT: Key = text("subject", 200);
+const TITLE: FieldKey = text("title", TITLE_CHARS_MAX);
+const TOPIC_ID: FieldKey = FieldKey { name: "topic", value_type: ValueType::Id };
+const CREATED_AT: FieldKey = FieldKey { name: "created_at", value_type: ValueType::Time };
+const UPDATED_AT: FieldKey = FieldKey { name: "updated_at", value_type: ValueType::Time };
+const CONFIDENCE: FieldKey = FieldKey { name: "confidence", value_type: ValueType::Share };
+const LINKS: FieldKey =
+    FieldKey { name: "links", value_type: ValueType::Links { n_max: LINKS_MAX } };
+const LABELS: FieldKey =
+    FieldKey { name: "labels", value_type: ValueType::Free { bytes_max: 4_096 } };
+const DELETED: FieldKey = FieldKey { name: "deleted", value_type: ValueType::Flag };
+const SUPERSEDED_BY: FieldKey = FieldKey { name: "superseded_by", value_type: ValueType::Id };
+const SUPERSEDED_AT: FieldKey = FieldKey { name: "superseded_at", value_type: ValueType::Time };
+const MERGED_INTO: FieldKey = FieldKey { name: "merged_into", value_type: ValueType::Id };
+const ASSERTED_BY: FieldKey = text("asserted_by", 200);
+const SOURCE_REF: FieldKey = text("source_ref", 500);
+const SUBJECT: FieldKey = text("subject", 200);
 /// The id of the record that a node was imported from.
-const ORIGIN: Key = text("origin", 200);
-const METADATA: Key = Key { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
+const ORIGIN: FieldKey = text("origin", 200);
+const METADATA: FieldKey =
+    FieldKey { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
 /// Hashes of names, by which a node is found.
-const NAMES: Key =
-    Key { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
+const NAMES: FieldKey =
+    FieldKey { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
 
-const fn text(name: &'static str, chars_max: usize) -> Key {
-    Key { name, value_type: ValueType::Text { chars_max } }
+const fn text(name: &'static str, chars_max: usize) -> FieldKey {
+    FieldKey { name, value_type: ValueType::Text { chars_max } }
 }
 
-const fn time(name: &'static str) -> Key {
-    Key { name, value_type: ValueType::Time }
+const fn time(name: &'static str) -> FieldKey {
+    FieldKey { name, value_type: ValueType::Time }
 }
 
 pub(super) const EPISODE: Kind = Kind {
@@ -86,7 +89,7 @@ pub(super) const EPISODE: Kind = Kind {
         SOURCE_REF,
         LINKS,
         LABELS,
-        Key { name: "processed_in", value_type: ValueType::Whole },
+        FieldKey { name: "processed_in", value_type: ValueType::Whole },
         ORIGIN,
         DELETED,
         SUPERSEDED_BY,
@@ -109,8 +112,8 @@ pub(super) const CONCEPT: Kind = Kind {
         TOPIC_ID,
         CONFIDENCE,
         text("conditions", 2_000),
-        Key { name: "exceptions", value_type: ValueType::Texts { n_max: 50, chars_max: 500 } },
-        Key { name: "tags", value_type: ValueType::Texts { n_max: 20, chars_max: 50 } },
+        FieldKey { name: "exceptions", value_type: ValueType::Texts { n_max: 50, chars_max: 500 } },
+        FieldKey { name: "tags", value_type: ValueType::Texts { n_max: 20, chars_max: 50 } },
         METADATA,
         ORIGIN,
         LINKS,
@@ -133,7 +136,7 @@ pub(super) const FACT: Kind = Kind {
         text("key", 401),
         time("valid_from"),
         time("valid_to"),
-        Key { name: "contested", value_type: ValueType::Flag },
+        FieldKey { name: "contested", value_type: ValueType::Flag },
         ORIGIN,
         CREATED_AT,
         UPDATED_AT,
@@ -178,11 +181,11 @@ pub(super) const CONFLICT: Kind = Kind {
     bucket: &["@conflicts"],
     content_chars_max: 20_000,
     keys: &[
-        Key { name: "conflict", value_type: ValueType::Choice(CONFLICT_STATES) },
-        Key { name: "severity", value_type: ValueType::Choice(SEVERITIES) },
+        FieldKey { name: "conflict", value_type: ValueType::Choice(CONFLICT_STATES) },
+        FieldKey { name: "severity", value_type: ValueType::Choice(SEVERITIES) },
         LINKS,
         text("note", 1_000),
-        Key { name: "winner", value_type: ValueType::Id },
+        FieldKey { name: "winner", value_type: ValueType::Id },
         ORIGIN,
         CREATED_AT,
         UPDATED_AT,
@@ -195,11 +198,11 @@ pub(super) const CHUNK: Kind = Kind {
     bucket: &["@ingest"],
     content_chars_max: EPISODE_CHARS_MAX,
     keys: &[
-        Key { name: "kind", value_type: ValueType::Choice(CHUNK_STATES) },
+        FieldKey { name: "kind", value_type: ValueType::Choice(CHUNK_STATES) },
         text("source", 100),
         text("instructions", 4_000),
         TOPIC_ID,
-        Key { name: "archived", value_type: ValueType::Flag },
+        FieldKey { name: "archived", value_type: ValueType::Flag },
         CREATED_AT,
         UPDATED_AT,
     ],

@@ -18,16 +18,16 @@ pub(super) struct Candidates<Id> {
     by_path: HashMap<u64, usize>,
     /// The places by hash of the path's [`fold_name`], with and without its extension.
     by_path_key: HashMap<u64, usize>,
-    headings: NearestBelow,
-    all: NearestBelow,
+    headings: NearestByFolder,
+    all: NearestByFolder,
 }
 
 /// The nearest places below each folder.
 #[derive(Debug, Default)]
-struct NearestBelow(HashMap<String, BestPlace>);
+struct NearestByFolder(HashMap<String, NearestCandidates>);
 
 #[derive(Debug)]
-struct BestPlace {
+struct NearestCandidates {
     /// Folders down from here.
     depth: usize,
     /// The first places at that depth, in document order.
@@ -42,8 +42,8 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
         let mut candidates = Candidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),
-            headings: NearestBelow::default(),
-            all: NearestBelow::default(),
+            headings: NearestByFolder::default(),
+            all: NearestByFolder::default(),
             places,
         };
         for (idx, place) in candidates.places.iter().enumerate() {
@@ -104,7 +104,7 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
     }
 }
 
-impl NearestBelow {
+impl NearestByFolder {
     fn add<Id>(&mut self, places: &[LinkCandidate<Id>], idx: usize) {
         let path = &places[idx].path;
         for (depth, above) in folders(path).enumerate() {
@@ -121,7 +121,7 @@ impl NearestBelow {
                     best.is_one_file &= is_same;
                 }
                 _ => {
-                    let best = BestPlace { depth, first: vec![idx], is_one_file: true };
+                    let best = NearestCandidates { depth, first: vec![idx], is_one_file: true };
                     self.0.insert(above.to_owned(), best);
                 }
             }

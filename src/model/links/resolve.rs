@@ -75,14 +75,14 @@ pub(crate) struct Resolver<I: LinkIndex> {
     /// Candidates by key of the label.
     labels: HashMap<String, Rc<Candidates<I::Id>>>,
     /// Places by path and name.
-    inside: HashMap<(String, NameKey), Places<I>>,
+    inside: HashMap<(String, NameKey), CandidateList<I>>,
     /// Candidates by key of the file's name.
     files: HashMap<String, Rc<Candidates<I::Id>>>,
     /// Files by the end of their path.
     tails: HashMap<String, Rc<Candidates<I::Id>>>,
 }
 
-type Places<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
+type CandidateList<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
 type TargetResult<I> = Result<Target<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type CandidatesResult<I> = Result<Rc<Candidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
@@ -235,7 +235,7 @@ impl<I: LinkIndex> Resolver<I> {
     }
 
     /// Returns the places of that name, or nearly so, in the file at `path`.
-    fn inside(&mut self, path: &str, name: &str) -> Result<Places<I>, I::Error> {
+    fn inside(&mut self, path: &str, name: &str) -> Result<CandidateList<I>, I::Error> {
         let wanted = (path.to_owned(), NameKey::of(&as_label(name)));
         if let Some(places) = self.inside.get(&wanted) {
             return Ok(Rc::clone(places));

@@ -4,9 +4,9 @@ use super::*;
 
 fn program(job: ProviderJob, script: &str) -> Provider {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-    let settings = SourceSettings { command, retries: 0, ..settings(ProviderKind::Command) };
+    let settings = ProviderSpec { command, retries: 0, ..settings(ProviderKind::Command) };
     let (key, certificates) = (Ok(None), Ok(None));
-    Provider::new(ProviderParts { job, settings, key, certificates }).unwrap()
+    Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
 
 fn completed(script: &str) -> Result<String, ProviderError> {
@@ -29,9 +29,9 @@ fn a_program_that_fails_says_why() {
     let told = completed("echo 'quota used up' >&2; exit 3");
     let why = "exit status: 3: quota used up".to_owned();
     assert_eq!(told, Err(ProviderError::Failed(why)));
-    let missing = Provider::new(ProviderParts {
+    let missing = Provider::new(ProviderConfig {
         job: ProviderJob::Completion,
-        settings: SourceSettings {
+        settings: ProviderSpec {
             command: vec!["/nonexistent/program".to_owned()],
             ..settings(ProviderKind::Command)
         },
@@ -56,12 +56,11 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
     assert_eq!(stopped.complete(&prompt("What?"), &|_| true), Err(ProviderError::Stopped));
 }
 
-fn parts_of_hanging() -> ProviderParts {
+fn parts_of_hanging() -> ProviderConfig {
     let command = ["sh", "-c", "sleep 600 | sleep 600"].map(str::to_owned).to_vec();
     let timeout = Duration::from_millis(100);
-    let settings =
-        SourceSettings { command, timeout, retries: 0, ..settings(ProviderKind::Command) };
-    ProviderParts { job: ProviderJob::Completion, settings, key: Ok(None), certificates: Ok(None) }
+    let settings = ProviderSpec { command, timeout, retries: 0, ..settings(ProviderKind::Command) };
+    ProviderConfig { job: ProviderJob::Completion, settings, key: Ok(None), certificates: Ok(None) }
 }
 
 /// Answers each line with its length, after its own process id.

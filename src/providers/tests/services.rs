@@ -7,13 +7,13 @@ use super::*;
 
 const KEY: &str = "sk-this-is-the-key-0123456789";
 
-fn provider(service: &Service, settings: SourceSettings, job: ProviderJob) -> Provider {
+fn provider(service: &Service, settings: ProviderSpec, job: ProviderJob) -> Provider {
     let url = settings.url.clone().unwrap_or_default();
-    let settings = SourceSettings { url: Some(service.url() + &url), ..settings };
+    let settings = ProviderSpec { url: Some(service.url() + &url), ..settings };
     let certificates = Ok(Some(service.certificate.clone().into_bytes()));
     let certificates = if service.certificate.is_empty() { Ok(None) } else { certificates };
     let key = Ok(Some(ProviderKey::new(KEY)));
-    Provider::new(ProviderParts { job, settings, key, certificates }).unwrap()
+    Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap()
 }
 
 /// Asks a model of that kind, which answers with that body.
@@ -140,7 +140,7 @@ fn many_texts_are_sent_in_parts() {
         Reply::Body(200, json!({"data": rows}).to_string())
     });
     let provider = provider(&service, settings(ProviderKind::OpenAi), ProviderJob::Embeddings);
-    let texts: Vec<ScrubbedText> = (0..150).map(|it| scrubbed(&it.to_string())).collect();
+    let texts: Vec<RedactedText> = (0..150).map(|it| scrubbed(&it.to_string())).collect();
     let vectors = provider.embed(&texts, &at_once).unwrap();
     assert_eq!(service.seen().len(), 3);
     assert!(vectors.iter().zip(0_u16..).all(|(it, nth)| it[0] == f32::from(nth)));
@@ -160,7 +160,7 @@ fn texts_are_scored_by_a_question() {
 
 /// Asks a service with faults; returns the outcome, the number of requests and the waits in ms.
 fn asked(
-    settings: SourceSettings,
+    settings: ProviderSpec,
     answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static,
 ) -> (Result<String, ProviderError>, usize, Vec<u128>) {
     let service = Service::with_tls(answer);
@@ -217,7 +217,7 @@ fn what_is_no_json_is_not_asked_for_again() {
 #[test]
 fn a_silent_service_is_waited_for_until_the_deadline() {
     let timeout = Duration::from_millis(150);
-    let short = SourceSettings { timeout, retries: 1, ..settings(ProviderKind::OpenAi) };
+    let short = ProviderSpec { timeout, retries: 1, ..settings(ProviderKind::OpenAi) };
     let told = asked(short, |_, _| Reply::Silence);
     assert_eq!(told.0, Err(ProviderError::Late(timeout)));
     assert_eq!(told.1, 2);
@@ -250,8 +250,8 @@ fn an_unknown_certificate_is_refused_and_told_from_one_that_is_set() {
     let service = Service::with_tls(|_, _| good());
     let parts = |certificates| {
         let url = Some(service.url());
-        let settings = SourceSettings { url, ..settings(ProviderKind::OpenAi) };
-        ProviderParts { job: ProviderJob::Completion, settings, key: Ok(None), certificates }
+        let settings = ProviderSpec { url, ..settings(ProviderKind::OpenAi) };
+        ProviderConfig { job: ProviderJob::Completion, settings, key: Ok(None), certificates }
     };
     let provider = Provider::new(parts(Ok(None))).unwrap();
     let error = provider.complete(&prompt("What?"), &at_once).unwrap_err();
@@ -295,8 +295,8 @@ fn reaching_a_service_makes_no_model_write() {
         assert_eq!(service.seen()[0].line, path);
     }
     let nobody = Service::plain(|_, _| good()).url();
-    let settings = SourceSettings { url: Some(nobody), ..settings(ProviderKind::OpenAi) };
+    let settings = ProviderSpec { url: Some(nobody), ..settings(ProviderKind::OpenAi) };
     let (job, key, certificates) = (ProviderJob::Completion, Ok(None), Ok(None));
-    let gone = Provider::new(ProviderParts { job, settings, key, certificates }).unwrap();
+    let gone = Provider::new(ProviderConfig { job, settings, key, certificates }).unwrap();
     assert!(matches!(gone.reach(), Err(ProviderError::Unreachable(_))), "{:?}", gone.reach());
 }

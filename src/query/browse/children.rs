@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, Rows, bad_cursor, node_row, numbers};
+use super::{BrowsePage, Error, bad_cursor, node_row, numbers};
 use crate::query::node_by_id;
-use crate::store::reader::{BrowsedNode, Reader, SiblingPosition};
+use crate::store::reader::{BrowsedNode, Reader, SiblingCursor};
 
 /// Returns a page of the children of `of`, a node or the path of a file, or of the nodes without a
 /// parent: those of files by path, then the others.
@@ -23,7 +23,7 @@ pub(crate) fn children_document(
         Some(id) => {
             let head = node_by_id(reader, id)?;
             let after = match after {
-                None => SiblingPosition::FIRST,
+                None => SiblingCursor::FIRST,
                 Some(cursor) => position(numbers("after", cursor)?),
             };
             (Some(head.id), reader.children_after(head.key, after, n_max + 1)?)
@@ -38,7 +38,7 @@ pub(crate) fn children_document(
             (None, None) => format!("n{place}"),
         }
     };
-    let page = Rows::take(&nodes, n_max, |it| node_row(it, attended), cursor);
+    let page = BrowsePage::take(&nodes, n_max, |it| node_row(it, attended), cursor);
     Ok(json!({"of": of, "nodes": page.rows, "next": page.next}))
 }
 
@@ -57,7 +57,7 @@ fn roots(reader: &Reader, after: Option<&str>, n_max: usize) -> Result<Vec<Brows
     };
     let n_left = n_max.saturating_sub(nodes.len());
     if 0 < n_left {
-        nodes.extend(reader.loose_roots_after(SiblingPosition::FIRST, n_left)?);
+        nodes.extend(reader.loose_roots_after(SiblingCursor::FIRST, n_left)?);
     }
     Ok(nodes)
 }
@@ -70,7 +70,7 @@ fn roots_of_file(
     n_max: usize,
 ) -> Result<Vec<BrowsedNode>, Error> {
     let after = match after {
-        None => SiblingPosition::FIRST,
+        None => SiblingCursor::FIRST,
         Some(cursor) => position(numbers("after", cursor)?),
     };
     let mut nodes = reader.roots_after(Some((file, after)), n_max)?;
@@ -78,6 +78,6 @@ fn roots_of_file(
     Ok(nodes)
 }
 
-fn position([position, key]: [i64; 2]) -> SiblingPosition {
-    SiblingPosition { position, key }
+fn position([position, key]: [i64; 2]) -> SiblingCursor {
+    SiblingCursor { position, key }
 }

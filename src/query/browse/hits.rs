@@ -8,7 +8,8 @@ use crate::model::heat::{self, HeatThresholds};
 use crate::model::tree::NodeType;
 use crate::query::ranked_hits::{SearchHit, ranked_hits};
 use crate::query::{
-    Output, Query, QueryOptions, SearchQuery, answer, excerpt, highlight, no_hits, words,
+    OutputFormat, Query, QueryOptions, SearchQuery, answer, excerpt, highlight, no_hits,
+    query_parser,
 };
 use crate::store::NodeKey;
 use crate::store::reader::{NodeFilter, NodeText, Reader};
@@ -48,10 +49,10 @@ pub(crate) fn search_document(
     no_hits::check_query(query)?;
     let filter = NodeFilter { node_type, ..NodeFilter::default() };
     let search = Query::Search(SearchQuery { query, filter, ..SearchQuery::default() });
-    let options = QueryOptions { budget, output: Output::Text, lines, now };
+    let options = QueryOptions { budget, output: OutputFormat::Text, lines, now };
     let reply = answer(reader, &search, &options)?;
     let shown: Vec<NodeKey> = reply.shown.iter().map(|it| it.0).collect();
-    let parsed = words::parse_query(query);
+    let parsed = query_parser::parse_query(query);
     let limits = (HITS_MAX.max(shown.len()), HITS_MAX.max(shown.len()));
     let found = ranked_hits(reader, (query, &parsed, None), filter, limits, now)?;
     let (kept, left_out): (Vec<&SearchHit>, Vec<&SearchHit>) =

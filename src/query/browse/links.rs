@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, Rows, bad_cursor, numbers};
+use super::{BrowsePage, Error, bad_cursor, numbers};
 use crate::query::node_by_id;
-use crate::store::reader::{BrowsedLink, LinkKind, Reader};
+use crate::store::reader::{BrowsedLink, LinkGroup, Reader};
 
 /// Pending references that are listed, at most.
 const PENDING_MAX: usize = 100;
 
 /// The kinds of edges, in the order of their listing.
-const KINDS: [(LinkKind, &str); 4] = [
-    (LinkKind::ReferencesOut, "out"),
-    (LinkKind::ReferencesIn, "in"),
-    (LinkKind::TypedOut, "out"),
-    (LinkKind::TypedIn, "in"),
+const KINDS: [(LinkGroup, &str); 4] = [
+    (LinkGroup::ReferencesOut, "out"),
+    (LinkGroup::ReferencesIn, "in"),
+    (LinkGroup::TypedOut, "out"),
+    (LinkGroup::TypedIn, "in"),
 ];
 
 /// The directions of the edges to list.
@@ -47,7 +47,7 @@ impl LinkDirection {
 }
 
 /// An edge with the position that it has in the listing.
-struct Placed {
+struct PositionedLink {
     /// Index in [`KINDS`].
     kind: usize,
     /// The number of a reference, or the number of edges up to this one.
@@ -74,19 +74,19 @@ pub(crate) fn links_document(
             if is_one { Ok(it) } else { Err(bad_cursor("after", cursor)) }
         })?,
     };
-    let mut links: Vec<Placed> = Vec::new();
+    let mut links: Vec<PositionedLink> = Vec::new();
     for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first as usize) {
         let n_left = (n_max + 1).saturating_sub(links.len());
         if direction.has(name) && 0 < n_left {
             let found = reader.links_after(&node, of, at, n_left)?;
             links.extend(found.into_iter().enumerate().map(|(nth, link)| {
                 let at = if 0 < link.number { link.number } else { at + nth as i64 + 1 };
-                Placed { kind, at, link }
+                PositionedLink { kind, at, link }
             }));
         }
         at = 0;
     }
-    let row = |it: &Placed| {
+    let row = |it: &PositionedLink| {
         json!({
             "id": it.link.id,
             "label": it.link.label,
@@ -96,7 +96,7 @@ pub(crate) fn links_document(
             "weight": it.link.weight,
         })
     };
-    let page = Rows::take(&links, n_max, row, |it| format!("{}.{}", it.kind, it.at));
+    let page = BrowsePage::take(&links, n_max, row, |it| format!("{}.{}", it.kind, it.at));
     let pending = match direction.has("out") && after.is_none() {
         true => reader.pending_links(key, PENDING_MAX)?,
         false => Vec::new(),

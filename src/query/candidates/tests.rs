@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::model::tree::NodeType;
-use crate::query::words;
-use crate::store::reader::testing::{Sketch, work_of};
+use crate::query::query_parser;
+use crate::store::reader::testing::{TestMemoryBuilder, work_of};
 
 /// Makes `n_notes` one-paragraph notes with the words `common` and `usual`, and the text from
 /// `said`.
 fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         sketch.node(
@@ -22,7 +22,7 @@ fn notes(n_notes: usize, sentence: impl Fn(usize) -> String) -> Reader {
 
 /// Returns the labels of the best `n_max` matches of `query`.
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
-    let terms = words::parse_query(query).terms;
+    let terms = query_parser::parse_query(query).terms;
     let found = match_words(reader, &terms, NodeFilter::default(), n_max).unwrap();
     let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
     let labels = reader.load_matches(&keys, |wording| wording.label.to_owned()).unwrap();
@@ -63,7 +63,7 @@ fn common_words_fill_up_what_rare_words_find() {
     let found = best(&reader, "pelican common", 50);
     assert_eq!((found[0].as_str(), found.len()), ("Note 7.", ENOUGH + 1));
     // One label does not represent all nodes with the word.
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..COMMON * 2 {
         sketch.file(&format!("{nth}.md"));
         let text = if nth == 7 { "Pelicans." } else { "A note.\nIt has a pelican." };
@@ -76,7 +76,7 @@ fn common_words_fill_up_what_rare_words_find() {
 #[test]
 fn common_words_alone_find_nodes_with_all_of_them_labels_first() {
     let n_notes = COMMON * 3;
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..n_notes {
         sketch.file(&format!("{nth}.md"));
         let word = if nth % 2 == 0 { "even" } else { "odd" };
@@ -97,7 +97,7 @@ fn common_words_alone_find_nodes_with_all_of_them_labels_first() {
 
 #[test]
 fn nodes_with_the_word_in_their_label_are_candidates_first() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..400 {
         sketch.file(&format!("{nth}.md"));
         let text =
@@ -110,14 +110,14 @@ fn nodes_with_the_word_in_their_label_are_candidates_first() {
 
 #[test]
 fn a_type_is_looked_for_among_all() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..COMMON * 2 {
         sketch.file(&format!("{nth}.md"));
         let kind = if nth == 1_500 { "code" } else { "text" };
         sketch.node(0, kind, &format!("Note {nth}.\nA pelican."));
     }
     let reader = sketch.done();
-    let terms = words::parse_query("pelican").terms;
+    let terms = query_parser::parse_query("pelican").terms;
     let of_code = NodeFilter { node_type: Some(NodeType::Code), ..NodeFilter::default() };
     let found = match_words(&reader, &terms, of_code, 20).unwrap();
     assert_eq!(found.len(), 1);

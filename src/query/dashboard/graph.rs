@@ -23,7 +23,7 @@ struct GraphEdge<'a> {
 }
 
 #[derive(Serialize)]
-struct Pending<'a> {
+struct PendingReference<'a> {
     source: &'a str,
     target_label: &'a str,
     target_source: &'a str,
@@ -58,7 +58,7 @@ pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error
     out.write_str("],\"pending\":[")?;
     let mut pending = JsonList::new(&mut *out);
     reader.each_link(true, |link| {
-        pending.push(&Pending {
+        pending.push(&PendingReference {
             source: &link.source,
             target_label: &link.label,
             target_source: link.path.as_deref().unwrap_or_default(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Error, JsonList, JsonOut, json};
 use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
-use crate::store::reader::{PlacedNode, Reader};
+use crate::store::reader::{Reader, TreeRow};
 
 /// The part of the tree to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum TreeScope<'a> {
 
 /// A node without its children, which come last.
 #[derive(Serialize)]
-struct Branch<'a> {
+struct TreeNode<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     node_type: &'a str,
@@ -46,7 +46,7 @@ pub(crate) fn write_tree(
     let mut top = 0;
     let mut is_first = true;
     out.write_str("{\"roots\":[")?;
-    let mut grow = |node: PlacedNode| {
+    let mut grow = |node: TreeRow| {
         // In a damaged tree a node may be above the first one.
         while 0 < n_open && node.depth < top + n_open {
             out.write_str("]}")?;
@@ -59,7 +59,7 @@ pub(crate) fn write_tree(
         if !is_first {
             out.write_char(',')?;
         }
-        let branch = json(&Branch {
+        let branch = json(&TreeNode {
             id: &node.id,
             node_type: &node.node_type,
             label: &node.label,
@@ -91,7 +91,7 @@ pub(crate) fn write_tree(
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct HeatSummary {
     avg: f64,
     median: f64,
     hot: u64,
@@ -102,7 +102,7 @@ struct Summary {
 }
 
 #[derive(Serialize)]
-struct Spot<'a> {
+struct NodeTemperature<'a> {
     id: &'a str,
     label: &'a str,
     temperature: f64,
@@ -117,7 +117,7 @@ pub(crate) fn write_temperatures(
 ) -> Result<(), Error> {
     let attended = reader.attended()?;
     let warm = reader.temperatures(lines)?;
-    let summary = Summary {
+    let summary = HeatSummary {
         avg: warm.average,
         median: warm.median,
         hot: warm.n_hot,
@@ -129,7 +129,7 @@ pub(crate) fn write_temperatures(
     write!(out, "{{\"summary\":{},\"nodes\":[", json(&summary))?;
     let mut spots = JsonList::new(&mut *out);
     reader.each_heat(|node| {
-        spots.push(&Spot {
+        spots.push(&NodeTemperature {
             id: &node.id,
             label: &node.label,
             temperature: node.heat.now(attended),

@@ -12,7 +12,7 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             parent: (parent != 0).then_some(NodeKey(parent)),
             is_heading: key == 9,
             relevance,
-            turn: TurnSigns::default(),
+            turn: TurnFeatures::default(),
             tokens: 90,
             temperature,
             bag: None,
@@ -74,7 +74,7 @@ fn scores_are_finite_for_any_numbers() {
             is_heading: false,
             relevance: it,
             temperature: it,
-            turn: TurnSigns::default(),
+            turn: TurnFeatures::default(),
             tokens: 90,
             bag: None,
             memory_weight: None,
@@ -92,7 +92,7 @@ fn memories_are_sections_of_their_own_with_weights() {
         is_heading: false,
         relevance: 8.0,
         temperature: 0.5,
-        turn: TurnSigns::default(),
+        turn: TurnFeatures::default(),
         tokens: 90,
         bag: None,
         memory_weight: Some(memory_weight),
@@ -109,24 +109,24 @@ fn a_memory_weighs_by_importance_and_age() {
     let now = Millis(1_000 * DAY_MS);
     let weight = |importance_rank: usize, days: i64| {
         let updated_at = Some(Millis(now.0 - days * DAY_MS));
-        format!("{:.3}", memory_weight(MemoryFacts { importance_rank, updated_at }, now))
+        format!("{:.3}", memory_weight(RankingFields { importance_rank, updated_at }, now))
     };
     assert_eq!([0, 1, 2].map(|it| weight(it, 0)), ["1.150", "1.000", "0.850"]);
     assert_eq!([30, 60, 900].map(|it| weight(1, it)), ["0.750", "0.625", "0.500"]);
     // A clock that was set back makes nothing heavier.
     assert_eq!(weight(1, -90), "1.000");
-    let unknown = MemoryFacts { importance_rank: 7, updated_at: None };
+    let unknown = RankingFields { importance_rank: 7, updated_at: None };
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }
 
 /// Returns the first of two turns, or texts of prose without siblings, by the sign of one.
-fn first_of_two(n_siblings: usize, signs: [TurnSigns; 2]) -> NodeKey {
-    let turn = |(key, signs): (i64, TurnSigns)| RankCandidate {
+fn first_of_two(n_siblings: usize, signs: [TurnFeatures; 2]) -> NodeKey {
+    let turn = |(key, signs): (i64, TurnFeatures)| RankCandidate {
         key: NodeKey(key),
         parent: Some(NodeKey(9)),
         is_heading: false,
         relevance: 8.0,
-        turn: TurnSigns { n_siblings, ..signs },
+        turn: TurnFeatures { n_siblings, ..signs },
         tokens: 20,
         temperature: 0.5,
         bag: None,
@@ -139,14 +139,14 @@ fn first_of_two(n_siblings: usize, signs: [TurnSigns; 2]) -> NodeKey {
 
 #[test]
 fn a_turn_that_asks_ranks_behind_one_that_tells() {
-    let asking = TurnSigns { is_question: true, ..TurnSigns::default() };
-    assert_eq!(first_of_two(30, [asking, TurnSigns::default()]), NodeKey(2));
-    assert_eq!(first_of_two(0, [asking, TurnSigns::default()]), NodeKey(1));
+    let asking = TurnFeatures { is_question: true, ..TurnFeatures::default() };
+    assert_eq!(first_of_two(30, [asking, TurnFeatures::default()]), NodeKey(2));
+    assert_eq!(first_of_two(0, [asking, TurnFeatures::default()]), NodeKey(1));
 }
 
 #[test]
 fn a_turn_that_opens_its_section_ranks_before_others() {
-    let opening = TurnSigns { is_opening: true, ..TurnSigns::default() };
-    assert_eq!(first_of_two(30, [TurnSigns::default(), opening]), NodeKey(2));
-    assert_eq!(first_of_two(0, [TurnSigns::default(), opening]), NodeKey(1));
+    let opening = TurnFeatures { is_opening: true, ..TurnFeatures::default() };
+    assert_eq!(first_of_two(30, [TurnFeatures::default(), opening]), NodeKey(2));
+    assert_eq!(first_of_two(0, [TurnFeatures::default(), opening]), NodeKey(1));
 }

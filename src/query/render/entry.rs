@@ -12,7 +12,7 @@
 //! paths have no line breaks and no invisible characters. This module does no IO.
 
 use super::to_one_line;
-use crate::store::reader::{NodeHead, NodeText};
+use crate::store::reader::{NodeSummary, NodeText};
 use crate::text;
 use crate::text::tokens;
 
@@ -24,7 +24,7 @@ const PATH_CHARS_MAX: usize = 200;
 /// A node to be shown with its text, or with a part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct TextEntry<'a> {
-    pub(crate) head: &'a NodeHead,
+    pub(crate) head: &'a NodeSummary,
     /// The line above, which the entries of one section share.
     pub(crate) place: String,
     /// The entry itself.
@@ -33,12 +33,12 @@ pub(crate) struct TextEntry<'a> {
 
 impl<'a> TextEntry<'a> {
     /// Returns the entry of a node with its whole text.
-    pub(crate) fn whole(head: &'a NodeHead, text: &NodeText) -> TextEntry<'a> {
+    pub(crate) fn whole(head: &'a NodeSummary, text: &NodeText) -> TextEntry<'a> {
         TextEntry::with_text(head, text, &text.content)
     }
 
     /// Returns the entry of a node with `shown` as its text.
-    pub(crate) fn with_text(head: &'a NodeHead, text: &NodeText, shown: &str) -> TextEntry<'a> {
+    pub(crate) fn with_text(head: &'a NodeSummary, text: &NodeText, shown: &str) -> TextEntry<'a> {
         let is_heading = head.node_type == "heading";
         let title = to_one_line(&head.label);
         // The last title of the breadcrumb is the text of a heading.
@@ -83,7 +83,7 @@ impl<'a> TextEntry<'a> {
 }
 
 /// Returns the breadcrumb of a node: the path of its file, and the titles above it.
-pub(crate) fn breadcrumb(head: &NodeHead, above: &str, own: &str) -> String {
+pub(crate) fn breadcrumb(head: &NodeSummary, above: &str, own: &str) -> String {
     let path = head.path.as_deref().map(to_one_line).unwrap_or_default();
     let path = text::truncate_chars(&path, PATH_CHARS_MAX);
     let above = to_one_line(above);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_anchor_is_the_last_block() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     check_fetch(
         &reader,
         &id_of(&reader, "beta"),
@@ -38,7 +38,7 @@ fn the_anchor_is_the_last_block() {
 
 #[test]
 fn a_parent_comes_before_a_hot_cousin() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha and what it is about");
     sketch.warm(0.0);
@@ -60,7 +60,7 @@ fn a_parent_comes_before_a_hot_cousin() {
 
 #[test]
 fn a_node_without_text_shows_its_parts() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     sketch.node(0, "heading", "Alpha");
     let anchor = sketch.node(1, "code", "");
@@ -84,7 +84,7 @@ fn a_node_without_text_shows_its_parts() {
 
 #[test]
 fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("a.md");
     let anchor = sketch.node(0, "text", &"many words ".repeat(50));
     let reader = sketch.done();
@@ -103,7 +103,7 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
 
 #[test]
 fn an_unknown_anchor_names_the_nearest() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     let error = |anchor: &str| fetch(&reader, anchor, None).unwrap_err().to_string();
     let near = format!("{}0", &id_of(&reader, "beta")[..10]);
     let text = format!(
@@ -122,7 +122,7 @@ fn an_unknown_anchor_names_the_nearest() {
 
 #[test]
 fn a_batch_keeps_the_order_asked_for() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
     let text = |ids: &[&str], budget| match asked(
         &reader,

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_best_hit_is_the_first_line() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     check(
         &reader,
         &label("rate limit"),
@@ -27,7 +27,7 @@ fn the_best_hit_is_the_first_line() {
 
 #[test]
 fn a_blank_query_is_an_error_that_says_what_to_give() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     for query in ["", " \n"] {
         let error = search(&reader, &label(query)).unwrap_err().to_string();
         assert!(error.starts_with("`query` is empty; give the words to look for"), "{error}");
@@ -36,7 +36,7 @@ fn a_blank_query_is_an_error_that_says_what_to_give() {
 
 #[test]
 fn every_odd_query_is_answered() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     for query in [
         "what's up?",
         "rate-limit",
@@ -88,7 +88,7 @@ fn every_odd_query_is_answered() {
 
 #[test]
 fn operators_are_honoured_where_they_parse() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     let n_hits = |query| found(&reader, &label(query))["matches"].clone();
     assert_eq!(n_hits("lease AND lock"), 1);
     assert_eq!(n_hits("lease AND timeout"), 0);
@@ -102,7 +102,7 @@ fn operators_are_honoured_where_they_parse() {
 
 #[test]
 fn a_type_is_a_filter_and_no_text() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     let n_hits = |query: &SearchQuery<'_>| found(&reader, query)["matches"].clone();
     assert_eq!(n_hits(&label("heading")), 0);
     let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
@@ -112,8 +112,9 @@ fn a_type_is_a_filter_and_no_text() {
 
 #[test]
 fn details_follow_their_hit() {
-    let reader = Sketch::of(NOTES);
-    let query = SearchQuery { detail: Detail::Snippet, limit: Some(2), ..label("timeouts lease") };
+    let reader = TestMemoryBuilder::of(NOTES);
+    let query =
+        SearchQuery { detail: HitDetail::Snippet, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
         &query,
@@ -125,7 +126,7 @@ fn details_follow_their_hit() {
             EKqTrLiHoYm One paragraph about the lease of a lock.
         "#]],
     );
-    let query = SearchQuery { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
+    let query = SearchQuery { detail: HitDetail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
         &query,
@@ -142,7 +143,7 @@ fn details_follow_their_hit() {
 
 #[test]
 fn hits_beyond_the_budget_are_counted() {
-    let reader = Sketch::of(NOTES);
+    let reader = TestMemoryBuilder::of(NOTES);
     check(
         &reader,
         &label("rate lease timeout"),
@@ -153,7 +154,7 @@ fn hits_beyond_the_budget_are_counted() {
     );
     check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 280 tokens"]);
     check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
-    let full = SearchQuery { detail: Detail::Full, ..label("timeout") };
+    let full = SearchQuery { detail: HitDetail::Full, ..label("timeout") };
     check(
         &reader,
         &full,
@@ -185,7 +186,7 @@ heading Session 2: 9 June, 2023
 
 /// Returns the texts of the best hits, in the order of the ranking.
 fn best(query: &str, n: usize) -> Vec<String> {
-    let reader = Sketch::of(TALK);
+    let reader = TestMemoryBuilder::of(TALK);
     let query = SearchQuery { limit: Some(n), ..label(query) };
     let hits = found(&reader, &query)["hits"].as_array().cloned().unwrap_or_default();
     hits.iter().map(|it| it["label"].as_str().unwrap_or_default().to_owned()).collect()
@@ -207,7 +208,7 @@ fn irregular_forms_and_related_words_match() {
 
 #[test]
 fn words_of_a_kind_match_and_are_no_part_of_the_question() {
-    let reader = Sketch::of(
+    let reader = TestMemoryBuilder::of(
         "= talk.md
 heading Talk
   text Ben: Hello.
@@ -236,7 +237,7 @@ fn a_date_in_the_question_prefers_texts_below_it() {
 #[test]
 fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
     let relevance = |temperature| {
-        let mut sketch = Sketch::new();
+        let mut sketch = TestMemoryBuilder::new();
         sketch.add("= a.md\ntext the harbour mill\ntext a harbour");
         sketch.warm(temperature);
         let query = label("harbour mill");
@@ -250,7 +251,7 @@ fn relevance_is_the_share_of_the_question_whatever_the_temperature() {
 
 #[test]
 fn a_question_that_nothing_answers_gets_the_nearest_words() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.add(TALK);
     sketch.file("more.md");
     for nth in 0..60 {
@@ -287,7 +288,7 @@ fn budgets_are_kept_and_used() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % n
     };
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     for nth in 0..40 {
         sketch.file(&format!("{nth}.md"));
         sketch.node(0, "heading", &format!("Section {nth}"));
@@ -303,7 +304,7 @@ fn budgets_are_kept_and_used() {
         let words: Vec<&str> = (0..1 + random(6)).map(|_| WORDS[random(WORDS.len())]).collect();
         let words = words.join(" ");
         let budget = 200 + random(3_000) as u32;
-        let query = SearchQuery { detail: Detail::Full, ..label(&words) };
+        let query = SearchQuery { detail: HitDetail::Full, ..label(&words) };
         let text = asked(&reader, Query::Search(query), Some(budget)).unwrap().text;
         let counted = tokens::count(&text);
         assert!(counted <= budget, "{counted} of {budget}");

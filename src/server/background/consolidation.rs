@@ -1,8 +1,8 @@
 //! The thread that consolidates episodes by the user's provider.
 //!
-//! The loop only waits; [`ConsolidationPace`] decides. One server of those on a file does it, the
-//! holder of the lease, which is renewed while the provider thinks. A failure leaves the episodes
-//! pending.
+//! The loop only waits; [`ConsolidationSchedule`] decides. One server of those on a file does it,
+//! the holder of the lease, which is renewed while the provider thinks. A failure leaves the
+//! episodes pending.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,12 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::memory::{Error, Memory};
-use crate::model::consolidation_pace::{ConsolidationPace, ConsolidationRules, PendingEpisodes};
+use crate::model::consolidation_schedule::{
+    ConsolidationRules, ConsolidationSchedule, PendingEpisodes,
+};
 use crate::providers::Provider;
-use crate::server::{Stop, spawn};
-use crate::store::{LeaseClaim, Leases};
+use crate::server::{StopSignal, spawn};
+use crate::store::{ClaimableLease, LeaseClient};
 
 /// Milliseconds between two looks at what waits.
 const LOOK: Duration = Duration::from_secs(5);
@@ -27,10 +29,10 @@ const LEASE: &str = "consolidate";
 pub(crate) fn run_consolidations(
     memory: &Memory,
     provider: &Provider,
-    leases: &Arc<Leases>,
-    stop: &Stop,
+    leases: &Arc<LeaseClient>,
+    stop: &StopSignal,
 ) {
-    let mut pace = ConsolidationPace::default();
+    let mut pace = ConsolidationSchedule::default();
     loop {
         match turn(memory, provider, leases, &mut pace, stop) {
             // Episodes that still wait are looked at again at once.
@@ -48,9 +50,9 @@ pub(crate) fn run_consolidations(
 pub(super) fn turn(
     memory: &Memory,
     provider: &Provider,
-    leases: &Arc<Leases>,
-    pace: &mut ConsolidationPace,
-    stop: &Stop,
+    leases: &Arc<LeaseClient>,
+    pace: &mut ConsolidationSchedule,
+    stop: &StopSignal,
 ) -> Result<bool, Error> {
     let settings = memory.workspace().config.consolidation;
     let rules = ConsolidationRules {
@@ -61,7 +63,7 @@ pub(super) fn turn(
     if !pace.is_due(seen(memory)?, rules, now) {
         return Ok(false);
     }
-    if !leases.take(LEASE, LeaseClaim::Free, now)? {
+    if !leases.take(LEASE, ClaimableLease::Free, now)? {
         return Ok(false);
     }
     let outcome = with_renewals(memory, leases, || {
@@ -98,12 +100,12 @@ fn seen(memory: &Memory) -> Result<PendingEpisodes, Error> {
 }
 
 /// Does long work while another thread renews the lease.
-fn with_renewals<T>(memory: &Memory, leases: &Arc<Leases>, work: impl FnOnce() -> T) -> T {
+fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseClient>, work: impl FnOnce() -> T) -> T {
     let (working, over) = bounded::<()>(0);
     let (leases, clock) = (Arc::clone(leases), memory.clock().clone());
     let renewing = spawn("lease", move || {
         while over.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-            if let Err(error) = leases.take(LEASE, LeaseClaim::Free, clock.now()) {
+            if let Err(error) = leases.take(LEASE, ClaimableLease::Free, clock.now()) {
                 log::warn!("the lease was not renewed: {error}");
             }
         }

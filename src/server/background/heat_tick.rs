@@ -1,16 +1,16 @@
 //! The thread that cools nodes while a server is up, and wakes listeners when some may be cold. At
 //! the same pace it archives memories.
 //!
-//! The loop only waits; [`TickPace`] decides. Settings are read each time, so that a change acts
-//! within seconds.
+//! The loop only waits; [`TickSchedule`] decides. Settings are read each time, so that a change
+//! acts within seconds.
 
 use std::time::Duration;
 
-use crate::mcp::Waker;
+use crate::mcp::NoticeWaker;
 use crate::memory::typed::ArchiveMode;
 use crate::memory::{Error, Memory};
-use crate::model::heat::{AttendedTime, TickPace};
-use crate::server::Stop;
+use crate::model::heat::{AttendedTime, TickSchedule};
+use crate::server::StopSignal;
 
 /// Maximum milliseconds until a change of the settings is noticed.
 const WAIT_MS_MAX: i64 = 5_000;
@@ -19,9 +19,9 @@ const WAIT_MS_MAX: i64 = 5_000;
 const WAIT_MS_MIN: i64 = 250;
 
 /// Ticks until stopped; then once more, for the time since.
-pub(crate) fn run_heat_ticks(memory: &Memory, waker: &Waker, stop: &Stop) {
+pub(crate) fn run_heat_ticks(memory: &Memory, waker: &NoticeWaker, stop: &StopSignal) {
     let watch = memory.clock().stopwatch();
-    let mut pace = TickPace::new(watch.elapsed_ms());
+    let mut pace = TickSchedule::new(watch.elapsed_ms());
     loop {
         memory.reload();
         let wait_ms = pace.wait_ms(&memory.rates()).clamp(WAIT_MS_MIN, WAIT_MS_MAX);
@@ -39,8 +39,8 @@ pub(crate) fn run_heat_ticks(memory: &Memory, waker: &Waker, stop: &Stop) {
 /// Counts the time up to this reading, and writes it when it is due.
 fn turn(
     memory: &Memory,
-    waker: &Waker,
-    pace: &mut TickPace,
+    waker: &NoticeWaker,
+    pace: &mut TickSchedule,
     reading_ms: i64,
     is_last: bool,
 ) -> Result<(), Error> {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::Millis;
 use crate::model::schedule::Debounce;
-use crate::server::Stop;
-use crate::surface::Watched;
+use crate::server::StopSignal;
+use crate::surface::WatchedHandler;
 
 /// Maximum milliseconds until a change by another process is noticed.
 const LOOK_MS: i64 = 250;
@@ -21,16 +21,16 @@ const LOOK_MS: i64 = 250;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Notifies clients of changes until stopped.
-pub(crate) fn run_notifications<S: Watched>(server: &Server<S>, stop: &Stop) {
+pub(crate) fn run_notifications<S: WatchedHandler>(server: &Server<S>, stop: &StopSignal) {
     let (handler, hub) = (&server.handler, &server.hub);
     let watch = server.clock.stopwatch();
-    let mut pace = NotifyPace::default();
+    let mut pace = ResourceDebouncers::default();
     let mut last_error = String::new();
     loop {
         let wait = match hub.has_subscribers_or(|| handler.watch().end()) {
             false => {
                 // A later subscriber is notified of later changes only.
-                pace = NotifyPace::default();
+                pace = ResourceDebouncers::default();
                 SLEEP
             }
             true => {
@@ -49,7 +49,7 @@ pub(crate) fn run_notifications<S: Watched>(server: &Server<S>, stop: &Stop) {
 
 /// Marks the resources that changed. A failure is logged once, not at every try, since the log may
 /// be a resource with a subscriber.
-fn publish_changes<S: Watched>(server: &Server<S>, last_error: &mut String) {
+fn publish_changes<S: WatchedHandler>(server: &Server<S>, last_error: &mut String) {
     let Server { handler, hub, .. } = server;
     match handler.watch().changed_resources(handler.view()) {
         Ok(changed) => {
@@ -74,9 +74,9 @@ fn short(uri: &str) -> &str {
 
 /// The debouncers of the resources.
 #[derive(Debug, Default)]
-struct NotifyPace(BTreeMap<Cow<'static, str>, Debounce>);
+struct ResourceDebouncers(BTreeMap<Cow<'static, str>, Debounce>);
 
-impl NotifyPace {
+impl ResourceDebouncers {
     /// Publishes the notifications that are due; returns the milliseconds until the next one, if
     /// any.
     fn turn(

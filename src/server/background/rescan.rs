@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::ingest::scan::Listing;
+use crate::ingest::scan::PassedOverDetail;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
 };
@@ -23,10 +23,10 @@ use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
-use crate::server::Stop;
+use crate::server::StopSignal;
 use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
-use crate::store::{LeaseClaim, Leases, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimableLease, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -51,7 +51,7 @@ pub(crate) struct Rescanner {
     n_threads: usize,
     /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> RescanOptions + Send>,
-    leases: Arc<Leases>,
+    leases: Arc<LeaseClient>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
@@ -71,7 +71,7 @@ impl Rescanner {
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
-        leases: Arc<Leases>,
+        leases: Arc<LeaseClient>,
         settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
@@ -104,7 +104,7 @@ impl Rescanner {
     }
 
     /// Scans whenever a scan is due, until stopped.
-    pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
+    pub(crate) fn run(mut self, memory: &Memory, stop: &StopSignal) {
         loop {
             self.scan_if_due(memory, stop);
             let elapsed = self.elapsed(memory);
@@ -119,7 +119,7 @@ impl Rescanner {
     }
 
     /// Scans if a scan is due and no other process scans; returns whether it did.
-    pub(crate) fn scan_if_due(&mut self, memory: &Memory, stop: &Stop) -> bool {
+    pub(crate) fn scan_if_due(&mut self, memory: &Memory, stop: &StopSignal) -> bool {
         let settings = (self.settings)(memory);
         let is_started = self.watch.is_started();
         // The setting is about further scans; the first one is the purpose of `--source`.
@@ -130,7 +130,7 @@ impl Rescanner {
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
-        let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
+        let claim = if is_started { ClaimableLease::Free } else { ClaimableLease::Idle };
         let is_held =
             self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
                 self.log_new_warnings([format!("the folder is not scanned: {error}")]);
@@ -155,7 +155,7 @@ impl Rescanner {
     }
 
     /// Scans once; returns whether the scan ended, good or bad.
-    fn scan(&mut self, memory: &Memory, settings: &RescanOptions, stop: &Stop) -> bool {
+    fn scan(&mut self, memory: &Memory, settings: &RescanOptions, stop: &StopSignal) -> bool {
         let stopwatch = memory.clock().stopwatch();
         let run_at = memory.clock().now().0.div_euclid(1_000);
         let is_started = self.watch.is_started();
@@ -166,7 +166,7 @@ impl Rescanner {
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: Listing::Counts,
+            listing: PassedOverDetail::Counts,
             stopwatch: memory.clock().stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| !stop.is_set(),

@@ -10,9 +10,9 @@ use crossbeam_channel::Receiver;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::{Clock, Millis};
 use crate::model::schedule::Schedule;
-use crate::server::Stop;
-use crate::server::jsonl_log::SessionHistory;
-use crate::server::sessions::{ChangedSessions, LedgerEntry, Registry};
+use crate::server::StopSignal;
+use crate::server::jsonl_log::ClientLedgers;
+use crate::server::sessions::{ChangedSessions, Registry, SessionRecord};
 
 /// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
@@ -24,10 +24,10 @@ const PENDING_MAX: usize = 1_000;
 pub(crate) fn run_session_ledger(
     registry: &Registry,
     ledger_changes: &Receiver<()>,
-    history: &SessionHistory,
+    history: &ClientLedgers,
     interval: Duration,
     clock: &Clock,
-    stop: &Stop,
+    stop: &StopSignal,
 ) {
     let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
     let mut schedule = Schedule::every(interval_ms);
@@ -56,8 +56,8 @@ pub(crate) fn run_session_ledger(
 
 /// The ledgers, and the entries that are still to be added to them.
 struct LedgerWriter<'a> {
-    history: &'a SessionHistory,
-    pending: Vec<LedgerEntry>,
+    history: &'a ClientLedgers,
+    pending: Vec<SessionRecord>,
     /// Lines since the last compaction.
     n_lines: usize,
     /// The last error, which is not logged again while it lasts.
@@ -65,7 +65,7 @@ struct LedgerWriter<'a> {
 }
 
 impl LedgerWriter<'_> {
-    fn write(&mut self, news: Vec<LedgerEntry>) {
+    fn write(&mut self, news: Vec<SessionRecord>) {
         self.pending.extend(news);
         let n_waiting = self.pending.len();
         self.pending.drain(..n_waiting.saturating_sub(PENDING_MAX));

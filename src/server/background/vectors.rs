@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::Provider;
-use crate::server::Stop;
-use crate::store::{LeaseClaim, Leases, NodeKey};
+use crate::server::StopSignal;
+use crate::store::{ClaimableLease, LeaseClient, NodeKey};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -21,7 +21,12 @@ const WAIT_MAX: Duration = Duration::from_secs(600);
 const LEASE: &str = "vectors";
 
 /// Gives vectors to texts until stopped.
-pub(crate) fn run_vectors(memory: &Memory, source: &Provider, leases: &Arc<Leases>, stop: &Stop) {
+pub(crate) fn run_vectors(
+    memory: &Memory,
+    source: &Provider,
+    leases: &Arc<LeaseClient>,
+    stop: &StopSignal,
+) {
     let mut seen = None;
     let mut wait = LOOK;
     loop {
@@ -43,15 +48,16 @@ pub(crate) fn run_vectors(memory: &Memory, source: &Provider, leases: &Arc<Lease
 pub(super) fn fill(
     memory: &Memory,
     source: &Provider,
-    leases: &Arc<Leases>,
+    leases: &Arc<LeaseClient>,
     seen: &mut Option<i64>,
-    stop: &Stop,
+    stop: &StopSignal,
 ) -> Result<(), String> {
     let told = |error: Error| error.to_string();
     let newest =
         memory.read(|reader| Ok::<_, Error>(reader.versions().snapshots()?.last)).map_err(told)?;
-    let is_held =
-        || leases.take(LEASE, LeaseClaim::Free, memory.clock().now()).map_err(|it| it.to_string());
+    let is_held = || {
+        leases.take(LEASE, ClaimableLease::Free, memory.clock().now()).map_err(|it| it.to_string())
+    };
     if *seen == Some(newest) || !is_held()? {
         return Ok(());
     }

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Run, Suite};
-use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, HandlerError, Reply, Severity, Tool};
+use super::{ConformanceHandler, SuiteToolFn};
+use crate::mcp::{
+    Arg, Args, CallContext, ContentBlock, Effect, HandlerError, Reply, Severity, Tool,
+};
 
 /// A red dot.
 pub(super) const PNG: &str =
@@ -14,7 +16,7 @@ const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAA
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// All tools that ask nothing.
-pub(super) const TOOLS: &[Tool<Run>] = &[
+pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
     tool("test_simple_text", "Returns a text.", &[], |_, _, _| {
         text("This is a simple text response for testing.")
     }),
@@ -121,8 +123,8 @@ pub(super) const fn tool(
     name: &'static str,
     description: &'static str,
     args: &'static [Arg],
-    run: Run,
-) -> Tool<Run> {
+    run: SuiteToolFn,
+) -> Tool<SuiteToolFn> {
     Tool { name, description, args, output: None, effect: Effect::Reads, run }
 }
 
@@ -138,7 +140,7 @@ pub(super) fn picture() -> ContentBlock {
     ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
 }
 
-fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
+fn steps(suite: &ConformanceHandler, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
     for done in [0, 50, 100] {
         call.progress(done, Some(100), &format!("Completed step {done} of 100"));
         suite.pause(call);
@@ -146,7 +148,7 @@ fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     text("All steps are done.")
 }
 
-fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
+fn log(suite: &ConformanceHandler, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
     for what in ["execution started", "processing data", "execution completed"] {
         call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);

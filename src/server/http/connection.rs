@@ -6,7 +6,7 @@ use crossbeam_channel::bounded;
 use serde_json::json;
 
 use super::body::Body;
-use super::body_share::BodyShare;
+use super::body_reservation::BodyReservation;
 use super::connections::OpenConnection;
 use super::exchange::Exchange;
 use super::head::{Framing, RequestHead};
@@ -14,14 +14,14 @@ use super::read_buffer::ReadBuffer;
 use super::reply::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
-use super::{Endpoint, links, post, sse};
-use crate::mcp::{Handler, PlainReply};
+use super::{HttpServerState, one_time_links, post, sse};
+use crate::mcp::{Handler, RestReply};
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
 
 /// Serves a connection until it ends.
-pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, connection: &OpenConnection) {
+pub(super) fn serve<S: Handler>(endpoint: &HttpServerState<S>, connection: &OpenConnection) {
     let timed_stream = TimedStream { stream: &connection.stream, watch: &endpoint.watch };
     let mut read_buffer = ReadBuffer::default();
     // A response is one write; nothing is gained by waiting for more.
@@ -52,7 +52,7 @@ pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, connection: &OpenConnect
 
 /// Waits for the next head; `None` when the client has gone, or was idle for long.
 fn next_head<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     timed_stream: &TimedStream<'_>,
     read_buffer: &mut ReadBuffer,
 ) -> Result<Option<RequestHead>, HttpError> {
@@ -78,7 +78,7 @@ fn next_head<S: Handler>(
 
 /// Answers a request; returns whether the connection can be used for another one.
 fn answer<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     connection: &OpenConnection,
     timed_stream: &TimedStream<'_>,
     read_buffer: &mut ReadBuffer,
@@ -113,7 +113,7 @@ fn answer<S: Handler>(
 }
 
 fn exchange<'a, S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     timed_stream: &'a TimedStream<'a>,
     read_buffer: &'a mut ReadBuffer,
     head: &'a RequestHead,
@@ -134,7 +134,7 @@ fn exchange<'a, S: Handler>(
 
 /// Checks everything that is checked before the body is read.
 fn admit<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
 ) -> Result<(Route, Framing), HttpResponse> {
     let head = exchange.head;
@@ -149,12 +149,12 @@ fn admit<S: Handler>(
 
 /// Reads the body; `None` when the client has gone.
 fn read_body<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     framing: Framing,
-) -> Result<Option<(Vec<u8>, BodyShare)>, HttpError> {
+) -> Result<Option<(Vec<u8>, BodyReservation)>, HttpError> {
     let mut body = Body::new(framing);
-    let mut share = BodyShare::new(&endpoint.n_body_bytes);
+    let mut share = BodyReservation::new(&endpoint.n_body_bytes);
     let deadline_ms = exchange.timed_stream.now_ms() + endpoint.limits.body_ms;
     let is_awaited = framing != Framing::Empty && exchange.head.is_current;
     if is_awaited && exchange.read_buffer.len() == 0 && exchange.head.all("expect").next().is_some()
@@ -179,11 +179,11 @@ fn read_body<S: Handler>(
 }
 
 fn respond<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     route: Route,
     body: Vec<u8>,
-    share: BodyShare,
+    share: BodyReservation,
 ) -> std::io::Result<()> {
     match route {
         Route::Post(wants) => post::post(endpoint, exchange, wants, body, share),
@@ -205,7 +205,7 @@ fn respond<S: Handler>(
 
 /// Answers a request of the plain interface, on a thread for calls.
 fn plain_answer<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     head: &RequestHead,
     body: Vec<u8>,
 ) -> HttpResponse {
@@ -219,7 +219,7 @@ fn plain_answer<S: Handler>(
     let is_run = endpoint.pool.run(move || drop(sender.send(server.handler.plain(&request))));
     match (is_run, receiver.recv()) {
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
-        (true, Ok(Some(PlainReply { status, document, allowed }))) => {
+        (true, Ok(Some(RestReply { status, document, allowed }))) => {
             let response = HttpResponse::json(status, document.to_string());
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),
@@ -232,8 +232,8 @@ fn plain_answer<S: Handler>(
 }
 
 /// Exchanges a one-time link for the token.
-fn token_for_link<S: Handler>(endpoint: &Endpoint<S>, body: &[u8]) -> HttpResponse {
-    let Some(once) = links::parse_exchange(body) else {
+fn token_for_link<S: Handler>(endpoint: &HttpServerState<S>, body: &[u8]) -> HttpResponse {
+    let Some(once) = one_time_links::parse_exchange(body) else {
         return HttpResponse::fault(400, "the body must be {\"once\": \"…\"}, and nothing else");
     };
     match (&endpoint.links, endpoint.guard.bearer()) {

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use crossbeam_channel::bounded;
 use serde_json::Value;
 
-use super::body_share::BodyShare;
+use super::body_reservation::BodyReservation;
 use super::exchange::Exchange;
 use super::header_check::{check_headers, is_modern, names_modern_version};
 use super::reply::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedForms;
 use super::session::HttpSession;
 use super::session_lookup::{check_version, open_session};
-use super::{Endpoint, response_stream, sse};
+use super::{HttpServerState, response_stream, sse};
 use crate::mcp::rpc::{self, Message, Request, RpcError, error_line};
 use crate::mcp::version::RequestMeta;
 use crate::mcp::{Connection, FrameStep, Handler, Outbox, log_target_of};
@@ -27,11 +27,11 @@ const LINES_MAX: usize = 16;
 
 /// Handles a message.
 pub(super) fn post<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     body: Vec<u8>,
-    share: BodyShare,
+    share: BodyReservation,
 ) -> io::Result<()> {
     let frame = rpc::parse_frame(&body);
     drop(body);
@@ -57,7 +57,7 @@ pub(super) fn post<S: Handler>(
 
 /// Ends a session.
 pub(super) fn delete<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
 ) -> io::Result<()> {
     let response = match open_session(endpoint, exchange) {
@@ -73,11 +73,11 @@ pub(super) fn delete<S: Handler>(
 }
 
 fn modern<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     message: Message,
-    share: BodyShare,
+    share: BodyReservation,
 ) -> io::Result<()> {
     let Message::Request(request) = &message else { return Ok(()) };
     let checked =
@@ -121,7 +121,7 @@ fn known(request: &Request) -> Result<(), RpcError> {
 }
 
 fn legacy<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     message: Message,
@@ -175,7 +175,7 @@ fn legacy<S: Handler>(
 
 /// Opens a session, if the message is a handshake.
 fn begin<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     message: Message,

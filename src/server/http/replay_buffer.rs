@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::Receiver;
 
-use crate::mcp::Waker;
+use crate::mcp::NoticeWaker;
 
 /// Maximum events that are kept.
 const EVENTS_MAX: usize = 64;
@@ -45,7 +45,7 @@ impl fmt::Display for EventId {
 #[derive(Debug, Default)]
 pub(super) struct ReplayBuffer {
     kept: Mutex<ReplayEvent>,
-    waker: Waker,
+    waker: NoticeWaker,
 }
 
 #[derive(Debug, Default)]

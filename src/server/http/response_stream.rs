@@ -16,7 +16,7 @@ use super::replay_buffer::EventId;
 use super::reply::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedForms;
 use super::session::HttpSession;
-use super::{Endpoint, GLANCE_MS, RETRY_MS};
+use super::{GLANCE_MS, HttpServerState, RETRY_MS};
 use crate::mcp::rpc::RequestId;
 use crate::mcp::version::Version;
 use crate::mcp::{Connection, Handler, Job, OutgoingLine};
@@ -104,7 +104,7 @@ pub(super) fn send_line(
 
 /// Runs a call and sends its answer.
 pub(super) fn run<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
     job: Box<Job>,
@@ -167,7 +167,7 @@ pub(super) fn run<S: Handler>(
 
 /// Sends the messages of a call as they come, from `first` on.
 fn stream<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     mut running: RunningCall,
     first: OutgoingLine,

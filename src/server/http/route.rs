@@ -1,10 +1,10 @@
 //! Routes a request by its head alone, so that unwanted bodies are never read.
 
-use super::guard::Guard;
+use super::access_control::AccessRules;
 use super::head::RequestHead;
 use super::page::{self, PAGE_METHODS, PageFile};
 use super::reply::{HttpError, HttpResponse};
-use crate::mcp::PlainRequest;
+use crate::mcp::RestRequest;
 
 /// The only path of MCP.
 const ENDPOINT: &str = "/mcp";
@@ -43,7 +43,7 @@ pub(super) struct AcceptedForms {
 }
 
 /// Returns the route of a request, if it is allowed.
-pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResponse> {
+pub(super) fn route(head: &RequestHead, guard: &AccessRules) -> Result<Route, HttpResponse> {
     let (allowed, route) = match (head.path(), head.method.as_str()) {
         (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
         (HEALTH, "GET" | "HEAD") => (HEALTH_METHODS, Some(Route::Health)),
@@ -119,7 +119,7 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
 }
 
 /// Reads a request of the plain interface by its head; `None` where an escape in it is wrong.
-pub(super) fn plain_request(head: &RequestHead) -> Option<PlainRequest> {
+pub(super) fn plain_request(head: &RequestHead) -> Option<RestRequest> {
     let target = head.target.split_once('?').map_or("", |(_, query)| query);
     let target = target.split('#').next().unwrap_or_default();
     let path = head.path().strip_prefix(PLAIN)?.split('/').map(|it| unescape(it, '/'));
@@ -127,7 +127,7 @@ pub(super) fn plain_request(head: &RequestHead) -> Option<PlainRequest> {
         let (name, value) = it.split_once('=').unwrap_or((it, ""));
         Some((unescape(name, '+')?, unescape(value, '+')?))
     });
-    Some(PlainRequest {
+    Some(RestRequest {
         method: head.method.clone(),
         path: path.collect::<Option<_>>()?,
         query: pairs.collect::<Option<_>>()?,

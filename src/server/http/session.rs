@@ -14,8 +14,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::replay_buffer::ReplayBuffer;
 use crate::mcp::Connection;
-use crate::mcp::in_flight::NoMessage;
-use crate::server::Stop;
+use crate::mcp::in_flight::CancelSignal;
+use crate::server::StopSignal;
 
 /// One client of the legacy era.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub(super) struct HttpSession {
     stir: Sender<()>,
     pub(super) replay_buffer: ReplayBuffer,
     /// Set when the session has ended.
-    pub(super) over: Stop,
+    pub(super) over: StopSignal,
     /// The stream of server-initiated messages, if there is one.
-    listener: Mutex<Option<Sender<NoMessage>>>,
+    listener: Mutex<Option<Sender<CancelSignal>>>,
     used_ms: AtomicI64,
     n_users: AtomicUsize,
     /// Whether it had no request since the handshake.
@@ -48,7 +48,7 @@ impl HttpSession {
             wakeups: stirred,
             stir,
             replay_buffer: ReplayBuffer::default(),
-            over: Stop::default(),
+            over: StopSignal::default(),
             listener: Mutex::default(),
             used_ms: AtomicI64::new(0),
             n_users: AtomicUsize::new(0),
@@ -74,7 +74,7 @@ impl HttpSession {
 
     /// Takes over the stream of server-initiated messages; the channel disconnects when another one
     /// does.
-    pub(super) fn listen(&self) -> Receiver<NoMessage> {
+    pub(super) fn listen(&self) -> Receiver<CancelSignal> {
         let (sender, replaced) = bounded(0);
         *lock(&self.listener) = Some(sender);
         replaced

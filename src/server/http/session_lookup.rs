@@ -1,6 +1,6 @@
 //! Finds the session of the legacy era that a request names by its header.
 
-use super::Endpoint;
+use super::HttpServerState;
 use super::exchange::Exchange;
 use super::header_check::VERSION_FIELD;
 use super::reply::HttpResponse;
@@ -11,7 +11,7 @@ use crate::mcp::version::{Version, unsupported};
 
 /// Returns the session that a request names, or the response that refuses it.
 pub(super) fn open_session<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &Exchange<'_>,
 ) -> Result<SessionGuard, HttpResponse> {
     check_version(exchange)?;

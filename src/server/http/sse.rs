@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, never, select};
 
-use super::Endpoint;
+use super::HttpServerState;
 use super::exchange::{EventStream, Exchange};
 use super::replay_buffer::{EventId, SERVER_STREAM};
 use super::reply::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::open_session;
-use crate::mcp::in_flight::NoMessage;
+use crate::mcp::in_flight::CancelSignal;
 use crate::mcp::{Connection, Handler, OutgoingLine};
 
 /// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1000);
 
 /// Streams the events of a session.
 pub(super) fn stream_session<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
 ) -> io::Result<()> {
     let (visit, last) = match begin(endpoint, exchange) {
@@ -38,7 +38,7 @@ pub(super) fn stream_session<S: Handler>(
 }
 
 fn relay_events<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     session: &HttpSession,
     last: Option<EventId>,
@@ -60,7 +60,7 @@ fn relay_events<S: Handler>(
 }
 
 fn begin<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &Exchange<'_>,
 ) -> Result<(SessionGuard, Option<EventId>), HttpResponse> {
     let visit = open_session(endpoint, exchange)?;
@@ -70,7 +70,7 @@ fn begin<S: Handler>(
 
 /// Sends the events of a broken stream since its last one, to its end.
 fn resume<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     mut last: EventId,
@@ -96,11 +96,11 @@ fn resume<S: Handler>(
 
 /// Sends notifications as they come, until the session ends or another stream takes over.
 fn relay_server_messages<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<NoMessage>,
+    replaced: &Receiver<CancelSignal>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {
@@ -131,7 +131,7 @@ fn relay_server_messages<S: Handler>(
 
 /// Sends the notifications of a modern subscription, acknowledgement first, until the client goes.
 pub(super) fn stream_subscriptions<S: Handler>(
-    endpoint: &Endpoint<S>,
+    endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
     connection: &Connection,
     acknowledgement: OutgoingLine,

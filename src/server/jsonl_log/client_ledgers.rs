@@ -11,7 +11,7 @@ use std::path::Path;
 use super::folder::{LogFolder, OpenFolder};
 use super::sink;
 use crate::model::identity::is_base62;
-use crate::server::sessions::{ClientHistory, LedgerEntry, SessionLedger};
+use crate::server::sessions::{ClientLedger, ClientSessionSummary, SessionRecord};
 
 const FOLDER: &str = "sessions";
 const ENDING: &str = ".jsonl";
@@ -24,17 +24,17 @@ const CLIENTS_MAX: usize = 10_000;
 
 /// The recorded sessions of all clients.
 #[derive(Clone, Debug)]
-pub(crate) struct SessionHistory(Option<LogFolder>);
+pub(crate) struct ClientLedgers(Option<LogFolder>);
 
-impl SessionHistory {
+impl ClientLedgers {
     /// Returns the history of the clients of the folder `source`.
-    pub(crate) fn new(source: &Path) -> SessionHistory {
-        SessionHistory(Some(LogFolder::new(source, FOLDER)))
+    pub(crate) fn new(source: &Path) -> ClientLedgers {
+        ClientLedgers(Some(LogFolder::new(source, FOLDER)))
     }
 
     /// Returns a history that stays empty.
-    pub(crate) fn disabled() -> SessionHistory {
-        SessionHistory(None)
+    pub(crate) fn disabled() -> ClientLedgers {
+        ClientLedgers(None)
     }
 
     /// Returns whether sessions are recorded at all.
@@ -43,14 +43,14 @@ impl SessionHistory {
     }
 
     /// Returns the history of each client, in the order of their files.
-    pub(crate) fn clients(&self) -> io::Result<Vec<ClientHistory>> {
+    pub(crate) fn clients(&self) -> io::Result<Vec<ClientSessionSummary>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
         Ok(stems.iter().filter_map(|stem| past(&folder, stem)).collect())
     }
 
     /// Returns the history of the client with this hash.
-    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientHistory>> {
+    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientSessionSummary>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
         let stems = folder.stems(ENDING)?;
         let is_its = |stem: &&String| hash_of(stem).is_some_and(|it| it == hash);
@@ -58,10 +58,10 @@ impl SessionHistory {
     }
 
     /// Returns the sessions that nobody saw end, and that were seen at `since` or later.
-    pub(crate) fn unended(&self, since: i64) -> io::Result<Vec<LedgerEntry>> {
+    pub(crate) fn unended(&self, since: i64) -> io::Result<Vec<SessionRecord>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
-        let mut entries: Vec<LedgerEntry> = stems
+        let mut entries: Vec<SessionRecord> = stems
             .iter()
             .filter_map(|stem| ledger(&folder, stem))
             .flat_map(|it| it.unended(since))
@@ -72,19 +72,19 @@ impl SessionHistory {
 
     /// Appends entries to the files of their clients and removes them from `entries`. Entries left
     /// after an error may be tried again.
-    pub(crate) fn append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
+    pub(crate) fn append(&self, entries: &mut Vec<SessionRecord>) -> io::Result<()> {
         self.append_under(lock, entries)
     }
 
-    /// Appends as [`SessionHistory::append`] does, but fails if another process is writing.
-    pub(crate) fn try_append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
+    /// Appends as [`ClientLedgers::append`] does, but fails if another process is writing.
+    pub(crate) fn try_append(&self, entries: &mut Vec<SessionRecord>) -> io::Result<()> {
         self.append_under(lock_at_once, entries)
     }
 
     fn append_under(
         &self,
         lock: impl FnOnce(&OpenFolder) -> io::Result<File>,
-        entries: &mut Vec<LedgerEntry>,
+        entries: &mut Vec<SessionRecord>,
     ) -> io::Result<()> {
         let Some(folder) = &self.0 else {
             entries.clear();
@@ -149,8 +149,8 @@ fn hash_of(stem: &str) -> Option<&str> {
 }
 
 /// Groups entries by the stem of their file, in the order of the first of each.
-fn by_file(entries: Vec<LedgerEntry>) -> Vec<(String, Vec<LedgerEntry>)> {
-    let mut files: Vec<(String, Vec<LedgerEntry>)> = Vec::new();
+fn by_file(entries: Vec<SessionRecord>) -> Vec<(String, Vec<SessionRecord>)> {
+    let mut files: Vec<(String, Vec<SessionRecord>)> = Vec::new();
     for entry in entries {
         let stem = entry.client.stem(&entry.transport);
         match files.iter_mut().find(|(known, _)| *known == stem) {
@@ -161,7 +161,7 @@ fn by_file(entries: Vec<LedgerEntry>) -> Vec<(String, Vec<LedgerEntry>)> {
     files
 }
 
-fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<()> {
+fn add(folder: &OpenFolder, stem: &str, entries: &[SessionRecord]) -> io::Result<()> {
     let name = format!("{stem}{ENDING}");
     if folder.find(&name)?.is_none() && CLIENTS_MAX <= folder.stems(ENDING)?.len() {
         let why = format!("there are {CLIENTS_MAX} clients already; remove some of their files");
@@ -172,12 +172,12 @@ fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<(
 }
 
 /// Returns the summary of a ledger; `None` if it cannot be read.
-fn past(folder: &OpenFolder, stem: &str) -> Option<ClientHistory> {
+fn past(folder: &OpenFolder, stem: &str) -> Option<ClientSessionSummary> {
     ledger(folder, stem)?.past(hash_of(stem)?)
 }
 
 /// Returns a ledger; `None` if it cannot be read.
-fn ledger(folder: &OpenFolder, stem: &str) -> Option<SessionLedger> {
+fn ledger(folder: &OpenFolder, stem: &str) -> Option<ClientLedger> {
     hash_of(stem)?;
     read(folder, stem).unwrap_or_else(|error| {
         log::warn!("a history of sessions was not read: {error}");
@@ -185,13 +185,13 @@ fn ledger(folder: &OpenFolder, stem: &str) -> Option<SessionLedger> {
     })
 }
 
-fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<SessionLedger>> {
+fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<ClientLedger>> {
     let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
-    SessionLedger::read(BufReader::new(File::open(path)?)).map(Some)
+    ClientLedger::read(BufReader::new(File::open(path)?)).map(Some)
 }
 
 fn rewrite(folder: &OpenFolder, stem: &str) -> io::Result<()> {
-    let Some(ledger) = read(folder, stem)?.filter(SessionLedger::is_long) else { return Ok(()) };
+    let Some(ledger) = read(folder, stem)?.filter(ClientLedger::is_long) else { return Ok(()) };
     let (name, draft) = (format!("{stem}{ENDING}"), format!("{stem}.tmp"));
     let mut file = folder.create(&draft)?;
     file.write_all(ledger.to_text().as_bytes())?;

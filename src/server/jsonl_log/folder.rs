@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::server::own_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
+use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// Maximum entries of a folder that are listed.
 const ENTRIES_MAX: usize = 100_000;

@@ -48,7 +48,7 @@ pub(crate) struct SessionLogRecord {
 
 /// A log in the index, key by key as clients know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct LogFile {
+pub(crate) struct SessionLogSummary {
     pub(crate) session_id: String,
     pub(crate) size_bytes: u64,
     /// Whether an older part was rotated away.
@@ -79,7 +79,7 @@ impl SessionLogs {
     }
 
     /// Lists the logs, by the names of their files.
-    pub(crate) fn index(&self) -> io::Result<Vec<LogFile>> {
+    pub(crate) fn index(&self) -> io::Result<Vec<SessionLogSummary>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let ids = folder.stems(ENDING)?;
         Ok(ids.into_iter().filter_map(|id| describe(&folder, id)).collect())
@@ -105,11 +105,11 @@ impl SessionLogs {
         let Some(folder) = self.enter()?.filter(|_| self.bytes_max.is_some()) else {
             return Ok(());
         };
-        let mut logs: Vec<LogFile> = self.index()?;
+        let mut logs: Vec<SessionLogSummary> = self.index()?;
         // Files with other names are somebody else's.
         logs.retain(|it| is_base62(&it.session_id));
         logs.sort_by_key(|it| it.modified_at);
-        for LogFile { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
+        for SessionLogSummary { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
             folder.remove(&format!("{session_id}{ENDING}.1"))?;
             folder.remove(&format!("{session_id}{ENDING}"))?;
         }
@@ -137,13 +137,13 @@ fn slug(id: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-fn describe(folder: &OpenFolder, id: String) -> Option<LogFile> {
+fn describe(folder: &OpenFolder, id: String) -> Option<SessionLogSummary> {
     let name = format!("{id}{ENDING}");
     let metadata = folder.find(&name).ok()??.metadata().ok()?;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());
     let modified_at = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let modified_at = modified_at.as_secs();
-    Some(LogFile { session_id: id, size_bytes: metadata.len(), rotated, modified_at })
+    Some(SessionLogSummary { session_id: id, size_bytes: metadata.len(), rotated, modified_at })
 }
 
 #[cfg(test)]

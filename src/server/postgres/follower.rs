@@ -1,9 +1,9 @@
 //! The thread that keeps a replica in step with its log, and renews what this process leases.
 
-use super::log_keeper::{LogKeeper, NewsOutcome};
-use super::space_status::{SharedStatus, space_facts};
+use super::space_log::{LogWaitOutcome, PostgresLog};
+use super::space_status::{SharedSpaceStatus, space_facts};
 use crate::memory::Memory;
-use crate::server::Stop;
+use crate::server::StopSignal;
 use std::time::Duration;
 
 /// Milliseconds between two looks at a log whose server sends no notifications.
@@ -22,9 +22,9 @@ const BACKOFF_MS_MAX: u64 = 8_000;
 /// Follows the log until stopped.
 pub(crate) fn run_follower(
     memory: &Memory,
-    keeper: &LogKeeper,
-    status: &SharedStatus,
-    stop: &Stop,
+    keeper: &PostgresLog,
+    status: &SharedSpaceStatus,
+    stop: &StopSignal,
 ) {
     let Some(sharing) = memory.sharing() else { return };
     let mut backoff_ms = BACKOFF_MS_MIN;
@@ -56,16 +56,16 @@ pub(crate) fn run_follower(
 }
 
 /// Waits until there may be new entries, or a while.
-fn wait_for_news(keeper: &LogKeeper, stop: &Stop) {
+fn wait_for_news(keeper: &PostgresLog, stop: &StopSignal) {
     for _ in 0..LOOK_MS / WAIT_MS {
         match keeper.is_news_within(WAIT_MS) {
-            NewsOutcome::News => return,
-            NewsOutcome::Unknown => {
+            LogWaitOutcome::News => return,
+            LogWaitOutcome::Unknown => {
                 stop.is_set_within(Duration::from_millis(POLL_MS));
                 return;
             }
-            NewsOutcome::Nothing if stop.is_set() => return,
-            NewsOutcome::Nothing => (),
+            LogWaitOutcome::Nothing if stop.is_set() => return,
+            LogWaitOutcome::Nothing => (),
         }
     }
 }

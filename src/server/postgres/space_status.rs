@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::log_keeper::{LeaseHolder, LogKeeper};
+use super::space_log::{LeaseHolder, PostgresLog};
 use crate::store::SharedError;
-use crate::store::shared::{Replica, Sequencer, Sharing, check_standing};
+use crate::store::replication::{Replica, Sequencer, WriterReplication, check_standing};
 
 /// The standing of a replica beside its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum StandingOfReplica {
+pub(crate) enum ReplicaSyncStatus {
     /// It has every entry.
     InStep,
     /// It lacks some.
@@ -29,7 +29,7 @@ pub(crate) enum StandingOfReplica {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct SpaceFacts {
     pub(crate) space: String,
-    pub(crate) standing: StandingOfReplica,
+    pub(crate) standing: ReplicaSyncStatus,
     pub(crate) epoch: i64,
     pub(crate) seq: i64,
     /// The log's last entry; `None`: the server was not reachable.
@@ -43,9 +43,9 @@ pub(crate) struct SpaceFacts {
 
 /// The latest facts, which the follower keeps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SharedStatus(Arc<Mutex<SpaceFacts>>);
+pub(crate) struct SharedSpaceStatus(Arc<Mutex<SpaceFacts>>);
 
-impl SharedStatus {
+impl SharedSpaceStatus {
     pub(crate) fn get(&self) -> SpaceFacts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,8 +57,8 @@ impl SharedStatus {
 
 /// Returns the facts of an open replica.
 pub(super) fn space_facts(
-    sharing: &Sharing,
-    keeper: &LogKeeper,
+    sharing: &WriterReplication,
+    keeper: &PostgresLog,
     problem: Option<String>,
 ) -> SpaceFacts {
     match sharing.replica() {
@@ -68,7 +68,7 @@ pub(super) fn space_facts(
 }
 
 /// Compares a replica with its log.
-pub(crate) fn facts_of(replica: &Replica, keeper: &LogKeeper) -> SpaceFacts {
+pub(crate) fn facts_of(replica: &Replica, keeper: &PostgresLog) -> SpaceFacts {
     let place = replica.place;
     let mut facts = SpaceFacts {
         space: replica.url.clone(),
@@ -93,10 +93,10 @@ pub(crate) fn facts_of(replica: &Replica, keeper: &LogKeeper) -> SpaceFacts {
     };
     let checked = next.and_then(|next| check_standing(replica, &head, next.as_ref()));
     facts.standing = match &checked {
-        Err(SharedError::Unpublished { .. }) => StandingOfReplica::Unpublished,
-        Err(_) => StandingOfReplica::Diverged,
-        Ok(()) if is_epoch && facts.lag == Some(0) => StandingOfReplica::InStep,
-        Ok(()) => StandingOfReplica::Behind,
+        Err(SharedError::Unpublished { .. }) => ReplicaSyncStatus::Unpublished,
+        Err(_) => ReplicaSyncStatus::Diverged,
+        Ok(()) if is_epoch && facts.lag == Some(0) => ReplicaSyncStatus::InStep,
+        Ok(()) => ReplicaSyncStatus::Behind,
     };
     facts.problem = checked.err().map(|it| it.to_string());
     facts

@@ -1,7 +1,7 @@
 //! The tables of spaces and every statement about them, with the reading of their rows.
 
 use super::wire::WireRow;
-use crate::store::shared::{EntryHash, LogPart, LogPlace, SpaceHead};
+use crate::store::replication::{EntryHash, LogPart, LogPosition, SpaceHead};
 
 /// The tables. A lock keeps two that make them at once apart.
 pub(super) const TABLES: [&str; 5] = [
@@ -128,13 +128,13 @@ impl RowReader {
 
 pub(super) fn read_head(row: WireRow) -> Option<SpaceHead> {
     let mut row = RowReader::new(row);
-    let place = LogPlace { epoch: row.int()?, seq: row.int()?, hash: row.hash()? };
+    let place = LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? };
     Some(SpaceHead { place, schema: row.int()? })
 }
 
-pub(super) fn read_place(row: WireRow) -> Option<LogPlace> {
+pub(super) fn read_place(row: WireRow) -> Option<LogPosition> {
     let mut row = RowReader::new(row);
-    Some(LogPlace { epoch: row.int()?, seq: row.int()?, hash: row.hash()? })
+    Some(LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? })
 }
 
 pub(super) fn read_part(row: WireRow) -> Option<LogPart> {

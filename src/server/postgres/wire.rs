@@ -115,7 +115,7 @@ impl Socket {
 
 /// A connection.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct PostgresConnection {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
@@ -126,11 +126,14 @@ pub(super) struct Wire {
     pub(super) is_notifying: bool,
 }
 
-impl Wire {
+impl PostgresConnection {
     /// Connects and signs in.
-    pub(super) fn connect(url: &SpaceUrl, password: &SecretPassword) -> Result<Wire, WireError> {
+    pub(super) fn connect(
+        url: &SpaceUrl,
+        password: &SecretPassword,
+    ) -> Result<PostgresConnection, WireError> {
         let watch = Clock::System.stopwatch();
-        let mut wire = Wire {
+        let mut wire = PostgresConnection {
             socket: Socket::Plain(dial(url, &watch)?),
             incoming: BytesMut::new(),
             outgoing: BytesMut::new(),
@@ -154,7 +157,7 @@ impl Wire {
         Ok(wire)
     }
 
-    fn encrypted(mut self, url: &SpaceUrl) -> Result<Wire, WireError> {
+    fn encrypted(mut self, url: &SpaceUrl) -> Result<PostgresConnection, WireError> {
         frontend::ssl_request(&mut self.outgoing);
         self.send()?;
         let mut answer = [0];
@@ -170,7 +173,7 @@ impl Wire {
         plain.set_read_timeout(Some(Duration::from_millis(CONNECT_MS.unsigned_abs())))?;
         let stream = tls::encrypt(plain, &url.host, url.root_certificates.as_deref())
             .map_err(WireError::Broken)?;
-        Ok(Wire { socket: Socket::Tls(Box::new(stream)), ..self })
+        Ok(PostgresConnection { socket: Socket::Tls(Box::new(stream)), ..self })
     }
 
     fn sign_in(&mut self, url: &SpaceUrl, password: &SecretPassword) -> Result<(), WireError> {

@@ -4,9 +4,11 @@
 //! kept. Of a call only the tool, the duration and the sizes of its texts are recorded.
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{ClientAction, ClientRequestEvent, QUIET_TARGET, ToolCallRecord, Waker};
+use crate::mcp::{
+    ClientRequestEvent, ClientRequestKind, NoticeWaker, QUIET_TARGET, ToolCallRecord,
+};
 use crate::model::clock::Millis;
-use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
+use crate::server::jsonl_log::{ClientLedgers, SessionLogRecord, SessionLogs};
 use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
 use crate::surface::RecordSessions;
 
@@ -16,9 +18,9 @@ pub(crate) struct SessionRecorder {
     /// The present sessions.
     pub(crate) registry: Registry,
     /// Woken when the begin or end of a session is not written yet.
-    pub(crate) waker: Waker,
+    pub(crate) waker: NoticeWaker,
     /// The ledgers of the sessions.
-    pub(crate) history: SessionHistory,
+    pub(crate) history: ClientLedgers,
     /// The session logs.
     pub(crate) logs: SessionLogs,
 }
@@ -93,7 +95,7 @@ fn sight<'a>(seen: &ClientRequestEvent<'a>, redactor: &Redactor) -> RequestInfo<
             protocol: version.as_str().to_owned(),
         },
         is_modern: version.is_modern(),
-        calls_tool: act == ClientAction::CallsTool,
+        calls_tool: act == ClientRequestKind::CallsTool,
     }
 }
 

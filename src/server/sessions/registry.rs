@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::{LedgerEntry, SessionClient};
+use super::{SessionClient, SessionRecord};
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, base62};
 
@@ -20,22 +20,22 @@ const SESSIONS_MAX: usize = 1024;
 
 /// The transport of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TransportInfo {
+pub(crate) struct ServerTransport {
     /// `stdio` or `http`.
     pub(crate) transport: &'static str,
     /// The address, where there is one.
     pub(crate) listen: Option<String>,
 }
 
-impl TransportInfo {
+impl ServerTransport {
     /// Returns the transport HTTP with its address.
-    pub(crate) fn http(listen: &str) -> TransportInfo {
-        TransportInfo { transport: "http", listen: Some(listen.to_owned()) }
+    pub(crate) fn http(listen: &str) -> ServerTransport {
+        ServerTransport { transport: "http", listen: Some(listen.to_owned()) }
     }
 
     /// Returns the transport stdio: one connection, as long as the process.
-    pub(crate) fn stdio() -> TransportInfo {
-        TransportInfo { transport: "stdio", listen: None }
+    pub(crate) fn stdio() -> ServerTransport {
+        ServerTransport { transport: "stdio", listen: None }
     }
 }
 
@@ -66,8 +66,8 @@ pub(crate) struct LiveSession {
     pub(crate) count_tool_calls: u64,
 }
 
-impl From<LedgerEntry> for LiveSession {
-    fn from(entry: LedgerEntry) -> LiveSession {
+impl From<SessionRecord> for LiveSession {
+    fn from(entry: SessionRecord) -> LiveSession {
         LiveSession {
             id: entry.session_id,
             client_meta: entry.client,
@@ -82,7 +82,7 @@ impl From<LedgerEntry> for LiveSession {
 
 /// Whether entries that leave the registry are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LedgerUse {
+pub(crate) enum EndedSessionRetention {
     /// Sessions that ended wait until they are taken.
     Kept,
     /// Entries are dropped.
@@ -104,15 +104,15 @@ pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
 
 #[derive(Debug)]
 struct RegistryState {
-    transport_info: TransportInfo,
-    ledger_use: LedgerUse,
+    transport_info: ServerTransport,
+    ledger_use: EndedSessionRetention,
     /// Makes the ids of this process differ from those of all others.
     salt: String,
     n_begun: u64,
     /// Present sessions in the order in which they began.
     sessions: Vec<RegistryEntry>,
     /// Entries of ended sessions that were not taken, or could not be written.
-    waiting: Vec<LedgerEntry>,
+    waiting: Vec<SessionRecord>,
 }
 
 #[derive(Debug)]
@@ -134,9 +134,9 @@ struct RegistryEntry {
 impl Registry {
     /// Returns an empty registry. No other process has the same `salt`.
     pub(crate) fn new(
-        transport_info: TransportInfo,
+        transport_info: ServerTransport,
         salt: impl Into<String>,
-        ledger_use: LedgerUse,
+        ledger_use: EndedSessionRetention,
     ) -> Registry {
         Registry(Arc::new(Mutex::new(RegistryState {
             transport_info,
@@ -187,7 +187,7 @@ impl Registry {
 
     /// Returns whether this process keeps no ledger, so that others may have one.
     pub(crate) fn is_observer(&self) -> bool {
-        self.lock().ledger_use == LedgerUse::Dropped
+        self.lock().ledger_use == EndedSessionRetention::Dropped
     }
 
     /// Returns the id of the session that a request belongs to.
@@ -197,7 +197,7 @@ impl Registry {
     }
 
     /// Takes the entries of sessions that changed since the last time.
-    pub(crate) fn take_changed(&self, which: ChangedSessions, now: Millis) -> Vec<LedgerEntry> {
+    pub(crate) fn take_changed(&self, which: ChangedSessions, now: Millis) -> Vec<SessionRecord> {
         let mut state = self.lock();
         state.expire(now);
         let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
@@ -214,9 +214,9 @@ impl Registry {
     }
 
     /// Puts back entries that could not be written, for the next time.
-    pub(crate) fn requeue_entries(&self, news: Vec<LedgerEntry>) {
+    pub(crate) fn requeue_entries(&self, news: Vec<SessionRecord>) {
         let mut state = self.lock();
-        if state.ledger_use == LedgerUse::Kept {
+        if state.ledger_use == EndedSessionRetention::Kept {
             state.waiting.splice(0..0, news);
         }
     }
@@ -271,7 +271,7 @@ impl RegistryState {
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
-            if is_over && *ledger_use == LedgerUse::Kept && it.is_of_ledger() {
+            if is_over && *ledger_use == EndedSessionRetention::Kept && it.is_of_ledger() {
                 waiting.push(it.entry(transport_info, Some(at(it))));
             }
             !is_over
@@ -293,7 +293,7 @@ impl RegistryEntry {
             && (!self.is_modern || self.client == sight.client)
     }
 
-    fn live(&self, transport_info: &TransportInfo) -> LiveSession {
+    fn live(&self, transport_info: &ServerTransport) -> LiveSession {
         LiveSession {
             id: self.id.clone(),
             client_meta: self.client.clone(),
@@ -307,10 +307,10 @@ impl RegistryEntry {
 
     fn entry(
         &self,
-        transport_info: &TransportInfo,
+        transport_info: &ServerTransport,
         disconnected_at: Option<Millis>,
-    ) -> LedgerEntry {
-        LedgerEntry {
+    ) -> SessionRecord {
+        SessionRecord {
             session_id: self.id.clone(),
             client: self.client.clone(),
             transport: transport_info.transport.to_owned(),

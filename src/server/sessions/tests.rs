@@ -10,8 +10,8 @@ fn client(name: &str) -> SessionClient {
     SessionClient { name: name.to_owned(), title, version, protocol: "2025-06-18".to_owned() }
 }
 
-fn http() -> TransportInfo {
-    TransportInfo { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
+fn http() -> ServerTransport {
+    ServerTransport { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
 }
 
 /// Plays a script of one event a line: the client, its action, and the time in seconds.
@@ -47,8 +47,8 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
     live.assert_eq(&lines.collect::<String>());
 }
 
-fn registry(transport_info: TransportInfo) -> Registry {
-    Registry::new(transport_info, "salt", LedgerUse::Kept)
+fn registry(transport_info: ServerTransport) -> Registry {
+    Registry::new(transport_info, "salt", EndedSessionRetention::Kept)
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_modern_client_is_known_by_its_declaration_and_stays_for_minutes() {
 
 #[test]
 fn a_modern_client_on_the_only_connection_stays_as_long_as_it() {
-    let registry = registry(TransportInfo::stdio());
+    let registry = registry(ServerTransport::stdio());
     check(
         &registry,
         "10 modern stdio code",
@@ -150,7 +150,8 @@ fn the_longest_silent_session_makes_room() {
 #[test]
 fn ids_differ_between_processes() {
     let of = |salt: &str| {
-        let registry = Registry::new(TransportInfo::stdio(), salt, LedgerUse::Dropped);
+        let registry =
+            Registry::new(ServerTransport::stdio(), salt, EndedSessionRetention::Dropped);
         play(&registry, "10 legacy stdio code");
         registry.live_sessions(Millis(0))[0].id.clone()
     };
@@ -160,12 +161,12 @@ fn ids_differ_between_processes() {
 
 #[test]
 fn the_envelope_has_its_keys_in_their_order() {
-    let registry = registry(TransportInfo::stdio());
+    let registry = registry(ServerTransport::stdio());
     play(&registry, "10 legacy stdio code");
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
     .assert_eq(&live.replace(&registry.live_sessions(Millis(0))[0].id, "ID"));
-    let registry = Registry::new(http(), "salt", LedgerUse::Kept);
+    let registry = Registry::new(http(), "salt", EndedSessionRetention::Kept);
     play(&registry, "10 legacy a code");
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
@@ -174,9 +175,9 @@ fn the_envelope_has_its_keys_in_their_order() {
 /// Returns the changes in the registry.
 fn changes(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
-    let line = |it: &LedgerEntry| {
+    let line = |it: &SessionRecord| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
-        let LedgerEntry { connected_at, last_seen, tool_calls, .. } = it;
+        let SessionRecord { connected_at, last_seen, tool_calls, .. } = it;
         format!("{} {connected_at}..{last_seen} {tool_calls}{end}; ", it.client.name)
     };
     news.iter().map(line).collect()
@@ -230,8 +231,8 @@ fn names_and_hashes_of_ledgers_never_change() {
     assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 
-fn ledger(lines: &[&str]) -> SessionLedger {
-    SessionLedger::read(lines.join("\n").as_bytes()).unwrap()
+fn ledger(lines: &[&str]) -> ClientLedger {
+    ClientLedger::read(lines.join("\n").as_bytes()).unwrap()
 }
 
 fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String {
@@ -239,7 +240,7 @@ fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String 
     let [connected_at, last_seen] = times;
     let session_id = id.to_owned();
     let disconnected_at = end;
-    LedgerEntry {
+    SessionRecord {
         session_id,
         client,
         transport,
@@ -266,7 +267,7 @@ fn the_last_line_of_a_session_counts_and_bad_ones_do_not() {
     expect![[r#"{"hash":"h","client":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","sessions":2,"lifetime_seconds":60,"last_disconnect":40,"tool_calls":9}"#]]
     .assert_eq(&serde_json::to_string(&ledger.past("h")).unwrap());
     assert!(ledger.is_long());
-    let short = SessionLedger::read(ledger.to_text().as_bytes()).unwrap();
+    let short = ClientLedger::read(ledger.to_text().as_bytes()).unwrap();
     assert!(!short.is_long());
     assert_eq!(short.past("h"), ledger.past("h"));
 }

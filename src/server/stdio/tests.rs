@@ -14,7 +14,7 @@ use crossbeam_channel::{RecvTimeoutError, never, unbounded};
 use expect_test::expect_file;
 
 use super::*;
-use crate::mcp::fixture::{self, Ends, Fixture};
+use crate::mcp::fixture::{self, Fixture, FixtureControls};
 use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
 use crate::model::clock::Millis;
@@ -35,7 +35,7 @@ struct Client {
     replies: Receiver<String>,
     interrupt: Sender<()>,
     ended: Receiver<ServeEnd>,
-    fixture: Ends,
+    fixture: FixtureControls,
     server: Arc<Server<Fixture>>,
 }
 
@@ -271,7 +271,7 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
 }
 
 /// Returns a server with two calls that wait, and without a reader of its output.
-fn server_without_reader() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
+fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<ServeEnd>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
@@ -311,7 +311,7 @@ fn background_work_starts_after_the_first_answer_and_is_stopped() {
     let (began_sender, began) = unbounded();
     let (let_go, held) = bounded::<()>(0);
     let (heard_sender, heard) = unbounded();
-    let work = Box::new(move |stop: &Stop| {
+    let work = Box::new(move |stop: &StopSignal| {
         began_sender.send(()).unwrap();
         let _ = held.recv();
         heard_sender.send(stop.is_set()).unwrap();

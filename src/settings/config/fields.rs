@@ -26,7 +26,7 @@ pub(super) enum SignConstraint {
     NotNegative,
 }
 
-type Field<T> = Result<Option<T>, ConfigError>;
+type FieldResult<T> = Result<Option<T>, ConfigError>;
 
 impl ObjectReader {
     pub(super) fn root(file: &str, map: Map<String, Value>) -> ObjectReader {
@@ -43,7 +43,7 @@ impl ObjectReader {
     }
 
     /// Returns the object under `name`, if there is one.
-    pub(super) fn optional_object(&mut self, name: &'static str) -> Field<ObjectReader> {
+    pub(super) fn optional_object(&mut self, name: &'static str) -> FieldResult<ObjectReader> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Object(map)) => Ok(Some(self.within(name, map))),
@@ -56,7 +56,7 @@ impl ObjectReader {
         self.take(name)
     }
 
-    pub(super) fn flag(&mut self, name: &'static str) -> Field<bool> {
+    pub(super) fn flag(&mut self, name: &'static str) -> FieldResult<bool> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
@@ -64,7 +64,7 @@ impl ObjectReader {
         }
     }
 
-    pub(super) fn text(&mut self, name: &'static str) -> Field<String> {
+    pub(super) fn text(&mut self, name: &'static str) -> FieldResult<String> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -77,7 +77,7 @@ impl ObjectReader {
         &mut self,
         name: &'static str,
         choices: &[(&'static str, T)],
-    ) -> Field<T> {
+    ) -> FieldResult<T> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         match choices.iter().find(|(choice, _)| *choice == text) {
             Some((_, choice)) => Ok(Some(*choice)),
@@ -94,7 +94,7 @@ impl ObjectReader {
     }
 
     /// Returns a whole number above zero.
-    pub(super) fn count(&mut self, name: &'static str) -> Field<u32> {
+    pub(super) fn count(&mut self, name: &'static str) -> FieldResult<u32> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let whole = match &value {
             Value::Number(number) if number.is_i64() || number.is_u64() => number,
@@ -109,7 +109,7 @@ impl ObjectReader {
     }
 
     /// Returns a whole number of a range.
-    pub(super) fn number_in(&mut self, name: &'static str, range: (u32, u32)) -> Field<u32> {
+    pub(super) fn number_in(&mut self, name: &'static str, range: (u32, u32)) -> FieldResult<u32> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
         match number.filter(|it| (range.0..=range.1).contains(it)) {
@@ -122,7 +122,7 @@ impl ObjectReader {
     }
 
     /// Returns a number of at least zero and at most `max`.
-    pub(super) fn fraction(&mut self, name: &'static str, max: f64) -> Field<f64> {
+    pub(super) fn fraction(&mut self, name: &'static str, max: f64) -> FieldResult<f64> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let Some(number) = value.as_f64() else { return Err(self.wrong(name, "a number", &value)) };
         if number.is_finite() && 0.0 <= number && number <= max {
@@ -136,7 +136,7 @@ impl ObjectReader {
         &mut self,
         name: &'static str,
         range: SignConstraint,
-    ) -> Field<Duration> {
+    ) -> FieldResult<Duration> {
         match self.take(name) {
             None => Ok(None),
             Some(value) => self.to_duration(name, &value, range).map(Some),
@@ -154,7 +154,7 @@ impl ObjectReader {
         let signed = match value {
             Value::String(text) => units::duration(text).ok_or_else(bad)?,
             Value::Number(number) if number.as_u64() == Some(0) => {
-                units::Signed { negative: false, size: Duration::ZERO }
+                units::SignedDuration { negative: false, size: Duration::ZERO }
             }
             _ => return Err(bad()),
         };
@@ -170,7 +170,7 @@ impl ObjectReader {
     }
 
     /// Returns a size in bytes, above zero.
-    pub(super) fn size(&mut self, name: &'static str) -> Field<u64> {
+    pub(super) fn size(&mut self, name: &'static str) -> FieldResult<u64> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let shown = show(&value);
         let bad = || self.error(name, format!("is no size, `{shown}`; {SIZE_HELP}"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{CONFIG_FILE, Config, ConfigError, Trust, Untrusted};
+use super::{CONFIG_FILE, Config, ConfigError, Trust, UntrustedSetting};
 
 /// The file of a user, which has the keys of a folder's and is trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl UserConfig {
         &self,
         text: &str,
         trust: Trust,
-    ) -> Result<(Config, Vec<Untrusted>), ConfigError> {
+    ) -> Result<(Config, Vec<UntrustedSetting>), ConfigError> {
         let mut map = Config::to_map(CONFIG_FILE, text)?;
         let mut folder = Config::of_map(CONFIG_FILE, map.clone())?;
         let mut untrusted = folder.take_those_of_user();

@@ -21,13 +21,13 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(600);
 
 /// The provider of each job; a job without one is not done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ProviderSettings {
+pub(crate) struct ProvidersByJob {
     /// Answers worksheets with changesets.
-    pub(crate) completion: Option<SourceSettings>,
+    pub(crate) completion: Option<ProviderSpec>,
     /// Turns texts into vectors.
-    pub(crate) embeddings: Option<SourceSettings>,
+    pub(crate) embeddings: Option<ProviderSpec>,
     /// Scores texts by a question.
-    pub(crate) reranking: Option<SourceSettings>,
+    pub(crate) reranking: Option<ProviderSpec>,
     /// The file of the certificates to trust, instead of those that are built in.
     pub(crate) ca_file: Option<String>,
 }
@@ -46,7 +46,7 @@ pub(crate) enum ProviderKind {
 
 /// Names a provider of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SourceSettings {
+pub(crate) struct ProviderSpec {
     pub(crate) kind: ProviderKind,
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
@@ -129,7 +129,7 @@ impl ProviderKind {
 }
 
 /// A job, with the kinds that can do it and the wait for one answer.
-struct Job {
+struct ProviderJobSpec {
     name: &'static str,
     kinds: &'static [ProviderKind],
     timeout: Duration,
@@ -137,7 +137,7 @@ struct Job {
     needs_url: bool,
 }
 
-const COMPLETION: Job = Job {
+const COMPLETION: ProviderJobSpec = ProviderJobSpec {
     name: "completion",
     kinds: &[
         ProviderKind::Command,
@@ -149,7 +149,7 @@ const COMPLETION: Job = Job {
     timeout: Duration::from_secs(60),
     needs_url: false,
 };
-const EMBEDDINGS: Job = Job {
+const EMBEDDINGS: ProviderJobSpec = ProviderJobSpec {
     name: "embeddings",
     kinds: &[
         ProviderKind::Command,
@@ -160,27 +160,30 @@ const EMBEDDINGS: Job = Job {
     timeout: Duration::from_secs(5),
     needs_url: false,
 };
-const RERANKING: Job = Job {
+const RERANKING: ProviderJobSpec = ProviderJobSpec {
     name: "reranking",
     kinds: &[ProviderKind::Command, ProviderKind::OpenAi],
     timeout: Duration::from_secs(10),
     needs_url: true,
 };
 
-impl ProviderSettings {
-    pub(super) fn read(mut fields: ObjectReader) -> Result<ProviderSettings, ConfigError> {
-        let settings = ProviderSettings {
-            completion: SourceSettings::read(&mut fields, &COMPLETION)?,
-            embeddings: SourceSettings::read(&mut fields, &EMBEDDINGS)?,
-            reranking: SourceSettings::read(&mut fields, &RERANKING)?,
+impl ProvidersByJob {
+    pub(super) fn read(mut fields: ObjectReader) -> Result<ProvidersByJob, ConfigError> {
+        let settings = ProvidersByJob {
+            completion: ProviderSpec::read(&mut fields, &COMPLETION)?,
+            embeddings: ProviderSpec::read(&mut fields, &EMBEDDINGS)?,
+            reranking: ProviderSpec::read(&mut fields, &RERANKING)?,
             ca_file: fields.text("ca_file")?,
         };
         fields.done().map(|()| settings)
     }
 }
 
-impl SourceSettings {
-    fn read(fields: &mut ObjectReader, job: &Job) -> Result<Option<SourceSettings>, ConfigError> {
+impl ProviderSpec {
+    fn read(
+        fields: &mut ObjectReader,
+        job: &ProviderJobSpec,
+    ) -> Result<Option<ProviderSpec>, ConfigError> {
         let Some(mut fields) = fields.optional_object(job.name)? else { return Ok(None) };
         let kinds: Vec<(&str, ProviderKind)> =
             KINDS.into_iter().filter(|it| job.kinds.contains(&it.1)).collect();
@@ -188,7 +191,7 @@ impl SourceSettings {
             let names: Vec<&str> = kinds.iter().map(|it| it.0).collect();
             return Err(fields.error("kind", format!("must be one of {}", names.join(", "))));
         };
-        let source = SourceSettings {
+        let source = ProviderSpec {
             kind,
             command: command(&mut fields)?,
             url: fields.text("url")?,
@@ -212,7 +215,7 @@ impl SourceSettings {
     }
 
     /// Returns the setting that its kind needs and that is not set.
-    fn missing(&self, job: &Job) -> Option<(&'static str, &'static str)> {
+    fn missing(&self, job: &ProviderJobSpec) -> Option<(&'static str, &'static str)> {
         let needs_url = self.kind == ProviderKind::Azure || job.needs_url;
         if self.kind == ProviderKind::Command {
             let why = "must be a list: the program and its arguments";
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!((embeddings.timeout.as_secs(), embeddings.retries), (5, 0));
         assert_eq!(config.providers.reranking, None);
         assert_eq!((config.consolidation.threshold, config.consolidation.idle.as_secs()), (9, 0));
-        assert_eq!(Config::default().providers, ProviderSettings::default());
+        assert_eq!(Config::default().providers, ProvidersByJob::default());
     }
 
     #[test]
@@ -301,7 +304,7 @@ mod tests {
                 ]
             );
             let (config, _) = UserConfig::default().complete(folder, trust).unwrap();
-            assert_eq!(config.providers, ProviderSettings::default());
+            assert_eq!(config.providers, ProvidersByJob::default());
         }
     }
 

@@ -95,7 +95,7 @@ fn every_key_is_read() {
                 backup: None,
                 max_backups: None,
             },
-            providers: ProviderSettings {
+            providers: ProvidersByJob {
                 completion: None,
                 embeddings: None,
                 reranking: None,
@@ -137,7 +137,7 @@ fn every_key_is_read() {
                         max_file_size: 1,
                     },
                 },
-                resources: ResourceSettings {
+                resources: ResourceNotificationSettings {
                     debounce: 0ns,
                     overrides: [
                         (
@@ -329,7 +329,7 @@ fn an_untrusted_folder_cannot_turn_protections_off() {
         "server": {"transport": "http", "listen": "0.0.0.0:1",
                    "logging": {"output_path": "/etc/x", "level": "debug"}}}"#;
     let mut config = Config::parse(text).unwrap();
-    let named: Vec<String> = config.untrusted().iter().map(Untrusted::to_string).collect();
+    let named: Vec<String> = config.untrusted().iter().map(UntrustedSetting::to_string).collect();
     expect![[r#"
         `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         `server.transport` is not followed: it would open a port; start with --trust-workspace to allow it

@@ -11,17 +11,17 @@ pub(super) const SIZE_HELP: &str = "write it with its unit, as in \"512KB\", \"1
 
 /// A duration, possibly below zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Signed {
+pub(super) struct SignedDuration {
     pub(super) negative: bool,
     pub(super) size: Duration,
 }
 
 /// Parses a sign and decimal numbers with units, at most 292 years; a bare `0` needs no unit.
-pub(super) fn duration(text: &str) -> Option<Signed> {
+pub(super) fn duration(text: &str) -> Option<SignedDuration> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let negative = text.starts_with('-');
     if unsigned == "0" {
-        return Some(Signed { negative: false, size: Duration::ZERO });
+        return Some(SignedDuration { negative: false, size: Duration::ZERO });
     }
     let mut total: u128 = 0;
     let mut rest = unsigned;
@@ -43,7 +43,7 @@ pub(super) fn duration(text: &str) -> Option<Signed> {
     }
     let nanos = i64::try_from(total).ok().filter(|_| !unsigned.is_empty())?;
     let negative = negative && nanos != 0;
-    Some(Signed { negative, size: Duration::from_nanos(nanos.unsigned_abs()) })
+    Some(SignedDuration { negative, size: Duration::from_nanos(nanos.unsigned_abs()) })
 }
 
 /// Parses a decimal number and a unit, all units being multiples of 1024; no unit means bytes.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::knowledge::KnowledgeSettings;
 use super::memory::MemorySettings;
-use super::providers::{ConsolidationSettings, ProviderSettings};
+use super::providers::{ConsolidationSettings, ProvidersByJob};
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
 
@@ -22,7 +22,7 @@ pub(crate) struct Config {
     /// Typed memories.
     pub(crate) memory: MemorySettings,
     /// Programs and services that are asked; the user's alone.
-    pub(crate) providers: ProviderSettings,
+    pub(crate) providers: ProvidersByJob,
     /// Kinds of secrets.
     pub(crate) redaction: RedactionSettings,
     /// Rescans of the folder; read again while serving.
@@ -102,7 +102,7 @@ pub(crate) struct ServerSettings {
     /// Its log.
     pub(crate) logging: LogSettings,
     /// Notifications about resources.
-    pub(crate) resources: ResourceSettings,
+    pub(crate) resources: ResourceNotificationSettings,
     /// Times at which sessions are recorded.
     pub(crate) sessions: SessionSettings,
     /// The log of rescans.
@@ -159,7 +159,7 @@ pub(crate) struct LogFileSettings {
 
 /// Notifications about resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ResourceSettings {
+pub(crate) struct ResourceNotificationSettings {
     /// Time during which changes are gathered.
     pub(crate) debounce: Duration,
     /// Debounce times by the name of the resource.
@@ -232,13 +232,13 @@ impl Default for LogFileSettings {
     }
 }
 
-impl Default for ResourceSettings {
-    fn default() -> ResourceSettings {
-        ResourceSettings { debounce: Duration::from_millis(500), overrides: Vec::new() }
+impl Default for ResourceNotificationSettings {
+    fn default() -> ResourceNotificationSettings {
+        ResourceNotificationSettings { debounce: Duration::from_millis(500), overrides: Vec::new() }
     }
 }
 
-impl ResourceSettings {
+impl ResourceNotificationSettings {
     /// Returns the time during which changes of the resource `name` are gathered.
     pub(crate) fn debounce_of(&self, name: &str) -> Duration {
         match self.overrides.iter().find(|(known, _)| known == name) {

@@ -7,12 +7,14 @@
 
 use rusqlite::ToSql;
 
-use super::{Batch, Conflict, Op, SiblingsOf};
+use super::{Batch, DiffOp, OverlayConflict, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kinds::is_uuid;
 use crate::model::order_keys;
-use crate::store::columns::Sql;
-use crate::store::{FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
+use crate::store::node_columns::SqlTemplate;
+use crate::store::{
+    FileId, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements, StoreError,
+};
 
 /// The path in the birth ids of agents' nodes.
 const BIRTH_PATH: &str = "mcp:write";
@@ -20,7 +22,7 @@ const BIRTH_PATH: &str = "mcp:write";
 impl Batch<'_> {
     /// Returns the node of an id.
     pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
-        static FIND: Sql = Sql::new("SELECT {record} FROM node WHERE id = ?1");
+        static FIND: SqlTemplate = SqlTemplate::new("SELECT {record} FROM node WHERE id = ?1");
         Ok(self.records(&FIND, [id.to_string()], "find a node")?.pop())
     }
 
@@ -35,19 +37,19 @@ impl Batch<'_> {
 
     /// Returns the node of a key.
     pub(crate) fn at(&self, key: NodeKey) -> Result<Option<NodeRecord>, StoreError> {
-        static AT: Sql = Sql::new("SELECT {record} FROM node WHERE key = ?1");
+        static AT: SqlTemplate = SqlTemplate::new("SELECT {record} FROM node WHERE key = ?1");
         Ok(self.records(&AT, [key.0], "find a node")?.pop())
     }
 
     /// Returns the children of a node, in order.
     pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
-        self.children(SiblingsOf::Node(of))
+        self.children(SiblingGroup::Node(of))
     }
 
     /// Returns the nodes below nothing, neither a node nor a file, in order.
     #[cfg(test)]
     pub(crate) fn children_of_nobody(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        self.children(SiblingsOf::Nobody)
+        self.children(SiblingGroup::Nobody)
     }
 
     /// Returns the nodes that share the parent of `place`, in order.
@@ -75,7 +77,7 @@ impl Batch<'_> {
         place: NodePlace,
     ) -> Result<(NodeKey, NodeId), StoreError> {
         let id = self.free_agent_id(data)?;
-        let group = SiblingsOf::from(place);
+        let group = SiblingGroup::from(place);
         // After the last sibling, no other term changes, so a long group need not be summed up.
         let last = self.last_position(group)?;
         let is_alone = !self.touched.contains(&group) && last.is_none_or(|it| it < place.position);
@@ -131,7 +133,8 @@ impl Batch<'_> {
         old: &NodeRecord,
         new: &NodeData<'_>,
     ) -> Result<(), StoreError> {
-        static SET: Sql = Sql::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
+        static SET: SqlTemplate =
+            SqlTemplate::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
         let hash = ContentHash::of(new.content);
         let is_same = hash == old.content_hash
             && new.label == old.label
@@ -145,7 +148,7 @@ impl Batch<'_> {
         if is_alone {
             self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.term_of(old.key)?);
         }
-        self.record(Op::Mod, old, Some(hash), Conflict::No)?;
+        self.record(DiffOp::Mod, old, Some(hash), OverlayConflict::No)?;
         self.counts.modified += 1;
         if hash != old.content_hash || new.label != old.label {
             self.set_text(old, new, hash)?;
@@ -170,7 +173,7 @@ impl Batch<'_> {
         }
         self.touch(old.place.into())?;
         self.touch(place.into())?;
-        self.record(Op::Mod, old, Some(old.content_hash), Conflict::No)?;
+        self.record(DiffOp::Mod, old, Some(old.content_hash), OverlayConflict::No)?;
         self.counts.modified += 1;
         self.set_place(old, place)
     }
@@ -183,7 +186,7 @@ impl Batch<'_> {
             return Ok(());
         }
         self.touch(old.place.into())?;
-        self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
+        self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayConflict::No)?;
         self.set_place(old, NodePlace { position, ..old.place })
     }
 
@@ -200,7 +203,7 @@ impl Batch<'_> {
             self.restore_base(&mut old.clone(), base)?;
         }
         self.add_tombstone(old.key)?;
-        self.take_out(old, Conflict::No)?;
+        self.take_out(old, OverlayConflict::No)?;
         match old.place.file {
             Some(file) => self.drop_file_if_gone(file),
             None => Ok(()),
@@ -222,7 +225,7 @@ impl Batch<'_> {
         Ok(key)
     }
 
-    fn last_position(&self, group: SiblingsOf) -> Result<Option<i64>, StoreError> {
+    fn last_position(&self, group: SiblingGroup) -> Result<Option<i64>, StoreError> {
         const OF_NODE: &str = "
             SELECT position FROM node WHERE parent = ?1 ORDER BY position DESC LIMIT 1";
         const OF_FILE: &str = "

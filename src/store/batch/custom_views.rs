@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::store::{Prepared, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 impl Batch<'_> {
     /// Returns how many custom views there are.

@@ -24,8 +24,8 @@ pub(in crate::store) use segments::{merge_many, merge_on};
 use rusqlite::{Row, params};
 
 use super::Batch;
-use crate::store::connection::LargeCache;
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
+use crate::store::connection::LargePageCache;
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
 
 /// New nodes that are indexed together. More make fewer segments; fewer are indexed while their
 /// pages are cached.
@@ -39,12 +39,12 @@ const UNSORTED_MAX: usize = 100_000;
 
 /// The time at which new nodes are indexed.
 #[derive(Debug)]
-pub(super) enum Indexing<'a> {
+pub(super) enum IndexingTime<'a> {
     /// At their insertion, by the trigger.
     AtOnce,
     /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
     /// restores what was dropped.
-    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargeCache<'a> },
+    Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargePageCache<'a> },
 }
 
 impl Batch<'_> {
@@ -79,7 +79,7 @@ impl Batch<'_> {
     /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
         const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";
-        if matches!(self.indexing, Indexing::AtOnce) {
+        if matches!(self.indexing, IndexingTime::AtOnce) {
             let indexed = self.newest()?;
             let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
             let is_first = indexed == 0 && !has_history;
@@ -90,9 +90,9 @@ impl Batch<'_> {
             let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
-            let _cache = LargeCache::of(self.tx)?;
+            let _cache = LargePageCache::of(self.tx)?;
             segments::configure(self.tx)?;
-            self.indexing = Indexing::Later { indexed, triggers, indexes, _cache };
+            self.indexing = IndexingTime::Later { indexed, triggers, indexes, _cache };
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Batch<'_> {
 
     /// Rebuilds the dropped indexes, which looking up nodes needs.
     pub(super) fn rebuild_indexes(&mut self) -> Result<(), StoreError> {
-        if let Indexing::Later { indexes, .. } = &mut self.indexing {
+        if let IndexingTime::Later { indexes, .. } = &mut self.indexing {
             for sql in std::mem::take(indexes) {
                 self.tx.execute_batch(&sql).doing("resume indexing")?;
             }
@@ -125,7 +125,7 @@ impl Batch<'_> {
     ///
     /// Rebuilds the dropped indexes once sorting them would take much memory.
     pub(super) fn index_meanwhile(&mut self) -> Result<(), StoreError> {
-        if let Indexing::Later { indexed, .. } = &self.indexing
+        if let IndexingTime::Later { indexed, .. } = &self.indexing
             && WAITING_MAX <= self.newest()? - indexed
         {
             self.index_waiting()?;
@@ -137,9 +137,9 @@ impl Batch<'_> {
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
         self.rebuild_indexes()?;
         self.index_waiting()?;
-        if let Indexing::Later { triggers, .. } = &self.indexing {
+        if let IndexingTime::Later { triggers, .. } = &self.indexing {
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
-            self.indexing = Indexing::AtOnce;
+            self.indexing = IndexingTime::AtOnce;
         } else if self.snapshot.is_some() {
             segments::merge_few(self.tx)?;
         }
@@ -148,19 +148,21 @@ impl Batch<'_> {
 
     /// Returns whether new nodes are indexed later, which means that they are many.
     pub(super) fn is_indexing_later(&self) -> bool {
-        matches!(self.indexing, Indexing::Later { .. })
+        matches!(self.indexing, IndexingTime::Later { .. })
     }
 
     /// Returns whether no index is dropped.
     pub(super) fn has_all_indexes(&self) -> bool {
-        !matches!(&self.indexing, Indexing::Later { indexes, .. } if !indexes.is_empty())
+        !matches!(&self.indexing, IndexingTime::Later { indexes, .. } if !indexes.is_empty())
     }
 
     /// Notes an added node.
     pub(super) fn index_later(&mut self, key: NodeKey) -> Result<(), StoreError> {
         match &self.indexing {
             // A reused key is below those of the waiting nodes, so it is indexed now.
-            Indexing::Later { indexed, .. } if key.0 <= *indexed => self.index(key.0 - 1, key.0),
+            IndexingTime::Later { indexed, .. } if key.0 <= *indexed => {
+                self.index(key.0 - 1, key.0)
+            }
             _ => Ok(()),
         }
     }
@@ -169,22 +171,22 @@ impl Batch<'_> {
     pub(super) fn make_facets(&self, key: NodeKey) -> Result<(), StoreError> {
         const MAKE: &str = "INSERT INTO facet_made (node) VALUES (?1)";
         match &self.indexing {
-            Indexing::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
-            Indexing::AtOnce => Ok(()),
+            IndexingTime::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
+            IndexingTime::AtOnce => Ok(()),
         }
     }
 
     /// Indexes the waiting nodes if one of them is about to change.
     pub(super) fn index_before(&mut self, key: NodeKey) -> Result<(), StoreError> {
         match &self.indexing {
-            Indexing::Later { indexed, .. } if *indexed < key.0 => self.index_waiting(),
+            IndexingTime::Later { indexed, .. } if *indexed < key.0 => self.index_waiting(),
             _ => Ok(()),
         }
     }
 
     fn index_waiting(&mut self) -> Result<(), StoreError> {
         let newest = self.newest()?;
-        let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
+        let IndexingTime::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
         let since = std::mem::replace(indexed, newest);
         self.index(since, newest)
     }

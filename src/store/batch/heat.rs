@@ -7,7 +7,7 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::heat::Heat;
-use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError, heat_rows};
+use crate::store::{ErrorContext, FileId, NodeKey, PreparedStatements, StoreError, heat_rows};
 
 impl Batch<'_> {
     /// Sets a node's temperature as of now; a pinned node keeps the new one.

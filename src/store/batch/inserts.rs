@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Transaction, params};
 
 use super::nodes::{NewNode, link_text};
-use super::{Batch, SiblingsOf};
+use super::{Batch, SiblingGroup};
 use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::store::node_row::{INSERT, NodeRow};
-use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError};
+use crate::store::node_insert::{INSERT, NodeInsertRow};
+use crate::store::{ErrorContext, NodeData, NodeKey, NodePlace, PreparedStatements, StoreError};
 
 /// Entries in the caches of former and taken ids.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
@@ -36,23 +36,23 @@ pub(super) struct UnrecordedInsert {
 }
 
 /// Families that get children in one call, and their fingerprint terms.
-struct NewSiblings {
+struct FingerprintGroups {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Families whose children are all inserted here.
-    summed: BTreeMap<SiblingsOf, SummedSiblings>,
+    summed: BTreeMap<SiblingGroup, FingerprintGroup>,
 }
 
 /// A group whose terms are added as its nodes are inserted.
-struct SummedSiblings {
+struct FingerprintGroup {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl NewSiblings {
+impl FingerprintGroups {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -99,7 +99,7 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut groups = NewSiblings { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut groups = FingerprintGroups { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -129,7 +129,7 @@ impl Batch<'_> {
     ) -> Result<NodeKey, StoreError> {
         let key = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let row = NodeRow {
+        let row = NodeInsertRow {
             key,
             id: &id.to_string(),
             place,
@@ -150,7 +150,7 @@ impl Batch<'_> {
     fn write(
         &mut self,
         statements: &mut InsertStatements<'_>,
-        row: &NodeRow<'_>,
+        row: &NodeInsertRow<'_>,
     ) -> Result<bool, StoreError> {
         if !row.insert(&mut statements.node).doing("add a node")? {
             return Ok(false);
@@ -236,10 +236,10 @@ impl Batch<'_> {
     ) -> Result<NodeId, StoreError> {
         let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
-        let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
+        let row = NodeInsertRow { key, id: "", place, data, hash, source_hash, breadcrumb };
         if let Some(id) = new.wanted
             && self.is_id_new(id)?
-            && self.write(statements, &NodeRow { id: &id.to_string(), ..row })?
+            && self.write(statements, &NodeInsertRow { id: &id.to_string(), ..row })?
         {
             return Ok(id);
         }
@@ -255,7 +255,9 @@ impl Batch<'_> {
         }
         while let Some(node_id) = self.former.get_mut(&text).and_then(Vec::pop) {
             let id = node_id.to_string();
-            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
+            if !self.is_forgotten(&id)?
+                && self.write(statements, &NodeInsertRow { id: &id, ..row })?
+            {
                 return Ok(node_id);
             }
         }
@@ -264,7 +266,9 @@ impl Batch<'_> {
         for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
             let node_id = birth(ordinal);
             let id = node_id.to_string();
-            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
+            if !self.is_forgotten(&id)?
+                && self.write(statements, &NodeInsertRow { id: &id, ..row })?
+            {
                 if 0 < ordinal {
                     self.note_taken(first, ordinal);
                 }
@@ -314,20 +318,24 @@ impl Batch<'_> {
     ///
     /// If all of its children are inserted here, each adds its term at once. Otherwise the group
     /// is summed up at the end of the write.
-    fn sum_group(&mut self, groups: &mut NewSiblings, group: SiblingsOf) -> Result<(), StoreError> {
+    fn sum_group(
+        &mut self,
+        groups: &mut FingerprintGroups,
+        group: SiblingGroup,
+    ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {
             return Ok(());
         }
         let known_parent = match group {
-            SiblingsOf::Node(key) => groups.id_of(key).cloned(),
-            SiblingsOf::File(_) | SiblingsOf::Nobody => None,
+            SiblingGroup::Node(key) => groups.id_of(key).cloned(),
+            SiblingGroup::File(_) | SiblingGroup::Nobody => None,
         };
         let parent = match known_parent {
             Some(id) => Some(id),
             None if self.states(group)?.is_empty() => self.parent_name(group)?,
             None => return self.touch(group),
         };
-        groups.summed.insert(group, SummedSiblings { parent, last: None });
+        groups.summed.insert(group, FingerprintGroup { parent, last: None });
         Ok(())
     }
 }

@@ -5,9 +5,9 @@ use rusqlite::{Row, params};
 use super::Batch;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::store::columns::Sql;
 use crate::store::links::file_head;
-use crate::store::{NodeKey, NodeRecord, Prepared, StoreError};
+use crate::store::node_columns::SqlTemplate;
+use crate::store::{NodeKey, NodeRecord, PreparedStatements, StoreError};
 
 /// Nodes that one look-up returns, at most.
 const FOUND_MAX: i64 = 10_000;
@@ -40,7 +40,7 @@ impl Batch<'_> {
         key: &str,
         values: &[&str],
     ) -> Result<Vec<NodeRecord>, StoreError> {
-        static FIND: Sql = Sql::new(
+        static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM (SELECT DISTINCT facet.node AS found
@@ -64,7 +64,7 @@ impl Batch<'_> {
         target: NodeId,
         types: &[&str],
     ) -> Result<Vec<NodeRecord>, StoreError> {
-        static FIND: Sql = Sql::new(
+        static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM (SELECT DISTINCT source AS found
@@ -82,7 +82,7 @@ impl Batch<'_> {
 
     /// Returns the nodes with an edge to a node.
     pub(crate) fn with_any_edge_to(&self, target: NodeId) -> Result<Vec<NodeRecord>, StoreError> {
-        static FIND: Sql = Sql::new(
+        static FIND: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM (SELECT DISTINCT source AS found FROM typed_edge WHERE target = ?1 LIMIT ?2)

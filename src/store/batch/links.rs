@@ -6,12 +6,12 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::links::name::Target;
 use crate::model::links::reference::Reference;
-use crate::store::links::{self, Origin};
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::links::{self, ReferenceOrigin};
+use crate::store::{ErrorContext, NodeKey, StoreError};
 
 /// The target of a manual edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ManualEdge {
+pub(crate) enum ManualEdgeTarget {
     /// The node of that id.
     Resolved(String),
     /// None yet; the ids are candidates.
@@ -22,7 +22,7 @@ pub(crate) enum ManualEdge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnrelateOutcome {
     /// The edge was removed; this was its target.
-    Removed(ManualEdge),
+    Removed(ManualEdgeTarget),
     /// Only a text contains the edge.
     InText,
     /// There is no such edge.
@@ -35,11 +35,11 @@ impl Batch<'_> {
         &mut self,
         source: NodeKey,
         reference: &Reference,
-    ) -> Result<ManualEdge, StoreError> {
+    ) -> Result<ManualEdgeTarget, StoreError> {
         const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
-        let same = links::same_references(self.tx, source, Origin::Manual, reference)?;
+        let same = links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)?;
         if same.is_empty() {
-            links::insert(self.tx, source, Origin::Manual, reference)?;
+            links::insert(self.tx, source, ReferenceOrigin::Manual, reference)?;
         }
         for id in same {
             self.tx
@@ -56,9 +56,10 @@ impl Batch<'_> {
         reference: &Reference,
     ) -> Result<UnrelateOutcome, StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE id = ?1";
-        let same = links::same_references(self.tx, source, Origin::Manual, reference)?;
+        let same = links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)?;
         if same.is_empty() {
-            let parsed = links::same_references(self.tx, source, Origin::Parsed, reference)?;
+            let parsed =
+                links::same_references(self.tx, source, ReferenceOrigin::Parsed, reference)?;
             return Ok(if parsed.is_empty() {
                 UnrelateOutcome::Nothing
             } else {
@@ -73,16 +74,20 @@ impl Batch<'_> {
     }
 
     /// Resolves `reference`, together with the node's rows equal to it, and returns its target.
-    fn edge(&mut self, source: NodeKey, reference: &Reference) -> Result<ManualEdge, StoreError> {
-        for id in links::same_references(self.tx, source, Origin::Manual, reference)? {
+    fn edge(
+        &mut self,
+        source: NodeKey,
+        reference: &Reference,
+    ) -> Result<ManualEdgeTarget, StoreError> {
+        for id in links::same_references(self.tx, source, ReferenceOrigin::Manual, reference)? {
             self.dirty_refs.reference_changed(id);
         }
         Ok(match links::resolve_text_target(self.tx, source, reference)? {
-            Target::Node(key) => ManualEdge::Resolved(links::ids(self.tx, &[key])?),
-            Target::Missing => ManualEdge::Pending(Vec::new()),
+            Target::Node(key) => ManualEdgeTarget::Resolved(links::ids(self.tx, &[key])?),
+            Target::Missing => ManualEdgeTarget::Pending(Vec::new()),
             Target::Ambiguous(keys) => {
                 let ids = links::ids(self.tx, &keys)?;
-                ManualEdge::Pending(ids.split(' ').map(str::to_owned).collect())
+                ManualEdgeTarget::Pending(ids.split(' ').map(str::to_owned).collect())
             }
         })
     }

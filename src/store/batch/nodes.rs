@@ -5,14 +5,15 @@ use std::ops::Range;
 
 use rusqlite::{Params, Row, ToSql, params};
 
-use super::{Batch, Conflict, Op, SiblingsOf};
+use super::{Batch, DiffOp, OverlayConflict, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys::OrderKeyChange;
 use crate::model::tree::{Format, NodeType};
-use crate::store::columns::Sql;
-use crate::store::links::{self, LinkText};
+use crate::store::links::{self, LinkParseInput};
+use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    Attributes, FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError,
+    FileId, NodeAttributes, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements,
+    StoreError,
 };
 
 /// A node to be written.
@@ -34,11 +35,11 @@ impl Batch<'_> {
     /// Returns the nodes of a file in document order.
     pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
-        let mut open = self.children(SiblingsOf::File(file))?;
+        let mut open = self.children(SiblingGroup::File(file))?;
         open.reverse();
         while let Some(node) = open.pop() {
             let first = open.len();
-            open.extend(self.children(SiblingsOf::Node(node.key))?);
+            open.extend(self.children(SiblingGroup::Node(node.key))?);
             open[first..].reverse();
             nodes.push(node);
         }
@@ -114,15 +115,15 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, group: SiblingsOf) -> Result<Vec<NodeRecord>, StoreError> {
-        static OF_NODE: Sql = Sql::new(
+    pub(super) fn children(&self, group: SiblingGroup) -> Result<Vec<NodeRecord>, StoreError> {
+        static OF_NODE: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM node
              WHERE parent = ?1
              ORDER BY position, key",
         );
-        static OF_FILE: Sql = Sql::new(
+        static OF_FILE: SqlTemplate = SqlTemplate::new(
             "
             SELECT {record}
               FROM node
@@ -136,7 +137,7 @@ impl Batch<'_> {
     /// Reads rows of `{record}`.
     pub(super) fn records(
         &self,
-        sql: &'static Sql,
+        sql: &'static SqlTemplate,
         params: impl Params,
         doing: &'static str,
     ) -> Result<Vec<NodeRecord>, StoreError> {
@@ -170,12 +171,12 @@ impl Batch<'_> {
             self.touch(old.place.into())?;
             self.touch(new.place.into())?;
             let is_conflict = !is_text_same && old.is_overlaid();
-            let conflict = if is_conflict { Conflict::Yes } else { Conflict::No };
+            let conflict = if is_conflict { OverlayConflict::Yes } else { OverlayConflict::No };
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
-            self.record(Op::Mod, old, Some(new_hash), conflict)?;
+            self.record(DiffOp::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
         } else if rank == OrderKeyChange::Renumbered {
-            self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
+            self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayConflict::No)?;
         }
         if !is_text_same || !is_label_same {
             self.set_text(old, &new.data, new.hash)?;
@@ -196,18 +197,21 @@ impl Batch<'_> {
     /// Removes a node that is no longer in its file. Its children must have been moved or removed
     /// before.
     pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
-        self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
+        self.take_out(
+            old,
+            if old.is_overlaid() { OverlayConflict::Yes } else { OverlayConflict::No },
+        )
     }
 
     pub(super) fn take_out(
         &mut self,
         old: &NodeRecord,
-        conflict: Conflict,
+        conflict: OverlayConflict,
     ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.index_before(old.key)?;
         self.touch(old.place.into())?;
-        self.record(Op::Rem, old, None, conflict)?;
+        self.record(DiffOp::Rem, old, None, conflict)?;
         self.dirty_refs
             .node_removed(&link_text(old.key, &old.data(), old.place), &old.id.to_string());
         // The id is free from here on.
@@ -252,9 +256,9 @@ impl Batch<'_> {
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
-        attributes: &Attributes,
+        attributes: &NodeAttributes,
     ) -> Result<(), StoreError> {
-        static SET: Sql = Sql::new(
+        static SET: SqlTemplate = SqlTemplate::new(
             "
             UPDATE node
                SET file = ?2, parent = ?3, position = ?4, format = ?5, source_hash = ?6,
@@ -296,8 +300,8 @@ pub(super) fn link_text<'a>(
     key: NodeKey,
     data: &'a NodeData<'_>,
     place: NodePlace,
-) -> LinkText<'a> {
-    LinkText {
+) -> LinkParseInput<'a> {
+    LinkParseInput {
         key,
         file: place.file,
         is_top: place.parent.is_none(),

@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, FileId, Prepared, StoreError, Tombstone};
+use crate::store::{ErrorContext, FileId, PreparedStatements, StoreError, Tombstone};
 
 impl Batch<'_> {
     /// Returns the tombstones of a file, in document order.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::{IfMissing, Writer};
 
-const OPENED: OpenInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
+const OPENED: DatabaseInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
 
 const fn inode(number: u64) -> Inode {
     Inode { device: 7, number }
@@ -33,20 +33,20 @@ fn each_change_of_a_name_is_told_apart() {
 
 #[test]
 fn a_database_has_one_name_in_the_folder_of_its_log() {
-    let alone = LinkCounts { n_names: 1, is_mounted: Some(false), is_on_device_of_folder: true };
+    let alone = HardLinkFacts { n_names: 1, is_mounted: Some(false), is_on_device_of_folder: true };
     let judged = |links| judge(Path::new("m.db"), links).map_err(|it| it.to_string());
     let linked = "`m.db` has 2 names (hard links), and what is written under one is lost to the \
                   others; remove the others, or use a copy";
     let mounted = "`m.db` is mounted without its folder, so its log would stay behind; mount the \
                    folder instead";
     assert_eq!(judged(alone), Ok(()));
-    assert_eq!(judged(LinkCounts { n_names: 2, ..alone }), Err(linked.to_owned()));
-    assert_eq!(judged(LinkCounts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
+    assert_eq!(judged(HardLinkFacts { n_names: 2, ..alone }), Err(linked.to_owned()));
+    assert_eq!(judged(HardLinkFacts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
     // The device counts only where the system does not tell of mounts.
-    let elsewhere = LinkCounts { is_on_device_of_folder: false, ..alone };
+    let elsewhere = HardLinkFacts { is_on_device_of_folder: false, ..alone };
     assert_eq!(judged(elsewhere), Ok(()));
-    assert_eq!(judged(LinkCounts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
-    assert_eq!(judged(LinkCounts { is_mounted: None, ..alone }), Ok(()));
+    assert_eq!(judged(HardLinkFacts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
+    assert_eq!(judged(HardLinkFacts { is_mounted: None, ..alone }), Ok(()));
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
-use super::names::{file_names, names_now};
-use super::{LinkRows, compare_target, name, read_reference, read_text};
+use super::file_names::{file_names, names_now};
+use super::{DatabaseLinkIndex, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, names_needed_by};
-use crate::store::{FileId, NodeKey, Prepared, StoreError};
+use crate::store::{FileId, NodeKey, PreparedStatements, StoreError};
 
 /// Returns the faults, a line each, and the number of references checked.
 pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
@@ -70,7 +70,7 @@ fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
 /// Checks that every reference has its target, and waits for every name that could change it.
 fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreError> {
     const ALL: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
-    let mut resolver = Resolver::new(LinkRows { conn });
+    let mut resolver = Resolver::new(DatabaseLinkIndex { conn });
     let mut n = 0;
     let read = |row: &Row<'_>| Ok((read_reference(row)?, row.get(7)?));
     let check = |(reference, id): (Reference, i64)| {

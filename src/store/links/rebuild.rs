@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{DirtyRefs, NewestKeys, name, read_reference, read_text, reference_columns, want};
 use crate::model::links::reference::Reference;
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Parses all texts of a memory that was made before references were stored.
 pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {

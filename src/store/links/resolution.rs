@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{LinkRows, ids, read_reference, reference_columns};
+use super::{DatabaseLinkIndex, ids, read_reference, reference_columns};
 use crate::model::links::name::{NameKey, Target};
 use crate::model::links::resolve::Resolver;
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Collects the references that wait for a name and are older than the write, which resolves its
 /// own anyway.
-pub(super) struct UnresolvedRefs<'a> {
+pub(super) struct UnresolvedRefCollector<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
@@ -51,7 +51,7 @@ impl NameFilter {
     }
 }
 
-impl UnresolvedRefs<'_> {
+impl UnresolvedRefCollector<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {
@@ -78,7 +78,7 @@ pub(super) fn resolve_all(
 ) -> Result<(), StoreError> {
     const NEXT: &str = "SELECT id FROM reference WHERE ?1 < id ORDER BY id LIMIT 1000";
     const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
-    let mut resolver = Resolver::new(LinkRows { conn });
+    let mut resolver = Resolver::new(DatabaseLinkIndex { conn });
     let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
     let mut next = conn.prepare_cached(NEXT).doing("resolve a reference")?;
     let mut resolve = |id: i64| -> Result<(), StoreError> {
@@ -102,14 +102,14 @@ pub(super) fn resolve_all(
 }
 
 /// Key of the target, and ids of the candidates.
-type LinkTarget = (Option<i64>, Option<String>);
+type TargetAndCandidates = (Option<i64>, Option<String>);
 
 /// Returns the stored target of a reference, and its target now.
 pub(super) fn compare_target(
     conn: &Connection,
-    resolver: &mut Resolver<LinkRows<'_>>,
+    resolver: &mut Resolver<DatabaseLinkIndex<'_>>,
     id: i64,
-) -> Result<Option<(LinkTarget, LinkTarget)>, StoreError> {
+) -> Result<Option<(TargetAndCandidates, TargetAndCandidates)>, StoreError> {
     const READ: &str = concat!(
         "SELECT ",
         reference_columns!(),
@@ -121,7 +121,7 @@ pub(super) fn compare_target(
           WHERE reference.id = ?1"
     );
     let read = |row: &Row<'_>| {
-        let was: LinkTarget = (row.get(8)?, row.get(9)?);
+        let was: TargetAndCandidates = (row.get(8)?, row.get(9)?);
         let source = NodeKey(row.get(10)?);
         Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
     };

@@ -6,10 +6,10 @@ use rusqlite::{Connection, Row, params};
 
 use crate::model::links::name::{LinkCandidate, NameKey};
 use crate::model::links::resolve::LinkIndex;
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// The nodes and files of a database.
-pub(super) struct LinkRows<'c> {
+pub(super) struct DatabaseLinkIndex<'c> {
     pub(super) conn: &'c Connection,
 }
 
@@ -26,7 +26,7 @@ macro_rules! file_head {
 
 pub(in crate::store) use file_head;
 
-impl LinkIndex for LinkRows<'_> {
+impl LinkIndex for DatabaseLinkIndex<'_> {
     type Id = NodeKey;
     type Error = StoreError;
 
@@ -79,13 +79,13 @@ impl LinkIndex for LinkRows<'_> {
     }
 }
 
-impl LinkRows<'_> {
+impl DatabaseLinkIndex<'_> {
     /// Puts nodes into document order within their files; those of one file must be adjacent.
     fn ordered(
         &self,
         mut places: Vec<LinkCandidate<NodeKey>>,
     ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
-        let mut order = Order { conn: self.conn, known: HashMap::new() };
+        let mut order = DocumentOrder { conn: self.conn, known: HashMap::new() };
         let mut start = 0;
         while start < places.len() {
             let path = &places[start].path;
@@ -109,13 +109,13 @@ fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkCandidate<NodeKey>> {
 }
 
 /// Puts nodes of one file into document order.
-struct Order<'c> {
+struct DocumentOrder<'c> {
     conn: &'c Connection,
     /// Parents and positions read so far.
     known: HashMap<i64, (Option<i64>, i64)>,
 }
 
-impl Order<'_> {
+impl DocumentOrder<'_> {
     fn sort(&mut self, places: &mut [LinkCandidate<NodeKey>]) -> Result<(), StoreError> {
         let mut ranks = HashMap::with_capacity(places.len());
         for place in &*places {

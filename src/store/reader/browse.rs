@@ -8,7 +8,7 @@ use super::{Reader, limit, list, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// A node as a row of a page.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +43,14 @@ pub(crate) struct NodeDetails {
 
 /// The position of a row among its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SiblingPosition {
+pub(crate) struct SiblingCursor {
     pub(crate) position: i64,
     pub(crate) key: i64,
 }
 
-impl SiblingPosition {
+impl SiblingCursor {
     /// The position before every row.
-    pub(crate) const FIRST: SiblingPosition = SiblingPosition { position: i64::MIN, key: 0 };
+    pub(crate) const FIRST: SiblingCursor = SiblingCursor { position: i64::MIN, key: 0 };
 }
 
 /// An edge between a node and another one.
@@ -67,7 +67,7 @@ pub(crate) struct BrowsedLink {
 
 /// The edges of a node that one page lists together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkKind {
+pub(crate) enum LinkGroup {
     /// References of its text, and those made by hand.
     ReferencesOut,
     ReferencesIn,
@@ -167,7 +167,7 @@ impl Reader {
     pub(crate) fn children_after(
         &self,
         of: NodeKey,
-        after: SiblingPosition,
+        after: SiblingCursor,
         n_max: usize,
     ) -> Result<Vec<BrowsedNode>, StoreError> {
         const CHILDREN: &str = browsed!(
@@ -197,7 +197,7 @@ impl Reader {
     /// Returns the first nodes of files after a position in a file; `None`: from the first file on.
     pub(crate) fn roots_after(
         &self,
-        after: Option<(i64, SiblingPosition)>,
+        after: Option<(i64, SiblingCursor)>,
         n_max: usize,
     ) -> Result<Vec<BrowsedNode>, StoreError> {
         const PLACE: &str = "SELECT root, path FROM file WHERE id = ?1";
@@ -212,7 +212,7 @@ impl Reader {
              LIMIT ?5"
         );
         let (place, after) = match after {
-            None => (None, SiblingPosition::FIRST),
+            None => (None, SiblingCursor::FIRST),
             Some((file, after)) => {
                 let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
                 (self.conn.find(PLACE, [file], read, "find a file")?, after)
@@ -226,7 +226,7 @@ impl Reader {
     /// Returns the nodes without a parent and a file after a position.
     pub(crate) fn loose_roots_after(
         &self,
-        after: SiblingPosition,
+        after: SiblingCursor,
         n_max: usize,
     ) -> Result<Vec<BrowsedNode>, StoreError> {
         const ROOTS: &str = browsed!(
@@ -296,7 +296,7 @@ impl Reader {
     pub(crate) fn links_after(
         &self,
         of: &BrowsedNode,
-        kind: LinkKind,
+        kind: LinkGroup,
         after: i64,
         n_max: usize,
     ) -> Result<Vec<BrowsedLink>, StoreError> {
@@ -340,10 +340,10 @@ impl Reader {
         };
         let (key, n_max) = (of.key.0, limit(n_max));
         let links = match kind {
-            LinkKind::ReferencesOut => self.all(OUT, params![key, after, n_max], read),
-            LinkKind::ReferencesIn => self.all(IN, params![key, after, n_max], read),
-            LinkKind::TypedOut => self.all(TYPED_OUT, params![key, after, n_max], read),
-            LinkKind::TypedIn => self.all(TYPED_IN, params![of.id, after, n_max], read),
+            LinkGroup::ReferencesOut => self.all(OUT, params![key, after, n_max], read),
+            LinkGroup::ReferencesIn => self.all(IN, params![key, after, n_max], read),
+            LinkGroup::TypedOut => self.all(TYPED_OUT, params![key, after, n_max], read),
+            LinkGroup::TypedIn => self.all(TYPED_IN, params![of.id, after, n_max], read),
         };
         links.doing("list references")
     }

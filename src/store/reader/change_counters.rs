@@ -3,7 +3,7 @@
 //! At least one of them differs after any process changes something that the memory shows.
 
 use super::Reader;
-use crate::store::{Prepared, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// The numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::Reader;
-use crate::store::{Prepared, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// Holds a custom view as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use crate::model::clock::{Clock, Stopwatch};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorContext, StoreError};
 
 /// Longest time of one question, in ms.
 const QUERY_MS_MAX: i64 = 30_000;
@@ -18,9 +18,9 @@ const INSTRUCTIONS: i32 = 10_000;
 
 /// The time of the connection's question so far; `None` between questions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deadline(Arc<Mutex<Option<Stopwatch>>>);
+pub(super) struct QueryDeadline(Arc<Mutex<Option<Stopwatch>>>);
 
-impl Deadline {
+impl QueryDeadline {
     /// Makes the connection keep the deadline that is set.
     pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
         let deadline = self.clone();

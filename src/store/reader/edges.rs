@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorContext, NodeKey, StoreError};
 
 /// The direction in which edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

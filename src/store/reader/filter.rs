@@ -11,7 +11,7 @@ use super::{Reader, list};
 use crate::model::clock::Millis;
 use crate::model::kinds::Kind;
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Tells whether archived memories are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

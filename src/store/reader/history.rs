@@ -3,8 +3,8 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{HistoryReader, Moment, NodeVersion};
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::history::{ChangePosition, HistoryReader, NodeVersion};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Snapshots after `from`, up to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Reader {
     pub(crate) fn count_changes_of(
         &self,
         node_id: &str,
-        before: Moment,
+        before: ChangePosition,
         n_max: usize,
     ) -> Result<usize, StoreError> {
         const COUNT: &str = "
@@ -70,9 +70,9 @@ impl Reader {
     pub(crate) fn last_changes(
         &self,
         range: SnapshotRange,
-        after: Option<Moment>,
+        after: Option<ChangePosition>,
         n_max: usize,
-    ) -> Result<Vec<(Moment, String)>, StoreError> {
+    ) -> Result<Vec<(ChangePosition, String)>, StoreError> {
         const LAST: &str = "
             SELECT d.snapshot, d.seq, d.node_id
               FROM snapshot AS s
@@ -91,8 +91,9 @@ impl Reader {
              LIMIT ?5";
         let (newest, seq) = after.map_or((range.to, 0), |it| (it.snapshot, it.seq));
         let args = params![range.from, newest, seq, range.to, limit(n_max)];
-        let read =
-            |row: &Row<'_>| Ok((Moment { snapshot: row.get(0)?, seq: row.get(1)? }, row.get(2)?));
+        let read = |row: &Row<'_>| {
+            Ok((ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? }, row.get(2)?))
+        };
         self.all(LAST, args, read).doing("list changes")
     }
 

@@ -16,7 +16,7 @@ use crate::model::heat::Heat;
 use crate::model::kinds::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, NodeKey, StoreError, one};
+use crate::store::{ErrorContext, NodeKey, StoreError, one};
 
 /// Characters of a text that ranking reads.
 const BEGINNING_CHARS: usize = 400;
@@ -40,7 +40,7 @@ pub(crate) struct MatchedNode {
     /// Of its text.
     pub(crate) tokens: u32,
     /// Of a typed memory.
-    pub(crate) memory: Option<MemoryFacts>,
+    pub(crate) memory: Option<RankingFields>,
 }
 
 /// The siblings around a node, nearest first.
@@ -54,23 +54,23 @@ pub(crate) struct Siblings {
 
 /// Holds the fields of a typed memory that ranking reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MemoryFacts {
+pub(crate) struct RankingFields {
     /// How much it matters: 0 most.
     pub(crate) importance_rank: usize,
     pub(crate) updated_at: Option<Millis>,
 }
 
-impl MemoryFacts {
+impl RankingFields {
     /// Reads only these members of a node's fields; those that cannot be read have defaults.
-    fn parse(fields: &str) -> MemoryFacts {
+    fn parse(fields: &str) -> RankingFields {
         #[derive(Default, Deserialize)]
-        struct Members<'a> {
+        struct RankingFieldsJson<'a> {
             importance: Option<&'a str>,
             updated_at: Option<i64>,
         }
-        let members: Members<'_> = serde_json::from_str(fields).unwrap_or_default();
+        let members: RankingFieldsJson<'_> = serde_json::from_str(fields).unwrap_or_default();
         let rank = IMPORTANCES.iter().position(|it| Some(*it) == members.importance);
-        MemoryFacts {
+        RankingFields {
             importance_rank: rank.unwrap_or(IMPORTANCES.len() / 2),
             updated_at: members.updated_at.map(Millis),
         }
@@ -79,28 +79,28 @@ impl MemoryFacts {
 
 /// Label, breadcrumb and the beginning of the text, as the row has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NodeWords<'a> {
+pub(crate) struct NodeExcerpt<'a> {
     pub(crate) label: &'a str,
     pub(crate) breadcrumb: &'a str,
     /// The first 400 characters of its text.
     pub(crate) beginning: &'a str,
 }
 
-impl<'a> NodeWords<'a> {
-    fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeWords<'a> {
+impl<'a> NodeExcerpt<'a> {
+    fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeExcerpt<'a> {
         let end = match content.as_bytes().get(..BEGINNING_CHARS) {
             // No text with fewer bytes has more characters.
             None => content.len(),
             Some(beginning) if beginning.is_ascii() => BEGINNING_CHARS,
             Some(_) => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
         };
-        NodeWords { label, breadcrumb, beginning: &content[..end] }
+        NodeExcerpt { label, breadcrumb, beginning: &content[..end] }
     }
 }
 
 /// The order of matches, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MatchOrder {
+pub(crate) enum MatchAgeOrder {
     EldestFirst,
     NewestFirst,
 }
@@ -143,7 +143,7 @@ impl Reader {
         &self,
         expression: &str,
         filter: &NodeFilter<'_>,
-        age: MatchOrder,
+        age: MatchAgeOrder,
         n_max: usize,
     ) -> Result<Option<Vec<NodeKey>>, StoreError> {
         const NODE: [&str; 2] = [having!("", "ASC"), having!("", "DESC")];
@@ -151,7 +151,7 @@ impl Reader {
             having!(meets_filter!("node_fts.rowid"), "ASC"),
             having!(meets_filter!("node_fts.rowid"), "DESC"),
         ];
-        let at = usize::from(age == MatchOrder::NewestFirst);
+        let at = usize::from(age == MatchAgeOrder::NewestFirst);
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         self.matched((expression, n_max), filter, (NODE[at], NODE_MEETING[at]), read)
     }
@@ -195,7 +195,7 @@ impl Reader {
     pub(crate) fn load_matches<T>(
         &self,
         keys: &[NodeKey],
-        words: impl Fn(NodeWords<'_>) -> T,
+        words: impl Fn(NodeExcerpt<'_>) -> T,
     ) -> Result<Vec<(MatchedNode, T)>, StoreError> {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
@@ -208,9 +208,9 @@ impl Reader {
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
             let fields = row.get_ref(9)?.as_str_or_null()?;
-            let memory = fields.map(MemoryFacts::parse);
+            let memory = fields.map(RankingFields::parse);
             let node = MatchedNode { memory, ..read_found(row, 10)? };
-            Ok((node, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
+            Ok((node, words(NodeExcerpt::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read matches")
     }

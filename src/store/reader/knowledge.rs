@@ -8,14 +8,14 @@ use serde_json::Value;
 
 pub(crate) use changes::KnowledgeChange;
 
-use super::typed::unreadable;
+use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::heat::Heat;
 use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// A node of knowledge.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,17 +5,17 @@ use rusqlite::{Row, params};
 use super::Reader;
 use crate::model::clock::Millis;
 use crate::store::lease::LEASE_MS;
-use crate::store::{Prepared, RunningLease, StoreError};
+use crate::store::{ActiveLease, PreparedStatements, StoreError};
 
 impl Reader {
     /// Returns the leases that somebody holds at `now`, by name.
-    pub(crate) fn running_leases(&self, now: Millis) -> Result<Vec<RunningLease>, StoreError> {
+    pub(crate) fn running_leases(&self, now: Millis) -> Result<Vec<ActiveLease>, StoreError> {
         const RUNNING: &str = "
             SELECT name, holder
               FROM lease
              WHERE ?1 < expires_at AND expires_at <= ?2
              ORDER BY name";
-        let read = |row: &Row<'_>| Ok(RunningLease { name: row.get(0)?, holder: row.get(1)? });
+        let read = |row: &Row<'_>| Ok(ActiveLease { name: row.get(0)?, holder: row.get(1)? });
         let params = params![now.0, now.0.saturating_add(LEASE_MS)];
         self.conn.rows(RUNNING, params, read, "read the leases")
     }

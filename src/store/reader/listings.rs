@@ -8,11 +8,11 @@ use super::{Reader, limit, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// A node with its depth in the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlacedNode {
+pub(crate) struct TreeRow {
     pub(crate) id: String,
     pub(crate) node_type: String,
     pub(crate) label: String,
@@ -60,7 +60,7 @@ pub(crate) struct SnapshotRow {
 
 /// A change of a snapshot; a side where the node did not exist has neither hash nor text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeEdit {
+pub(crate) struct ChangeRow {
     pub(crate) op: String,
     pub(crate) node_id: String,
     pub(crate) old_hash: Option<String>,
@@ -73,7 +73,7 @@ impl Reader {
     /// Streams every node of the tree, each before those below it, in document order.
     pub(crate) fn each_placed<E: From<StoreError>>(
         &self,
-        mut each: impl FnMut(PlacedNode) -> Result<(), E>,
+        mut each: impl FnMut(TreeRow) -> Result<(), E>,
     ) -> Result<(), E> {
         const OF_FILES: &str = "
             SELECT n.key
@@ -101,7 +101,7 @@ impl Reader {
         &self,
         id: &str,
         levels: u64,
-        mut each: impl FnMut(PlacedNode) -> Result<(), E>,
+        mut each: impl FnMut(TreeRow) -> Result<(), E>,
     ) -> Result<bool, E> {
         // Each node once, so that even a cycle ends.
         const ABOVE: &str = "
@@ -134,7 +134,7 @@ impl Reader {
         root: i64,
         depth: u64,
         levels: u64,
-        each: impl FnMut(PlacedNode) -> Result<(), E>,
+        each: impl FnMut(TreeRow) -> Result<(), E>,
     ) -> Result<(), E> {
         // The deepest waiting node comes next: everything below a node, before its next sibling.
         // Only the siblings along one path wait.
@@ -160,7 +160,7 @@ impl Reader {
         let deepest = i64::try_from(depth.saturating_add(levels)).unwrap_or(i64::MAX);
         let from = i64::try_from(depth).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
-            Ok(PlacedNode {
+            Ok(TreeRow {
                 id: row.get(0)?,
                 node_type: row.get(1)?,
                 label: row.get(2)?,
@@ -264,7 +264,7 @@ impl Reader {
     pub(crate) fn each_edit<E: From<StoreError>>(
         &self,
         snapshot: i64,
-        each: impl FnMut(NodeEdit) -> Result<(), E>,
+        each: impl FnMut(ChangeRow) -> Result<(), E>,
     ) -> Result<(), E> {
         // A text that no node has any more is in `blob`; others are in their nodes.
         const EDITS: &str = "
@@ -278,7 +278,7 @@ impl Reader {
              WHERE d.snapshot = ?1 AND d.op <> 'rank'
              ORDER BY d.seq";
         let read = |row: &Row<'_>| {
-            Ok(NodeEdit {
+            Ok(ChangeRow {
                 op: row.get(0)?,
                 node_id: row.get(1)?,
                 old_hash: row.get(2)?,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 #[cfg(test)]
 use rusqlite::{Statement, StatementStatus};
 
-use super::{ErrorStep, Reader, StoreError};
+use super::{ErrorContext, Reader, StoreError};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 use crate::store::connection;
@@ -15,7 +15,7 @@ use crate::store::schema::MIGRATIONS;
 use crate::text::bigrams;
 
 /// A memory under construction.
-pub(crate) struct Sketch {
+pub(crate) struct TestMemoryBuilder {
     conn: Connection,
     file: Option<(i64, String)>,
     /// Keys and labels of the open nodes, outermost first.
@@ -23,21 +23,21 @@ pub(crate) struct Sketch {
     n_nodes: i64,
 }
 
-impl Sketch {
+impl TestMemoryBuilder {
     /// Returns an empty memory.
-    pub(crate) fn new() -> Sketch {
+    pub(crate) fn new() -> TestMemoryBuilder {
         let conn = Connection::open_in_memory().expect("memory is there");
         for migration in MIGRATIONS {
             conn.execute_batch(migration).expect("the schema is sound");
         }
         conn.execute("INSERT INTO root (id, path) VALUES (1, '/notes')", []).expect("a root");
         conn.execute_batch("BEGIN").expect("one transaction is faster than many");
-        Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
+        TestMemoryBuilder { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// Returns the memory of an outline, in the syntax of [`Sketch::add`].
+    /// Returns the memory of an outline, in the syntax of [`TestMemoryBuilder::add`].
     pub(crate) fn of(outline: &str) -> Reader {
-        let mut sketch = Sketch::new();
+        let mut sketch = TestMemoryBuilder::new();
         sketch.add(outline);
         sketch.done()
     }
@@ -129,7 +129,7 @@ impl Sketch {
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
         connection::prepare_once(&self.conn).expect("plans can be kept");
-        let (deadline, sums) = (super::Deadline::default(), super::SumCache::default());
+        let (deadline, sums) = (super::QueryDeadline::default(), super::SumCache::default());
         Reader { conn: self.conn, deadline, sums, mark: "" }
     }
 }

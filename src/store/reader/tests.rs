@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::testing::Sketch;
+use super::testing::TestMemoryBuilder;
 use super::*;
 use crate::model::clock::Millis;
 use crate::model::file_stat::FileStat;
@@ -18,7 +18,7 @@ fn add_file(writer: &Writer, path: &str) {
     added.unwrap();
 }
 
-fn ids(heads: &[NodeHead]) -> Vec<&str> {
+fn ids(heads: &[NodeSummary]) -> Vec<&str> {
     heads.iter().map(|it| it.label.as_str()).collect()
 }
 
@@ -62,7 +62,7 @@ fn a_reader_cannot_write() {
 
 #[test]
 fn files_come_in_the_order_of_their_paths() {
-    let reader = Sketch::of(
+    let reader = TestMemoryBuilder::of(
         "text Born to an agent\n= b.md\nheading B\n  text B1\n= a/z.md\nheading AZ\nheading AZ2\n",
     );
     assert_eq!(
@@ -71,16 +71,16 @@ fn files_come_in_the_order_of_their_paths() {
     );
     assert_eq!(ids(&reader.roots(ArchivedNodes::Hidden, 3).unwrap()), ["AZ", "AZ2", "B"]);
     let rest =
-        reader.subtree_size(&[], SiblingsAfter::Roots(2), ArchivedNodes::Hidden, 99).unwrap();
+        reader.subtree_size(&[], RemainingSiblings::Roots(2), ArchivedNodes::Hidden, 99).unwrap();
     assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
     let rest =
-        reader.subtree_size(&[], SiblingsAfter::Roots(4), ArchivedNodes::Hidden, 99).unwrap();
+        reader.subtree_size(&[], RemainingSiblings::Roots(4), ArchivedNodes::Hidden, 99).unwrap();
     assert_eq!(rest, SubtreeSize::default());
 }
 
 #[test]
 fn a_family_is_found_from_each_of_its_members() {
-    let reader = Sketch::of(
+    let reader = TestMemoryBuilder::of(
         "= a.md\nheading top\n  text one\n  heading two\n    text deep\n      text deeper\n  text three\n",
     );
     let top = &reader.roots(ArchivedNodes::Hidden, 1).unwrap()[0];
@@ -94,16 +94,17 @@ fn a_family_is_found_from_each_of_its_members() {
     assert_eq!(ids(&reader.descendants(children[1].key, 1, 99).unwrap()), ["deep"]);
     assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
     assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
-    let rest = SiblingsAfter::Children(top.key, children[0].position);
+    let rest = RemainingSiblings::Children(top.key, children[0].position);
     assert_eq!(reader.subtree_size(&[], rest, ArchivedNodes::Hidden, 99).unwrap().n_nodes, 4);
-    let capped =
-        reader.subtree_size(&[top.key], SiblingsAfter::Nothing, ArchivedNodes::Hidden, 2).unwrap();
+    let capped = reader
+        .subtree_size(&[top.key], RemainingSiblings::Nothing, ArchivedNodes::Hidden, 2)
+        .unwrap();
     assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
 }
 
 #[test]
 fn a_bad_expression_is_no_failure() {
-    let reader = Sketch::of("text words\n");
+    let reader = TestMemoryBuilder::of("text words\n");
     for text in ["(", "\"", "a AND", "nowhere : a", "NEAR(", "", &"(".repeat(1 << 16)] {
         assert_eq!(reader.matches(text, &NodeFilter::default(), 9).unwrap(), None, "{text:.20}");
     }
@@ -119,7 +120,7 @@ fn a_bad_expression_is_no_failure() {
 
 #[test]
 fn a_file_with_an_error_keeps_its_row() {
-    let mut sketch = Sketch::new();
+    let mut sketch = TestMemoryBuilder::new();
     sketch.file("bad.md");
     sketch.file("good.md");
     sketch.node(0, "text", "two words");
@@ -145,7 +146,7 @@ fn a_file_with_an_error_keeps_its_row() {
 #[test]
 fn of_a_text_the_first_400_characters_are_weighed_whatever_their_bytes() {
     for (letter, n_letters) in [("x", 9), ("x", 400), ("x", 401), ("語", 399), ("語", 5_000)] {
-        let mut sketch = Sketch::new();
+        let mut sketch = TestMemoryBuilder::new();
         sketch.file("a.md");
         sketch.node(0, "text", &letter.repeat(n_letters));
         let found =

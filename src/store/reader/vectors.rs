@@ -5,14 +5,14 @@ use rusqlite::{Row, params, params_from_iter};
 
 use super::filter::{NodeFilter, changed_at, meets_filter};
 use super::{Reader, limit, list};
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Characters of a text that its vector is made of.
 const TEXT_CHARS: i64 = 2_000;
 
 /// A text without a vector, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BareText {
+pub(crate) struct TextWithoutVector {
     pub(crate) node: NodeKey,
     pub(crate) content_hash: String,
     /// Where it stands.
@@ -46,7 +46,7 @@ impl Reader {
         model: i64,
         from: NodeKey,
         n_max: usize,
-    ) -> Result<Vec<BareText>, StoreError> {
+    ) -> Result<Vec<TextWithoutVector>, StoreError> {
         const BARE: &str = "
             SELECT key, content_hash, trail, substr(content, 1, ?4)
               FROM node
@@ -56,7 +56,7 @@ impl Reader {
              ORDER BY key
              LIMIT ?3";
         let read = |row: &Row<'_>| {
-            Ok(BareText {
+            Ok(TextWithoutVector {
                 node: NodeKey(row.get(0)?),
                 content_hash: row.get(1)?,
                 breadcrumb: row.get(2)?,

@@ -10,7 +10,7 @@ use std::fmt;
 use rusqlite::{Connection, Row};
 
 use super::{apply, newest};
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 use crate::text;
 
 /// The objects that all migrations make, in the order of [`OBJECTS`] with empty lines in between:
@@ -45,7 +45,7 @@ impl fmt::Display for SchemaObject {
 
 /// A kind of difference from the expected schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Difference {
+pub(crate) enum SchemaDifferenceKind {
     /// No migration makes the object.
     Foreign,
     /// The object has another definition.
@@ -54,13 +54,13 @@ pub(crate) enum Difference {
     Missing,
 }
 
-impl Difference {
+impl SchemaDifferenceKind {
     /// Returns the word of messages.
     fn as_str(self) -> &'static str {
         match self {
-            Difference::Foreign => "foreign",
-            Difference::Altered => "altered",
-            Difference::Missing => "missing",
+            SchemaDifferenceKind::Foreign => "foreign",
+            SchemaDifferenceKind::Altered => "altered",
+            SchemaDifferenceKind::Missing => "missing",
         }
     }
 }
@@ -69,7 +69,7 @@ impl Difference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemaDifference {
     pub(crate) object: SchemaObject,
-    pub(crate) difference: Difference,
+    pub(crate) difference: SchemaDifferenceKind,
 }
 
 impl SchemaDifference {
@@ -97,7 +97,7 @@ pub(crate) fn listed(differences: &[SchemaDifference]) -> String {
 }
 
 /// The objects of a schema and their definitions.
-type Definitions = BTreeMap<SchemaObject, String>;
+type SchemaDefinitions = BTreeMap<SchemaObject, String>;
 
 /// Returns every object that differs from those of the schema version.
 pub(crate) fn differences(
@@ -111,17 +111,17 @@ pub(crate) fn differences(
     let expected = expected(version)?;
     let differs = |(object, definition): (&SchemaObject, &String)| {
         let difference = match expected.get(object) {
-            None => Difference::Foreign,
-            Some(other) if other != definition => Difference::Altered,
+            None => SchemaDifferenceKind::Foreign,
+            Some(other) if other != definition => SchemaDifferenceKind::Altered,
             Some(_) => return None,
         };
         Some(SchemaDifference { object: object.clone(), difference })
     };
     let is_missing = |it: &&SchemaObject| !found.contains_key(*it);
-    let missing = expected
-        .keys()
-        .filter(is_missing)
-        .map(|it| SchemaDifference { object: it.clone(), difference: Difference::Missing });
+    let missing = expected.keys().filter(is_missing).map(|it| SchemaDifference {
+        object: it.clone(),
+        difference: SchemaDifferenceKind::Missing,
+    });
     Ok(found.iter().filter_map(differs).chain(missing).collect())
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn statements() -> Result<BTreeMap<SchemaObject, String>, StoreError>
     Ok(rows.into_iter().collect())
 }
 
-fn expected(version: i64) -> Result<Definitions, StoreError> {
+fn expected(version: i64) -> Result<SchemaDefinitions, StoreError> {
     definitions(&model_database(version)?)
 }
 
@@ -169,7 +169,7 @@ fn are_newest(conn: &Connection) -> Result<bool, StoreError> {
 }
 
 /// Returns the objects of the database; whitespace within a definition is folded.
-fn definitions(conn: &Connection) -> Result<Definitions, StoreError> {
+fn definitions(conn: &Connection) -> Result<SchemaDefinitions, StoreError> {
     let read = |row: &Row<'_>| {
         let definition: String = row.get(2)?;
         Ok((read_object(row)?, text::fold_whitespace(&definition)))

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::mcp::input_schema;
-use crate::query::Output;
+use crate::query::OutputFormat;
 use crate::surface::ToolSet;
 
 fn prompt_text(name: &str, args: Value) -> Result<String, HandlerError> {
@@ -15,7 +15,7 @@ fn prompt_text(name: &str, args: Value) -> Result<String, HandlerError> {
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
     for names in ["all", "core", "memory", "core,memory", "memory,all"] {
         let offer = ToolSet::parse(names).unwrap();
-        let tools = offer.tools(Output::Text);
+        let tools = offer.tools(OutputFormat::Text);
         for prompt in offer.prompts() {
             let text = prompt_text(prompt.name, json!({})).unwrap();
             let words = text.split(|it: char| !it.is_alphanumeric());

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ingest::scan::Listing;
-use crate::mcp::{Args, Call, HandlerError, Reply};
+use crate::ingest::scan::PassedOverDetail;
+use crate::mcp::{Args, CallContext, HandlerError, Reply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::surface::MemoryHandler;
@@ -18,7 +18,7 @@ const WARNINGS_SHOWN_MAX: usize = 10;
 pub(super) fn compile(
     tools: &MemoryHandler,
     args: &Args,
-    call: &Call,
+    call: &CallContext,
 ) -> Result<Reply, HandlerError> {
     let asked = args.text("path").unwrap_or_default();
     let path = admitted(tools, asked)?;
@@ -29,7 +29,7 @@ pub(super) fn compile(
         n_threads: tools.n_threads,
         workspace: &|root| tools.memory.workspace_of(root),
         temperatures_for: InitialTemperaturesFor::NewNodes,
-        listing: Listing::Counts,
+        listing: PassedOverDetail::Counts,
         stopwatch: tools.memory.clock().stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {

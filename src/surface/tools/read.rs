@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::tree::NodeType;
 use crate::query::{
-    self, BatchQuery, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery,
-    HistoryQuery, Query, RelatedQuery, SearchQuery, TreeQuery,
+    self, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Direction, FetchQuery, HistoryQuery,
+    HitDetail, Query, RelatedQuery, SearchQuery, TreeQuery,
 };
 use crate::store::reader::{ArchivedNodes, NodeFilter};
 use crate::surface::list_output;
@@ -14,7 +14,7 @@ use crate::surface::list_output;
 pub(super) fn search(args: &Args) -> Query<'_> {
     Query::Search(SearchQuery {
         query: args.text("query").unwrap_or_default(),
-        detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
+        detail: args.text("detail").and_then(HitDetail::parse).unwrap_or_default(),
         filter: NodeFilter {
             node_type: args.text("type").and_then(NodeType::parse),
             tags: args.texts("tags"),

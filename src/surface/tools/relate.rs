@@ -6,14 +6,16 @@ use crate::mcp::Args;
 use crate::memory::{Answer, Error, Memory, RelateRequest};
 use crate::model::links::reference::WEIGHT_DEFAULT;
 use crate::query::render::to_one_line;
-use crate::store::ManualEdge;
+use crate::store::ManualEdgeTarget;
 
 pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let request = request(args);
     let edge = memory.relate(&request)?;
     let text = match &edge {
-        ManualEdge::Resolved(id) => format!("edge created (resolved): {} -> {id}", request.source),
-        ManualEdge::Pending(ids) => {
+        ManualEdgeTarget::Resolved(id) => {
+            format!("edge created (resolved): {} -> {id}", request.source)
+        }
+        ManualEdgeTarget::Pending(ids) => {
             let name = to_one_line(request.target_name());
             let text = format!("edge created (pending): {} -> \"{name}\"", request.source);
             match ids.is_empty() {
@@ -29,8 +31,8 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let request = request(args);
     let edge = memory.unrelate(&request)?;
     let text = match &edge {
-        ManualEdge::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
-        ManualEdge::Pending(_) => {
+        ManualEdgeTarget::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
+        ManualEdgeTarget::Pending(_) => {
             format!(
                 "edge removed: {} -> \"{}\"",
                 request.source,
@@ -51,12 +53,12 @@ fn request(args: &Args) -> RelateRequest<'_> {
     }
 }
 
-fn facts(request: &RelateRequest<'_>, edge: &ManualEdge, is_there: bool) -> Value {
-    let mut facts =
-        json!({ "source": request.source, "resolved": matches!(edge, ManualEdge::Resolved(_)) });
+fn facts(request: &RelateRequest<'_>, edge: &ManualEdgeTarget, is_there: bool) -> Value {
+    let is_resolved = matches!(edge, ManualEdgeTarget::Resolved(_));
+    let mut facts = json!({ "source": request.source, "resolved": is_resolved });
     match edge {
-        ManualEdge::Resolved(id) => facts["target"] = json!(id),
-        ManualEdge::Pending(ids) => {
+        ManualEdgeTarget::Resolved(id) => facts["target"] = json!(id),
+        ManualEdgeTarget::Pending(ids) => {
             facts["name"] = json!(to_one_line(request.target_name()));
             if !ids.is_empty() {
                 facts["candidates"] = json!(ids);

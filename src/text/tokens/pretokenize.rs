@@ -9,7 +9,7 @@ use super::vocabulary::{is_letter, is_number};
 
 /// The character classes of the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SplitKind {
+enum PatternCharClass {
     Letter,
     Number,
     Space,
@@ -17,15 +17,15 @@ enum SplitKind {
 }
 
 /// The classes of the ASCII characters.
-const ASCII: [SplitKind; 128] = {
-    let mut kinds = [SplitKind::Other; 128];
+const ASCII: [PatternCharClass; 128] = {
+    let mut kinds = [PatternCharClass::Other; 128];
     let mut at = 0;
     while at < kinds.len() {
         kinds[at] = match at as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => SplitKind::Letter,
-            b'0'..=b'9' => SplitKind::Number,
-            b'\t'..=b'\r' | b' ' => SplitKind::Space,
-            _ => SplitKind::Other,
+            b'a'..=b'z' | b'A'..=b'Z' => PatternCharClass::Letter,
+            b'0'..=b'9' => PatternCharClass::Number,
+            b'\t'..=b'\r' | b' ' => PatternCharClass::Space,
+            _ => PatternCharClass::Other,
         };
         at += 1;
     }
@@ -47,20 +47,22 @@ pub(super) fn word_end(text: &str) -> usize {
     }
     let second = chars.next().map(kind);
     match kind(first) {
-        SplitKind::Letter => run_end(text, after, SplitKind::Letter),
-        SplitKind::Number => {
-            let digits =
-                text.chars().take(DIGITS_MAX).take_while(|&it| kind(it) == SplitKind::Number);
+        PatternCharClass::Letter => run_end(text, after, PatternCharClass::Letter),
+        PatternCharClass::Number => {
+            let digits = text
+                .chars()
+                .take(DIGITS_MAX)
+                .take_while(|&it| kind(it) == PatternCharClass::Number);
             digits.map(char::len_utf8).sum()
         }
-        _ if second == Some(SplitKind::Letter) && !matches!(first, '\r' | '\n') => {
-            run_end(text, after, SplitKind::Letter)
+        _ if second == Some(PatternCharClass::Letter) && !matches!(first, '\r' | '\n') => {
+            run_end(text, after, PatternCharClass::Letter)
         }
-        SplitKind::Other => breaks_end(text, run_end(text, after, SplitKind::Other)),
-        SplitKind::Space if first == ' ' && second == Some(SplitKind::Other) => {
-            breaks_end(text, run_end(text, after, SplitKind::Other))
+        PatternCharClass::Other => breaks_end(text, run_end(text, after, PatternCharClass::Other)),
+        PatternCharClass::Space if first == ' ' && second == Some(PatternCharClass::Other) => {
+            breaks_end(text, run_end(text, after, PatternCharClass::Other))
         }
-        SplitKind::Space => space_end(text),
+        PatternCharClass::Space => space_end(text),
     }
 }
 
@@ -78,7 +80,7 @@ fn contraction_end(text: &str) -> Option<usize> {
 }
 
 /// Returns the end of the run of characters of one kind from `start` on.
-fn run_end(text: &str, start: usize, of: SplitKind) -> usize {
+fn run_end(text: &str, start: usize, of: PatternCharClass) -> usize {
     let is_other = |it: &u8| ASCII.get(usize::from(*it)) != Some(&of);
     let ascii = text.as_bytes()[start..].iter().position(is_other);
     let Some(start) = ascii.map(|at| start + at) else { return text.len() };
@@ -99,7 +101,7 @@ fn breaks_end(text: &str, start: usize) -> usize {
 /// text, or up to its last line break, or all but its last character, which belongs to the next
 /// word.
 fn space_end(text: &str) -> usize {
-    let end = run_end(text, 0, SplitKind::Space);
+    let end = run_end(text, 0, PatternCharClass::Space);
     let space = &text[..end];
     if end == text.len() {
         return end;
@@ -113,12 +115,12 @@ fn space_end(text: &str) -> usize {
     }
 }
 
-fn kind(it: char) -> SplitKind {
+fn kind(it: char) -> PatternCharClass {
     match it {
         _ if it.is_ascii() => ASCII[it as usize],
-        _ if it.is_whitespace() => SplitKind::Space,
-        _ if is_letter(it) => SplitKind::Letter,
-        _ if is_number(it) => SplitKind::Number,
-        _ => SplitKind::Other,
+        _ if it.is_whitespace() => PatternCharClass::Space,
+        _ if is_letter(it) => PatternCharClass::Letter,
+        _ if is_number(it) => PatternCharClass::Number,
+        _ => PatternCharClass::Other,
     }
 }

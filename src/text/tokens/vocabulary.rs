@@ -34,7 +34,7 @@ const SHORT_BYTES_MAX: usize = 32;
 
 /// Counts the tokens of words in reusable buffers.
 #[derive(Debug, Default)]
-pub(super) struct Merge {
+pub(super) struct TokenCounter {
     /// The parts of a short word: start, and the rank of the part merged with the next one.
     parts: Vec<(usize, Option<u32>)>,
     /// The end of the part that starts at each byte; 0 where none starts.
@@ -45,7 +45,7 @@ pub(super) struct Merge {
     pairs: BinaryHeap<Reverse<(u32, usize, usize)>>,
 }
 
-impl Merge {
+impl TokenCounter {
     /// Returns the number of tokens of a word. Neighbouring parts, bytes at first, are merged while
     /// any two make a token: the lowest rank first, and the leftmost among equals.
     pub(super) fn count(&mut self, word: &[u8]) -> usize {

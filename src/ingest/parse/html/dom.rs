@@ -288,11 +288,11 @@ impl Dom {
 
 /// Restores the author's names of elements. The names that [`super::tag_filter`] gives to links
 /// and code are upper case.
-trait AuthorsName {
+trait ElementNameCase {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }
 
-impl AuthorsName for str {
+impl ElementNameCase for str {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str> {
         match self.bytes().all(|byte| byte.is_ascii_uppercase()) {
             true => Cow::Owned(self.to_ascii_lowercase()),

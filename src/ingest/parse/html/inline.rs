@@ -1,8 +1,8 @@
 //! Inline content, and the blocks that have only one line: headings and cells.
 
 use super::dom::{Dom, DomId, Visit};
+use super::inline_run::{InlineRun, LineBreaks, RenderedRun};
 use super::math;
-use super::run::{InlineRun, LineBreaks, RenderedRun};
 use super::tag_filter::{BOUNDARY, CODE, LINK};
 use crate::text::fold_whitespace;
 
@@ -224,7 +224,7 @@ pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
         let mut sources = dom.descendants(id).filter(|&it| dom.html_name(it) == "source");
         sources.find_map(|it| dom.attribute(it, "src"))
     };
-    let address = super::run::destination(own.or_else(inner)?)?;
+    let address = super::inline_run::destination(own.or_else(inner)?)?;
     let title =
         fold_whitespace(dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or(""));
     Some((format!("[{title}]({address})"), address))

@@ -1,7 +1,7 @@
 //! Formulas: from elements to LaTeX, or to their markup where LaTeX has no counterpart.
 
 use super::dom::{Dom, DomData, DomId};
-use crate::ingest::parse::mathml::{self, Element, Formula, TEXT, TexOrigin};
+use crate::ingest::parse::mathml::{self, MathmlElement, MathmlFormula, TEXT, TexOrigin};
 use crate::model::tree::Format;
 use crate::text::tokens;
 
@@ -45,8 +45,8 @@ fn on_one_line(tex: &str) -> String {
     if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }
 }
 
-fn formula(dom: &Dom, top: DomId) -> Formula {
-    let mut elements: Vec<Element> = Vec::new();
+fn formula(dom: &Dom, top: DomId) -> MathmlFormula {
+    let mut elements: Vec<MathmlElement> = Vec::new();
     let mut path: Vec<(DomId, usize)> = Vec::new();
     for id in std::iter::once(top).chain(dom.descendants(top)) {
         let parent = if id == top { None } else { dom.parent(id) };
@@ -55,11 +55,11 @@ fn formula(dom: &Dom, top: DomId) -> Formula {
         }
         let parent = path.last().map_or(0, |&(_, index)| index);
         let element = match dom.data(id) {
-            DomData::Text(text) => Element {
+            DomData::Text(text) => MathmlElement {
                 parent,
                 name: TEXT.to_owned(),
                 text: text.to_string(),
-                ..Element::default()
+                ..MathmlElement::default()
             },
             DomData::Element { attributes, .. } => {
                 path.push((id, elements.len()));
@@ -67,7 +67,7 @@ fn formula(dom: &Dom, top: DomId) -> Formula {
                     .iter()
                     .map(|it| (it.name.local.to_string(), it.value.to_string()))
                     .collect();
-                Element {
+                MathmlElement {
                     parent,
                     name: dom.name(id).map_or("", |it| &*it.local).to_ascii_lowercase(),
                     attributes,
@@ -78,5 +78,5 @@ fn formula(dom: &Dom, top: DomId) -> Formula {
         };
         elements.push(element);
     }
-    Formula { elements }
+    MathmlFormula { elements }
 }

@@ -2,7 +2,7 @@
 
 use super::dom::{Dom, DomId};
 use super::inline;
-use super::run::{InlineRun, LineBreaks, RenderedRun};
+use super::inline_run::{InlineRun, LineBreaks, RenderedRun};
 
 /// Maximum columns that one cell spans, and columns in which a cell continues below.
 const SPAN_MAX: usize = 20;

@@ -339,7 +339,7 @@ impl TagFilter {
             return true;
         }
         if !self.is_depth_exact.get() {
-            let count = TraceCount(Cell::new(0));
+            let count = HandleCounter(Cell::new(0));
             self.builder.trace_handles(&count);
             self.depth.set(count.0.get());
             self.is_depth_exact.set(true);
@@ -381,9 +381,9 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-struct TraceCount(Cell<usize>);
+struct HandleCounter(Cell<usize>);
 
-impl Tracer for TraceCount {
+impl Tracer for HandleCounter {
     type Handle = DomId;
 
     fn trace_handle(&self, _: &DomId) {

@@ -60,7 +60,7 @@ fn words_of_a_corpus_are_kept() {
         n += 1;
         n_bytes += bytes.len();
         n_nodes += parsed.tree.nodes.len();
-        crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+        crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
         if let Err(report) = crate::fuzzing::html::check_words(&parsed, &text) {
             n_bad += 1;
             if n_bad <= 40 {
@@ -111,7 +111,7 @@ fn hostile_inputs_take_linear_time() {
     for (name, make) in inputs {
         let text = make(REPEATS);
         let parsed = parse(Syntax::Html, &text);
-        crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+        crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
         // The content of a template is not shown.
         assert_eq!(parsed.tree.nodes.is_empty(), name == "template", "{name}");
     }
@@ -125,7 +125,7 @@ fn flattened_nesting_loses_no_word() {
         let parsed = parse(Syntax::Html, &text);
         let contents: Vec<&str> = parsed.tree.nodes.iter().map(|it| it.content.as_str()).collect();
         assert!(contents.join("\n").contains("innermost"), "{tag}");
-        crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+        crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
         assert!(parsed.warnings.len() <= 2, "{tag}: {:?}", parsed.warnings);
     }
 }
@@ -158,7 +158,7 @@ fn large_blocks_are_split_into_parts() {
         "One sentence of words. ".repeat(400),
     );
     let parsed = parse(Syntax::Html, &text);
-    crate::fuzzing::promises::check_tree(&parsed.tree, &text);
+    crate::fuzzing::parser_invariants::check_tree(&parsed.tree, &text);
     assert_eq!(crate::fuzzing::html::check_words(&parsed, &text), Ok(()));
     let n_roots = parsed.tree.nodes.iter().filter(|it| it.parent.is_none()).count();
     assert_eq!(n_roots, 3);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::dom::{Dom, DomId, ROOT, Visit};
 use super::inline::{self, ChildVisit};
-use super::run::{InlineRun, LineBreaks, RenderedRun, SoleNode};
+use super::inline_run::{InlineRun, LineBreaks, RenderedRun, StandaloneNode};
 use super::tag_filter::{CODE, LINK};
 use super::{NODES_MAX, table};
 use crate::ingest::parse::container::{Container, ContainerKind, NESTING_MAX};
@@ -235,7 +235,8 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
         if !rendered.has_text && self.n_paragraphs == 0 {
             let is_one = rendered.soles.len() == 1;
-            if is_one || rendered.soles.iter().all(|it| matches!(it, SoleNode::Image { .. })) {
+            if is_one || rendered.soles.iter().all(|it| matches!(it, StandaloneNode::Image { .. }))
+            {
                 for sole in rendered.soles {
                     self.sole(sole, rendered.span.clone());
                 }
@@ -267,10 +268,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         inline::run_within(flow, href, 0 < self.n_codes)
     }
 
-    fn sole(&mut self, sole: SoleNode, span: Range<usize>) {
+    fn sole(&mut self, sole: StandaloneNode, span: Range<usize>) {
         match sole {
-            SoleNode::Math(id) => self.drawing(id),
-            SoleNode::Image { markdown, alt, address } => {
+            StandaloneNode::Math(id) => self.drawing(id),
+            StandaloneNode::Image { markdown, alt, address } => {
                 let line = if alt.is_empty() { address } else { alt };
                 self.add(Node {
                     node_type: NodeType::Embed,

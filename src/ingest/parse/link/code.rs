@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// The code of a text, found while the text is read from left to right.
-pub(super) struct Code<'t> {
+pub(super) struct CodeLocator<'t> {
     text: &'t str,
     /// Start of the last run of backticks, by length.
     last_runs: HashMap<usize, usize>,
@@ -14,8 +14,8 @@ pub(super) struct Code<'t> {
 const ELEMENTS: [(&str, &str); 4] =
     [("<code", "</code>"), ("<pre", "</pre>"), ("<script", "</script>"), ("<!--", "-->")];
 
-impl<'t> Code<'t> {
-    pub(super) fn of(text: &'t str) -> Code<'t> {
+impl<'t> CodeLocator<'t> {
+    pub(super) fn of(text: &'t str) -> CodeLocator<'t> {
         let bytes = text.as_bytes();
         let mut last_runs = HashMap::new();
         let mut at = 0;
@@ -26,7 +26,7 @@ impl<'t> Code<'t> {
             }
             at += n_run.max(1);
         }
-        Code { text, last_runs, unclosed: [false; ELEMENTS.len()] }
+        CodeLocator { text, last_runs, unclosed: [false; ELEMENTS.len()] }
     }
 
     /// Returns the end of the code that begins at `at`; `None` if none begins.

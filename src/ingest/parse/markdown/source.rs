@@ -83,18 +83,18 @@ pub(super) fn mask_pipes(text: &str) -> Cow<'_, str> {
 
 /// The link definitions of a text, in order.
 #[derive(Debug, Default)]
-pub(super) struct Definitions {
+pub(super) struct LinkDefinitions {
     /// Span of each definition, and whether a link uses it.
     spans: Vec<(Range<usize>, bool)>,
     /// Whether the text may have definitions at all.
     is_possible: bool,
 }
 
-impl Definitions {
+impl LinkDefinitions {
     /// Finds definitions and their uses, which takes a parse of its own.
-    pub(super) fn of(source: MarkdownSource<'_>) -> Definitions {
+    pub(super) fn of(source: MarkdownSource<'_>) -> LinkDefinitions {
         if !source.text.contains("]:") {
-            return Definitions::default();
+            return LinkDefinitions::default();
         }
         let mut events = source.parser().into_offset_iter();
         let mut spans: Vec<(Range<usize>, bool)> =
@@ -121,7 +121,7 @@ impl Definitions {
                 spans[index].1 = true;
             }
         }
-        Definitions { spans, is_possible: true }
+        LinkDefinitions { spans, is_possible: true }
     }
 
     /// Returns the definitions in `gap` that no link uses, one a line; the parser drops them. Empty

@@ -6,7 +6,7 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
 use super::raw::RawLines;
-use super::source::{Definitions, MarkdownSource};
+use super::source::{LinkDefinitions, MarkdownSource};
 use super::table::MarkdownTable;
 use super::{NODES_MAX, code_node};
 use crate::ingest::parse::container::{Container, ContainerKind};
@@ -30,7 +30,7 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     /// Start of the section in the file.
     base: usize,
     outline: &'o mut Outline,
-    definitions: Definitions,
+    definitions: LinkDefinitions,
     container: Option<Container>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
@@ -53,7 +53,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             source,
             base,
             outline,
-            definitions: Definitions::of(source),
+            definitions: LinkDefinitions::of(source),
             container: None,
             inline: None,
             block: OpenBlock::None,

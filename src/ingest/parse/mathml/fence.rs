@@ -1,31 +1,31 @@
 //! Rows of pieces, and the fences that make binomials, matrices and cases of them.
 
-use super::{Piece, PieceKind, symbol};
+use super::{PieceKind, TexPiece, symbol};
 
 /// Pieces side by side.
 #[derive(Debug)]
 pub(super) struct PieceRow {
-    pieces: Vec<Piece>,
+    pieces: Vec<TexPiece>,
 }
 
 /// Returns a row of pieces in which fences and their inside have become one piece.
-pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
-    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+pub(super) fn row(pieces: Vec<TexPiece>) -> PieceRow {
+    let mut out: Vec<TexPiece> = Vec::with_capacity(pieces.len());
     let mut rest = pieces.into_iter().filter(|it| it.kind != PieceKind::Empty).peekable();
     while let Some(piece) = rest.next() {
         let open = match out.last() {
-            Some(Piece { kind: PieceKind::Operator(open), .. }) => Some(*open),
+            Some(TexPiece { kind: PieceKind::Operator(open), .. }) => Some(*open),
             _ => None,
         };
         let close = match rest.peek() {
-            Some(Piece { kind: PieceKind::Operator(close), .. }) => Some(*close),
+            Some(TexPiece { kind: PieceKind::Operator(close), .. }) => Some(*close),
             _ => None,
         };
         match (piece.kind, open, close) {
             (PieceKind::Stack, Some('('), Some(')')) => {
                 out.pop();
                 rest.next();
-                out.push(Piece::group(format!("\\binom{}", piece.tex)));
+                out.push(TexPiece::group(format!("\\binom{}", piece.tex)));
             }
             (PieceKind::Table, Some(open), close) if environment(open, close).is_some() => {
                 let name = environment(open, close).unwrap_or("matrix");
@@ -33,7 +33,7 @@ pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
                 if name != "cases" {
                     rest.next();
                 }
-                out.push(Piece::group(in_environment(name, &piece.tex)));
+                out.push(TexPiece::group(in_environment(name, &piece.tex)));
             }
             _ => out.push(piece),
         }
@@ -43,7 +43,7 @@ pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
 
 impl PieceRow {
     /// Joins the row into one piece, with a space between its parts.
-    pub(super) fn join(self) -> Piece {
+    pub(super) fn join(self) -> TexPiece {
         let mut pieces = self.pieces;
         if pieces.len() == 1
             && let Some(only) = pieces.pop()
@@ -51,15 +51,15 @@ impl PieceRow {
             return only;
         }
         if pieces.is_empty() {
-            return Piece::empty();
+            return TexPiece::empty();
         }
         let parts: Vec<String> = pieces.into_iter().map(finished).collect();
-        Piece::group(parts.join(" "))
+        TexPiece::group(parts.join(" "))
     }
 }
 
 /// Returns the LaTeX of a piece that stays alone.
-pub(super) fn finished(piece: Piece) -> String {
+pub(super) fn finished(piece: TexPiece) -> String {
     match piece.kind {
         PieceKind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
         PieceKind::Table => in_environment("matrix", &piece.tex),
@@ -85,16 +85,21 @@ fn environment(open: char, close: Option<char>) -> Option<&'static str> {
 }
 
 /// Returns items between fences that grow with them.
-pub(super) fn fenced(open: &str, close: &str, separators: &str, items: &[Piece]) -> Option<Piece> {
+pub(super) fn fenced(
+    open: &str,
+    close: &str,
+    separators: &str,
+    items: &[TexPiece],
+) -> Option<TexPiece> {
     let (open_char, close_char) = (one_char(open)?, one_char(close)?);
     if let [item] = items {
         let name = environment(open_char.unwrap_or('.'), close_char);
         match (item.kind, name) {
             (PieceKind::Stack, _) if (open, close) == ("(", ")") => {
-                return Some(Piece::group(format!("\\binom{}", item.tex)));
+                return Some(TexPiece::group(format!("\\binom{}", item.tex)));
             }
             (PieceKind::Table, Some(name)) => {
-                return Some(Piece::group(in_environment(name, &item.tex)));
+                return Some(TexPiece::group(in_environment(name, &item.tex)));
             }
             _ => (),
         }
@@ -112,7 +117,7 @@ pub(super) fn fenced(open: &str, close: &str, separators: &str, items: &[Piece])
     }
     let (open, close) = (delimiter(open_char)?, delimiter(close_char)?);
     let space = if inside.is_empty() { "" } else { " " };
-    Some(Piece::group(format!("\\left{open} {inside}{space}\\right{close}")))
+    Some(TexPiece::group(format!("\\left{open} {inside}{space}\\right{close}")))
 }
 
 fn one_char(text: &str) -> Option<Option<char>> {
@@ -143,7 +148,7 @@ fn delimiter(c: Option<char>) -> Option<&'static str> {
 }
 
 /// Returns the inside in a box, under a line, or crossed out.
-pub(super) fn enclosed(notation: &str, inside: &str) -> Option<Piece> {
+pub(super) fn enclosed(notation: &str, inside: &str) -> Option<TexPiece> {
     let mut marks: Vec<&str> = notation.split_whitespace().collect();
     marks.sort_unstable();
     marks.dedup();
@@ -159,5 +164,5 @@ pub(super) fn enclosed(notation: &str, inside: &str) -> Option<Piece> {
         ["phasorangle"] => format!("\\angle \\underline{{{inside}}}"),
         _ => return None,
     };
-    Some(Piece::group(tex))
+    Some(TexPiece::group(tex))
 }

@@ -1,10 +1,14 @@
 //! Scripts, limits and accents: pieces below, above and beside a base.
 
 use super::fence::finished;
-use super::{Piece, PieceKind};
+use super::{PieceKind, TexPiece};
 
 /// Returns a base with a subscript and a superscript.
-pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -> Piece {
+pub(super) fn scripted(
+    base: &TexPiece,
+    sub: Option<&TexPiece>,
+    sup: Option<&TexPiece>,
+) -> TexPiece {
     let mut tex = base_of(base);
     for (mark, script) in [('_', sub), ('^', sup)] {
         if let Some(script) = script.filter(|it| it.kind != PieceKind::Empty) {
@@ -12,60 +16,60 @@ pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -
             tex.push_str(&braced(script));
         }
     }
-    Piece::group(tex)
+    TexPiece::group(tex)
 }
 
-fn base_of(base: &Piece) -> String {
+fn base_of(base: &TexPiece) -> String {
     match base.kind {
         PieceKind::Stack | PieceKind::Table => format!("{{{}}}", finished(base.clone())),
         _ => base.base(),
     }
 }
 
-fn braced(piece: &Piece) -> String {
+fn braced(piece: &TexPiece) -> String {
     format!("{{{}}}", finished(piece.clone()))
 }
 
 /// Returns a base with something below it.
-pub(super) fn under(base: &Piece, under: &Piece) -> Piece {
+pub(super) fn under(base: &TexPiece, under: &TexPiece) -> TexPiece {
     if let Some(command) = under_accent(under) {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
         (PieceKind::Limits, _) => scripted(base, Some(under), None),
-        (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{{}}", braced(under))),
-        _ => Piece::group(format!("\\underset{}{}", braced(under), braced(base))),
+        (_, Some(arrow)) => TexPiece::group(format!("{arrow}[{}]{{}}", braced(under))),
+        _ => TexPiece::group(format!("\\underset{}{}", braced(under), braced(base))),
     }
 }
 
 /// Returns a base with something above it.
-pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
+pub(super) fn over(base: &TexPiece, over: &TexPiece) -> TexPiece {
     if let Some(command) = over_accent(over, base) {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
         (PieceKind::Limits, _) => scripted(base, None, Some(over)),
-        (_, Some(arrow)) => Piece::group(format!("{arrow}{}", braced(over))),
-        _ => Piece::group(format!("\\overset{}{}", braced(over), braced(base))),
+        (_, Some(arrow)) => TexPiece::group(format!("{arrow}{}", braced(over))),
+        _ => TexPiece::group(format!("\\overset{}{}", braced(over), braced(base))),
     }
 }
 
 /// Returns a base with something below and above it.
-pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
+pub(super) fn under_over(base: &TexPiece, below: &TexPiece, above: &TexPiece) -> TexPiece {
     match (base.kind, extensible(base)) {
         (PieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
-        (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{}", braced(below), braced(above))),
+        (_, Some(arrow)) => TexPiece::group(format!("{arrow}[{}]{}", braced(below), braced(above))),
         _ => under(&over(base, above), below),
     }
 }
 
 /// Returns an accent over or under a base. A brace takes a further script as its label.
-fn accented(command: &str, base: &Piece) -> Piece {
+fn accented(command: &str, base: &TexPiece) -> TexPiece {
     let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
-    Piece::new(kind, format!("{command}{}", braced(base)))
+    TexPiece::new(kind, format!("{command}{}", braced(base)))
 }
 
-fn over_accent(mark: &Piece, base: &Piece) -> Option<&'static str> {
+fn over_accent(mark: &TexPiece, base: &TexPiece) -> Option<&'static str> {
     let PieceKind::Operator(mark) = mark.kind else { return None };
     // An arrow or a dot over an operator is a label, not an accent.
     if matches!(base.kind, PieceKind::Operator(_) | PieceKind::Limits) {
@@ -95,7 +99,7 @@ fn over_accent(mark: &Piece, base: &Piece) -> Option<&'static str> {
     }
 }
 
-fn under_accent(mark: &Piece) -> Option<&'static str> {
+fn under_accent(mark: &TexPiece) -> Option<&'static str> {
     let PieceKind::Operator(mark) = mark.kind else { return None };
     match mark {
         '_' | '¯' | '‾' | '\u{332}' | '―' | '─' => Some("\\underline"),
@@ -107,7 +111,7 @@ fn under_accent(mark: &Piece) -> Option<&'static str> {
 }
 
 /// Returns the arrow that grows with its label.
-fn extensible(base: &Piece) -> Option<&'static str> {
+fn extensible(base: &TexPiece) -> Option<&'static str> {
     match base.kind {
         PieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
         PieceKind::Operator('←' | '⟵') => Some("\\xleftarrow"),
@@ -116,7 +120,7 @@ fn extensible(base: &Piece) -> Option<&'static str> {
 }
 
 /// Returns a base with any number of scripts behind and before it.
-pub(super) fn multi(pieces: &[Piece]) -> Option<Piece> {
+pub(super) fn multi(pieces: &[TexPiece]) -> Option<TexPiece> {
     let (base, scripts) = pieces.split_first()?;
     let mut halves = scripts.split(|it| it.kind == PieceKind::Prescripts);
     let behind = halves.next().unwrap_or(&[]);
@@ -126,16 +130,16 @@ pub(super) fn multi(pieces: &[Piece]) -> Option<Piece> {
     }
     let mut tex = String::new();
     for pair in before.chunks(2) {
-        tex.push_str(&scripted(&Piece::empty(), pair.first(), pair.get(1)).tex);
+        tex.push_str(&scripted(&TexPiece::empty(), pair.first(), pair.get(1)).tex);
         tex.push(' ');
     }
     for (index, pair) in behind.chunks(2).enumerate() {
-        let empty = Piece::empty();
+        let empty = TexPiece::empty();
         let base = if index == 0 { base } else { &empty };
         tex.push_str(&scripted(base, pair.first(), pair.get(1)).tex);
     }
     if behind.is_empty() {
         tex.push_str(&base_of(base));
     }
-    Some(Piece::group(tex))
+    Some(TexPiece::group(tex))
 }

@@ -1,10 +1,10 @@
 //! The leaves of formulas: identifiers, numbers, operators, text and space.
 
-use super::{Element, Piece, PieceKind, symbol};
+use super::{MathmlElement, PieceKind, TexPiece, symbol};
 
 /// The style of a token's letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Variant {
+pub(super) enum MathVariant {
     Normal,
     Italic,
     Command(&'static str),
@@ -13,20 +13,20 @@ pub(super) enum Variant {
 }
 
 /// Returns the variant of each element, which an `mstyle` or `math` around it may have set.
-pub(super) fn variants(elements: &[Element]) -> Vec<Option<Variant>> {
-    let mut out: Vec<Option<Variant>> = Vec::with_capacity(elements.len());
+pub(super) fn variants(elements: &[MathmlElement]) -> Vec<Option<MathVariant>> {
+    let mut out: Vec<Option<MathVariant>> = Vec::with_capacity(elements.len());
     for (index, element) in elements.iter().enumerate() {
         let own = element.attribute("mathvariant").map(|name| match name {
-            "normal" => Variant::Normal,
-            "italic" => Variant::Italic,
-            "bold" => Variant::Command("\\mathbf"),
-            "bold-italic" => Variant::Command("\\boldsymbol"),
-            "double-struck" => Variant::Command("\\mathbb"),
-            "script" => Variant::Command("\\mathcal"),
-            "fraktur" => Variant::Command("\\mathfrak"),
-            "sans-serif" => Variant::Command("\\mathsf"),
-            "monospace" => Variant::Command("\\mathtt"),
-            _ => Variant::Unknown,
+            "normal" => MathVariant::Normal,
+            "italic" => MathVariant::Italic,
+            "bold" => MathVariant::Command("\\mathbf"),
+            "bold-italic" => MathVariant::Command("\\boldsymbol"),
+            "double-struck" => MathVariant::Command("\\mathbb"),
+            "script" => MathVariant::Command("\\mathcal"),
+            "fraktur" => MathVariant::Command("\\mathfrak"),
+            "sans-serif" => MathVariant::Command("\\mathsf"),
+            "monospace" => MathVariant::Command("\\mathtt"),
+            _ => MathVariant::Unknown,
         });
         let inherited = match index {
             0 => None,
@@ -38,16 +38,16 @@ pub(super) fn variants(elements: &[Element]) -> Vec<Option<Variant>> {
 }
 
 /// Converts text between elements, where no text belongs.
-pub(super) fn stray(text: &str) -> Piece {
+pub(super) fn stray(text: &str) -> TexPiece {
     let text = text.trim();
     match text.is_empty() {
-        true => Piece::empty(),
-        false => Piece::group(format!("\\text{{{}}}", symbol::in_text(text))),
+        true => TexPiece::empty(),
+        false => TexPiece::group(format!("\\text{{{}}}", symbol::in_text(text))),
     }
 }
 
 /// Converts a variable or a function's name.
-pub(super) fn identifier(text: &str, variant: Option<Variant>) -> Option<Piece> {
+pub(super) fn identifier(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     let text = text.trim_matches(is_blank);
     let mut chars = text.chars();
     let (Some(first), None) = (chars.next(), chars.next()) else {
@@ -56,13 +56,13 @@ pub(super) fn identifier(text: &str, variant: Option<Variant>) -> Option<Piece> 
     let tex = symbol::identifier(first)?;
     let is_plain = tex.chars().count() == 1;
     match variant {
-        None | Some(Variant::Italic) => Some(Piece::new(atom_or_operator(first, &tex), tex)),
-        Some(Variant::Normal) if is_plain && first.is_alphabetic() => {
-            Some(Piece::group(format!("\\mathrm{{{tex}}}")))
+        None | Some(MathVariant::Italic) => Some(TexPiece::new(atom_or_operator(first, &tex), tex)),
+        Some(MathVariant::Normal) if is_plain && first.is_alphabetic() => {
+            Some(TexPiece::group(format!("\\mathrm{{{tex}}}")))
         }
-        Some(Variant::Normal) => Some(Piece::new(atom_or_operator(first, &tex), tex)),
-        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &tex))),
-        Some(Variant::Unknown) => None,
+        Some(MathVariant::Normal) => Some(TexPiece::new(atom_or_operator(first, &tex), tex)),
+        Some(MathVariant::Command(command)) => Some(TexPiece::group(styled(command, &tex))),
+        Some(MathVariant::Unknown) => None,
     }
 }
 
@@ -90,30 +90,30 @@ fn is_command(tex: &str) -> bool {
 }
 
 /// Converts a name of several letters.
-fn name(text: &str, variant: Option<Variant>) -> Option<Piece> {
+fn name(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     if text.is_empty() {
-        return Some(Piece::empty());
+        return Some(TexPiece::empty());
     }
     let words = crate::text::fold_whitespace(text);
-    if matches!(variant, None | Some(Variant::Normal)) {
+    if matches!(variant, None | Some(MathVariant::Normal)) {
         if let Some(command) = symbol::function(&words) {
             let kind =
                 if symbol::has_limits(command) { PieceKind::Limits } else { PieceKind::Atom };
-            return Some(Piece::new(kind, command));
+            return Some(TexPiece::new(kind, command));
         }
         let mapped: Option<String> = match words.is_ascii() {
             true => None,
             false => letters(&words),
         };
         return Some(match mapped {
-            Some(tex) => Piece::group(tex),
-            None => Piece::group(format!("\\mathrm{{{}}}", symbol::in_text(&words))),
+            Some(tex) => TexPiece::group(tex),
+            None => TexPiece::group(format!("\\mathrm{{{}}}", symbol::in_text(&words))),
         });
     }
     let inside = letters(&words)?;
     match variant {
-        Some(Variant::Italic) => Some(Piece::group(format!("\\mathit{{{inside}}}"))),
-        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &inside))),
+        Some(MathVariant::Italic) => Some(TexPiece::group(format!("\\mathit{{{inside}}}"))),
+        Some(MathVariant::Command(command)) => Some(TexPiece::group(styled(command, &inside))),
         _ => None,
     }
 }
@@ -141,10 +141,10 @@ fn push(out: &mut String, tex: &str) {
 }
 
 /// Converts a number.
-pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
+pub(super) fn number(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     let text = crate::text::fold_whitespace(text);
     if text.is_empty() {
-        return Some(Piece::empty());
+        return Some(TexPiece::empty());
     }
     let mut tex = String::new();
     for c in text.chars() {
@@ -157,22 +157,24 @@ pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
     }
     let kind = if text.chars().count() == 1 { PieceKind::Atom } else { PieceKind::Group };
     match variant {
-        None | Some(Variant::Normal) => Some(Piece::new(kind, tex)),
-        Some(Variant::Italic) => Some(Piece::group(format!("\\mathit{{{tex}}}"))),
-        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &tex))),
-        Some(Variant::Unknown) => None,
+        None | Some(MathVariant::Normal) => Some(TexPiece::new(kind, tex)),
+        Some(MathVariant::Italic) => Some(TexPiece::group(format!("\\mathit{{{tex}}}"))),
+        Some(MathVariant::Command(command)) => Some(TexPiece::group(styled(command, &tex))),
+        Some(MathVariant::Unknown) => None,
     }
 }
 
 /// Converts an operator, a fence or a separator.
-pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
+pub(super) fn operator(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     let text = crate::text::fold_whitespace(text);
     let is_word = text.chars().all(char::is_alphabetic) && text.chars().nth(1).is_some();
     if is_word && text.is_ascii() {
         return Some(match symbol::function(&text) {
-            Some(command) if symbol::has_limits(command) => Piece::new(PieceKind::Limits, command),
-            Some(command) => Piece::new(PieceKind::Atom, command),
-            None => Piece::group(format!("\\operatorname{{{text}}}")),
+            Some(command) if symbol::has_limits(command) => {
+                TexPiece::new(PieceKind::Limits, command)
+            }
+            Some(command) => TexPiece::new(PieceKind::Atom, command),
+            None => TexPiece::group(format!("\\operatorname{{{text}}}")),
         });
     }
     let mut tex = String::new();
@@ -187,21 +189,21 @@ pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
         _ => PieceKind::Group,
     };
     match variant {
-        Some(Variant::Command("\\mathbf" | "\\boldsymbol")) if kind != PieceKind::Empty => {
-            Some(Piece::group(format!("\\boldsymbol{{{tex}}}")))
+        Some(MathVariant::Command("\\mathbf" | "\\boldsymbol")) if kind != PieceKind::Empty => {
+            Some(TexPiece::group(format!("\\boldsymbol{{{tex}}}")))
         }
-        _ => Some(Piece::new(kind, tex)),
+        _ => Some(TexPiece::new(kind, tex)),
     }
 }
 
 /// Converts words.
-pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
+pub(super) fn text(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     if text.is_empty() {
-        return Some(Piece::empty());
+        return Some(TexPiece::empty());
     }
     let words = crate::text::fold_whitespace(text);
     if words.is_empty() {
-        return Some(Piece::group("\\:"));
+        return Some(TexPiece::group("\\:"));
     }
     if words.chars().any(char::is_control) {
         return None;
@@ -210,19 +212,19 @@ pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
     let trail = if text.ends_with(char::is_whitespace) { " " } else { "" };
     let inside = format!("{lead}{}{trail}", symbol::in_text(&words));
     let command = match variant {
-        None | Some(Variant::Normal) => "\\text",
-        Some(Variant::Italic) => "\\textit",
-        Some(Variant::Command("\\mathbf")) => "\\textbf",
-        Some(Variant::Command("\\mathsf")) => "\\textsf",
-        Some(Variant::Command("\\mathtt")) => "\\texttt",
+        None | Some(MathVariant::Normal) => "\\text",
+        Some(MathVariant::Italic) => "\\textit",
+        Some(MathVariant::Command("\\mathbf")) => "\\textbf",
+        Some(MathVariant::Command("\\mathsf")) => "\\textsf",
+        Some(MathVariant::Command("\\mathtt")) => "\\texttt",
         Some(_) => return None,
     };
-    Some(Piece::group(format!("{command}{{{inside}}}")))
+    Some(TexPiece::group(format!("{command}{{{inside}}}")))
 }
 
 /// Converts space of a width.
-pub(super) fn space(width: Option<&str>) -> Piece {
-    let Some(width) = width else { return Piece::group("\\,") };
+pub(super) fn space(width: Option<&str>) -> TexPiece {
+    let Some(width) = width else { return TexPiece::group("\\,") };
     let named = match width {
         "veryverythinmathspace" | "verythinmathspace" | "thinmathspace" => Some("\\,"),
         "mediummathspace" => Some("\\:"),
@@ -230,11 +232,11 @@ pub(super) fn space(width: Option<&str>) -> Piece {
         _ => None,
     };
     if let Some(tex) = named {
-        return Piece::group(tex);
+        return TexPiece::group(tex);
     }
     let digits = width.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
     let unit = &width[digits.len()..];
-    let Ok(number) = digits.parse::<f64>() else { return Piece::group("\\,") };
+    let Ok(number) = digits.parse::<f64>() else { return TexPiece::group("\\,") };
     let em = match unit {
         "ex" => number / 2.0,
         "px" => number / 16.0,
@@ -242,13 +244,13 @@ pub(super) fn space(width: Option<&str>) -> Piece {
         _ => number,
     };
     match em {
-        em if em < 0.0 => Piece::group("\\!"),
-        em if em < 0.01 => Piece::empty(),
-        em if em < 0.2 => Piece::group("\\,"),
-        em if em < 0.25 => Piece::group("\\:"),
-        em if em < 0.75 => Piece::group("\\;"),
-        em if em < 1.5 => Piece::group("\\quad"),
-        _ => Piece::group("\\qquad"),
+        em if em < 0.0 => TexPiece::group("\\!"),
+        em if em < 0.01 => TexPiece::empty(),
+        em if em < 0.2 => TexPiece::group("\\,"),
+        em if em < 0.25 => TexPiece::group("\\:"),
+        em if em < 0.75 => TexPiece::group("\\;"),
+        em if em < 1.5 => TexPiece::group("\\quad"),
+        _ => TexPiece::group("\\qquad"),
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::printer::{self, MoveOut, MovedValue, PrintRequest};
+use super::printer::{self, MoveOutRule, MovedValue, PrintRequest};
 use super::{ValueArena, ValueKind, path};
 use crate::ingest::parse::label;
-use crate::ingest::parse::parts::{self, CutAt, PART_TOKENS_MAX};
+use crate::ingest::parse::parts::{self, PART_TOKENS_MAX, SplitMode};
 use crate::ingest::parse::toon;
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::text;
@@ -29,7 +29,7 @@ struct PendingNode {
     index: usize,
     parent: Option<usize>,
     path: Option<String>,
-    moves: MoveOut,
+    moves: MoveOutRule,
     /// The comments before it.
     comments: Range<usize>,
 }
@@ -63,7 +63,7 @@ pub(in crate::ingest::parse) fn add(source: &str, data: &ValueArena<'_>, nodes: 
         if matches!(value.kind, ValueKind::Raw | ValueKind::Text) {
             nodes.add_comments(data, std::mem::take(&mut before));
         }
-        let (parent, path, moves) = (None, None, MoveOut::Large);
+        let (parent, path, moves) = (None, None, MoveOutRule::Large);
         nodes.add_all(data, PendingNode { index: root, parent, path, moves, comments: before });
     }
     nodes.add_comments(data, comments);
@@ -80,7 +80,7 @@ impl ValueNodes {
     ) {
         self.add_all(
             data,
-            PendingNode { index, parent, path, moves: MoveOut::Large, comments: 0..0 },
+            PendingNode { index, parent, path, moves: MoveOutRule::Large, comments: 0..0 },
         );
     }
 
@@ -94,7 +94,7 @@ impl ValueNodes {
     ) {
         self.add_all(
             data,
-            PendingNode { index, parent, path, moves: MoveOut::Strings, comments: 0..0 },
+            PendingNode { index, parent, path, moves: MoveOutRule::Strings, comments: 0..0 },
         );
     }
 
@@ -108,7 +108,7 @@ impl ValueNodes {
                     index,
                     parent: Some(node),
                     path: Some(path),
-                    moves: MoveOut::Large,
+                    moves: MoveOutRule::Large,
                     comments,
                 }
             }));
@@ -177,7 +177,7 @@ impl ValueNodes {
                 (self.add_text(node, &value.text), Vec::new())
             }
             ValueKind::Text | ValueKind::Bare => {
-                let content = printer::lines(data, due.subject(0), MoveOut::Large).content;
+                let content = printer::lines(data, due.subject(0), MoveOutRule::Large).content;
                 let label = or_kind(text::label_of_text(&content), "value");
                 let node = Node { node_type: NodeType::Kv, label, ..node };
                 (self.add_text(node, &content), Vec::new())
@@ -192,10 +192,10 @@ impl ValueNodes {
         data: &ValueArena<'_>,
         subject: PrintRequest<'_>,
         node: Node,
-        moves: MoveOut,
+        moves: MoveOutRule,
     ) -> (usize, Vec<MovedValue>) {
         let mut lines = printer::lines(data, subject, moves);
-        for next in [MoveOut::Large, MoveOut::Most] {
+        for next in [MoveOutRule::Large, MoveOutRule::Most] {
             if moves < next && PART_TOKENS_MAX < size(&lines.content) {
                 lines = printer::lines(data, subject, next);
             }
@@ -223,13 +223,13 @@ impl ValueNodes {
             .children(index)
             .any(|it| matches!(data.values[it].kind, ValueKind::Map | ValueKind::List));
         let moves = match is_nested && LIST_VALUES_MAX < value.end - index {
-            true => MoveOut::Most,
-            false => MoveOut::Large,
+            true => MoveOutRule::Most,
+            false => MoveOutRule::Large,
         };
         let mut lines = printer::lines(data, subject, moves);
         let max = if is_nested { LIST_TOKENS_MAX } else { PART_TOKENS_MAX };
-        if moves == MoveOut::Large && max < size(&lines.content) {
-            lines = printer::lines(data, subject, MoveOut::Most);
+        if moves == MoveOutRule::Large && max < size(&lines.content) {
+            lines = printer::lines(data, subject, MoveOutRule::Most);
         }
         let first = data.children(index).find(|&it| data.values[it].kind != ValueKind::Comment);
         let first = first.map(|it| printer::preview(data, it)).unwrap_or_default();
@@ -275,7 +275,7 @@ impl ValueNodes {
 
     /// Sets a node's content, or adds children that have it in parts.
     fn fill(&mut self, index: usize, content: &str) {
-        let parts = parts::split_parts(content, CutAt::Lines);
+        let parts = parts::split_parts(content, SplitMode::Lines);
         if let [only] = &parts[..] {
             let node = &mut self.tree.nodes[index];
             node.content = content.to_owned();

@@ -28,7 +28,7 @@ const INDENT_MAX: usize = 40;
 
 /// The values that move out into nodes of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum MoveOut {
+pub(super) enum MoveOutRule {
     /// Long strings, and strings of more than one line.
     Strings,
     /// These, and large maps and lists.
@@ -77,9 +77,13 @@ pub(super) struct PrintRequest<'a> {
 }
 
 /// Returns the lines of a value.
-pub(super) fn lines(data: &ValueArena<'_>, subject: PrintRequest<'_>, moves: MoveOut) -> ValueText {
+pub(super) fn lines(
+    data: &ValueArena<'_>,
+    subject: PrintRequest<'_>,
+    moves: MoveOutRule,
+) -> ValueText {
     let PrintRequest { index, path, room, .. } = subject;
-    let mut writer = LineWriter {
+    let mut writer = ValuePrinter {
         data,
         moves,
         room,
@@ -99,9 +103,9 @@ pub(super) fn lines(data: &ValueArena<'_>, subject: PrintRequest<'_>, moves: Mov
     writer.out
 }
 
-struct LineWriter<'a, 'd> {
+struct ValuePrinter<'a, 'd> {
     data: &'d ValueArena<'a>,
-    moves: MoveOut,
+    moves: MoveOutRule,
     room: usize,
     out: ValueText,
     open: Vec<OpenCollection>,
@@ -112,7 +116,7 @@ struct LineWriter<'a, 'd> {
     comments: Range<usize>,
 }
 
-impl LineWriter<'_, '_> {
+impl ValuePrinter<'_, '_> {
     /// Writes the text before the entries of the node's value, or all of it.
     fn start(&mut self, index: usize, comments: &Range<usize>) {
         let value = &self.data.values[index];
@@ -251,10 +255,10 @@ impl LineWriter<'_, '_> {
     fn moves_out(&self, at: usize, depth: usize) -> bool {
         let value = &self.data.values[at];
         let (entries_min, bytes_max) = match self.moves {
-            MoveOut::Strings if depth <= INLINE_DEPTH_MAX => (usize::MAX, STRING_BYTES_MAX),
-            MoveOut::Large if depth <= INLINE_DEPTH_MAX => (ENTRIES_MIN, STRING_BYTES_MAX),
-            MoveOut::Strings | MoveOut::Large => (1, STRING_BYTES_MAX),
-            MoveOut::Most => (1, STRING_BYTES_FEW),
+            MoveOutRule::Strings if depth <= INLINE_DEPTH_MAX => (usize::MAX, STRING_BYTES_MAX),
+            MoveOutRule::Large if depth <= INLINE_DEPTH_MAX => (ENTRIES_MIN, STRING_BYTES_MAX),
+            MoveOutRule::Strings | MoveOutRule::Large => (1, STRING_BYTES_MAX),
+            MoveOutRule::Most => (1, STRING_BYTES_FEW),
         };
         if self.room <= self.out.moved.len() {
             return false;

@@ -28,7 +28,10 @@ fn every_example_parses_to_the_tree_beside_it() {
             let Some(syntax) = Syntax::of(path.to_str().unwrap()) else { continue };
             let bytes = std::fs::read(&path).unwrap();
             let parsed = parse_bytes(syntax, &bytes);
-            crate::fuzzing::promises::check_tree(&parsed.tree, &String::from_utf8_lossy(&bytes));
+            crate::fuzzing::parser_invariants::check_tree(
+                &parsed.tree,
+                &String::from_utf8_lossy(&bytes),
+            );
             expect_file![path.with_extension("tree")].assert_eq(&render(&parsed));
         }
     }
@@ -37,7 +40,7 @@ fn every_example_parses_to_the_tree_beside_it() {
 #[track_caller]
 fn check(syntax: Syntax, src: &str, tree: Expect) {
     let parsed = parse_bytes(syntax, src.as_bytes());
-    fuzzing::promises::check_tree(&parsed.tree, src);
+    fuzzing::parser_invariants::check_tree(&parsed.tree, src);
     tree.assert_eq(&render(&parsed));
 }
 

@@ -63,7 +63,7 @@ impl KeyBound {
 }
 
 /// The extent of a scan.
-struct KeyScan {
+struct KeyScanOutcome {
     /// The first key column of the last row that was read.
     last: Option<KeyBound>,
     is_whole: bool,
@@ -116,9 +116,9 @@ impl KeyReader<'_> {
         low: Option<&KeyBound>,
         high: Option<&KeyBound>,
         way: ScanDirection,
-    ) -> KeyScan {
+    ) -> KeyScanOutcome {
         self.n_reads += 1;
-        let mut stretch = KeyScan { last: None, is_whole: false };
+        let mut stretch = KeyScanOutcome { last: None, is_whole: false };
         let key = self.table.key();
         let Some(first) = key.first() else { return stretch };
         let mut bounds: Vec<String> = Vec::new();

@@ -7,17 +7,17 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::files::OldFiles;
-use super::nodes::{OldNodes, modern};
+use super::files::V03Files;
+use super::nodes::{ImportedNodes, modern};
 use super::{SkippedCounts, rows};
-use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::maintenance::transfer::row_redaction::RowRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 use crate::text::tokens;
 
 /// Counts of the imported history.
-pub(super) struct OldHistory {
+pub(super) struct HistoryCounts {
     pub(super) n_snapshots: u64,
     pub(super) n_changes: u64,
 }
@@ -26,23 +26,23 @@ pub(super) struct OldHistory {
 pub(super) fn import_history(
     from: &Connection,
     to: &Connection,
-    nodes: &OldNodes,
-    files: &mut OldFiles<'_>,
+    nodes: &ImportedNodes,
+    files: &mut V03Files<'_>,
     cleaner: &mut RowRedactor<'_>,
     notes: &mut SkippedCounts,
-) -> Result<OldHistory, StoreError> {
+) -> Result<HistoryCounts, StoreError> {
     let current = nodes.values().map(|it| it.hash).collect();
     let mut taking = HistoryImport { to, nodes, files, cleaner, notes, current };
     let known = taking.snapshots(from)?;
     let n_changes = taking.changes(from, &known)?;
     taking.head(from, &known)?;
-    Ok(OldHistory { n_snapshots: known.len() as u64, n_changes })
+    Ok(HistoryCounts { n_snapshots: known.len() as u64, n_changes })
 }
 
 struct HistoryImport<'a, 'f, 'c> {
     to: &'a Connection,
-    nodes: &'a OldNodes,
-    files: &'a mut OldFiles<'f>,
+    nodes: &'a ImportedNodes,
+    files: &'a mut V03Files<'f>,
     cleaner: &'a mut RowRedactor<'c>,
     notes: &'a mut SkippedCounts,
     /// Texts of present nodes, which need no row of their own.
@@ -50,7 +50,7 @@ struct HistoryImport<'a, 'f, 'c> {
 }
 
 /// One side of a change: its text by hash, and its language.
-type OldVersion = Option<(ContentHash, Option<String>)>;
+type V03NodeVersion = Option<(ContentHash, Option<String>)>;
 
 impl HistoryImport<'_, '_, '_> {
     fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
@@ -189,7 +189,7 @@ impl HistoryImport<'_, '_, '_> {
         node_type: NodeType,
         label: &str,
         is_there: bool,
-    ) -> Result<OldVersion, StoreError> {
+    ) -> Result<V03NodeVersion, StoreError> {
         const KEEP: &str = "
             INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         if !is_there {
@@ -206,7 +206,7 @@ impl HistoryImport<'_, '_, '_> {
         Ok(Some((hash, lang)))
     }
 
-    fn tokens(&self, side: &OldVersion) -> Option<u32> {
+    fn tokens(&self, side: &V03NodeVersion) -> Option<u32> {
         const TEXT: &str = "
             SELECT content FROM blob WHERE hash = ?1
              UNION ALL

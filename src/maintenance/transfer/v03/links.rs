@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row, params};
 
-use super::nodes::{ImportedNode, OldNodes};
+use super::nodes::{ImportedNode, ImportedNodes};
 use super::{SkippedCounts, rows};
-use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::maintenance::transfer::row_redaction::RowRedactor;
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
-use crate::store::links::{Origin, insert, resolve_rows};
-use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
+use crate::store::links::{ReferenceOrigin, insert, resolve_rows};
+use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Imports the links; returns the number of all references afterwards.
 pub(super) fn import_links(
     from: &Connection,
     to: &Connection,
-    nodes: &OldNodes,
+    nodes: &ImportedNodes,
     cleaner: &mut RowRedactor<'_>,
     notes: &mut SkippedCounts,
 ) -> Result<u64, StoreError> {
@@ -47,7 +47,7 @@ pub(super) fn import_links(
 
 struct LinkImport<'a, 'c> {
     to: &'a Connection,
-    nodes: &'a OldNodes,
+    nodes: &'a ImportedNodes,
     cleaner: &'a mut RowRedactor<'c>,
     notes: &'a mut SkippedCounts,
     /// Former target of each imported link, by the id of its row.
@@ -118,7 +118,7 @@ impl LinkImport<'_, '_> {
                 weight,
                 form: ReferenceForm::Wiki,
             };
-            let row = insert(self.to, NodeKey(source.key), Origin::Manual, &reference)?;
+            let row = insert(self.to, NodeKey(source.key), ReferenceOrigin::Manual, &reference)?;
             self.targets.insert(row, target.map(|it| it.key));
             return Ok(());
         }

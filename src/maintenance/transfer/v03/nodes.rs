@@ -6,25 +6,26 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::files::{OldFile, OldFiles};
+use super::files::{V03File, V03Files};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::ProgressFn;
-use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::maintenance::transfer::row_redaction::RowRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kinds::Kind;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
-use crate::store::columns::{LANG, LEVEL};
-use crate::store::node_row::{INSERT, NodeRow};
+use crate::store::node_columns::{LANG, LEVEL};
+use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError,
+    ErrorContext, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodePlace, PreparedStatements,
+    StoreError,
 };
 use crate::text::{self, tokens};
 
 /// Imported nodes with their new ids and keys, by their old ids.
-pub(super) type OldNodes = HashMap<String, ImportedNode>;
+pub(super) type ImportedNodes = HashMap<String, ImportedNode>;
 
 #[derive(Clone, Debug)]
 pub(super) struct ImportedNode {
@@ -36,7 +37,7 @@ pub(super) struct ImportedNode {
 }
 
 /// A node's place in the old tree.
-struct OldPlace {
+struct V03NodePlace {
     row: i64,
     old_id: String,
     parent: Option<usize>,
@@ -64,11 +65,11 @@ pub(super) fn modern(
 pub(super) fn import_nodes(
     from: &Connection,
     to: &Connection,
-    files: &mut OldFiles<'_>,
+    files: &mut V03Files<'_>,
     cleaner: &mut RowRedactor<'_>,
     notes: &mut SkippedCounts,
     progress: ProgressFn<'_>,
-) -> Result<OldNodes, StoreError> {
+) -> Result<ImportedNodes, StoreError> {
     let placed = tree(from, notes)?;
     let mut taking = NodeImport { to, files, cleaner, notes, ids: HashSet::new() };
     let list = rows::columns(
@@ -99,7 +100,7 @@ pub(super) fn import_nodes(
     let one = format!("SELECT {list} FROM nodes WHERE rowid = ?1");
     let mut one = from.prepare(&one).doing("read an old node")?;
     let mut base_text = from.prepare(&base_text).doing("read an old node")?;
-    let mut nodes = OldNodes::with_capacity(placed.len());
+    let mut nodes = ImportedNodes::with_capacity(placed.len());
     let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
     let n_all = placed.len() as u64;
     // Parents before children, so that every child finds its parent's breadcrumb.
@@ -133,7 +134,7 @@ pub(super) fn import_nodes(
 
 struct NodeImport<'a, 'f, 'c> {
     to: &'a Connection,
-    files: &'a mut OldFiles<'f>,
+    files: &'a mut V03Files<'f>,
     cleaner: &'a mut RowRedactor<'c>,
     notes: &'a mut SkippedCounts,
     ids: HashSet<NodeId>,
@@ -173,10 +174,10 @@ impl NodeImport<'_, '_, '_> {
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
-        let file = file.as_ref().map(|it: &OldFile| it.id);
-        let level = level.map(|it| Attribute::Integer(it.clamp(1, 6)));
+        let file = file.as_ref().map(|it: &V03File| it.id);
+        let level = level.map(|it| NodeAttribute::Integer(it.clamp(1, 6)));
         let attributes =
-            Attributes::default().with(LEVEL, level).with(LANG, lang.map(Attribute::Text));
+            NodeAttributes::default().with(LEVEL, level).with(LANG, lang.map(NodeAttribute::Text));
         let data = NodeData {
             node_type,
             format,
@@ -185,7 +186,7 @@ impl NodeImport<'_, '_, '_> {
             token_count: tokens::count(&content),
             attributes,
         };
-        let new = NodeRow {
+        let new = NodeInsertRow {
             key,
             id: &id,
             place: NodePlace { file, ..place },
@@ -246,16 +247,16 @@ impl NodeImport<'_, '_, '_> {
 }
 
 /// Returns the old nodes in row order, with their parents and order keys.
-fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, StoreError> {
+fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<V03NodePlace>, StoreError> {
     const NODES: &str = "SELECT rowid, id, parent_id, source_file FROM nodes ORDER BY rowid";
     let mut query = from.prepare(NODES).doing("read the old tree")?;
     let mut found = query.query([]).doing("read the old tree")?;
-    let mut placed: Vec<OldPlace> = Vec::new();
+    let mut placed: Vec<V03NodePlace> = Vec::new();
     let mut above: Vec<(Option<String>, String)> = Vec::new();
     while let Some(row) = found.next().doing("read the old tree")? {
         let row_id = row.get(0).doing("read the old tree")?;
         let parent = rows::text(row, 2)?.filter(|it| !it.is_empty());
-        placed.push(OldPlace {
+        placed.push(V03NodePlace {
             row: row_id,
             old_id: rows::word(row, 1)?,
             parent: None,
@@ -289,7 +290,7 @@ fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, S
 }
 
 /// Breaks each cycle by making one of its nodes a root.
-fn cut_circles(placed: &mut [OldPlace], notes: &mut SkippedCounts) {
+fn cut_circles(placed: &mut [V03NodePlace], notes: &mut SkippedCounts) {
     // The walk that visited each node first, counted from 1.
     let mut seen = vec![0; placed.len()];
     for start in 0..placed.len() {
@@ -308,7 +309,7 @@ fn cut_circles(placed: &mut [OldPlace], notes: &mut SkippedCounts) {
     }
 }
 
-fn parents_first(placed: &[OldPlace]) -> Vec<usize> {
+fn parents_first(placed: &[V03NodePlace]) -> Vec<usize> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); placed.len()];
     let mut open: VecDeque<usize> = VecDeque::new();
     for (idx, node) in placed.iter().enumerate() {

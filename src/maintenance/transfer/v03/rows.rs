@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::maintenance::transfer::TransferError;
-use crate::store::{ErrorStep, Prepared, StoreError};
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Reports a damaged file once, at the beginning, rather than during the import.
 /// `tables` are names that this program knows.

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::memory::compile::marked::MarkedNodes;
-use crate::memory::compile::scrub;
+use crate::memory::compile::export_marks::MarkedNodeOwner;
+use crate::memory::compile::redaction;
 use crate::model::tree::{Format, Node, NodeType, Tree};
 
 const MARK: &str = "\u{feff}";
@@ -39,7 +39,7 @@ pub(super) struct SourceText {
 
 /// A node as it must be read.
 #[derive(Clone, Debug, PartialEq)]
-struct Shape<'a> {
+struct ExpectedNode<'a> {
     depth: usize,
     node_type: NodeType,
     level: Option<u8>,
@@ -50,10 +50,10 @@ struct Shape<'a> {
 }
 
 /// A node as it must be read, and the one that it was.
-type Expected<'a> = (Shape<'a>, Option<usize>);
+type ExpectedNodeOrigin<'a> = (ExpectedNode<'a>, Option<usize>);
 
 /// The outcome of a change.
-pub(super) enum Candidate {
+pub(super) enum SpliceOutcome {
     /// The new bytes, their tree, and for each of its nodes the one that it was.
     New { bytes: Vec<u8>, tree: Tree, origins: Vec<Option<usize>> },
     /// The file says it already: in these nodes.
@@ -72,7 +72,7 @@ impl SourceText {
         let secrets = scrubbed.hits.iter().map(|it| (it.range.clone(), it.marker().len()));
         let secrets = secrets.collect();
         let (parsed, _) =
-            scrub::parse_bytes_redacted((syntax, None::<MarkedNodes>), bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<MarkedNodeOwner>), bytes, redactor);
         Some(SourceText { text: text.to_owned(), has_mark, secrets, tree: parsed.tree })
     }
 
@@ -87,13 +87,13 @@ impl SourceText {
         idx: usize,
         edit: FileEdit<'_>,
         (syntax, redactor): (Syntax, &Redactor),
-    ) -> Result<Candidate, String> {
+    ) -> Result<SpliceOutcome, String> {
         let parse = (syntax, redactor);
         match edit {
             FileEdit::Replace(words, tree) => self.checked(self.replaced(idx, words, tree)?, parse),
             FileEdit::Append(words, tree) => {
                 if let Some(same) = self.run_below(idx, tree) {
-                    return Ok(Candidate::Same(same));
+                    return Ok(SpliceOutcome::Same(same));
                 }
                 let last = self.appended((idx, self.end_of(idx)), words, tree)?;
                 match (self.checked(last, parse), self.first_section(idx)) {
@@ -121,20 +121,20 @@ impl SourceText {
     /// Parses a new text, which must read as expected.
     fn checked(
         &self,
-        (text, expected): (String, Vec<Expected<'_>>),
+        (text, expected): (String, Vec<ExpectedNodeOrigin<'_>>),
         (syntax, redactor): (Syntax, &Redactor),
-    ) -> Result<Candidate, String> {
+    ) -> Result<SpliceOutcome, String> {
         let mark = if self.has_mark { MARK } else { "" };
         let bytes = [mark, &text].concat().into_bytes();
         let (parsed, _) =
-            scrub::parse_bytes_redacted((syntax, None::<MarkedNodes>), &bytes, redactor);
+            redaction::parse_bytes_redacted((syntax, None::<MarkedNodeOwner>), &bytes, redactor);
         let tree = parsed.tree;
         let is_same = shapes(&tree).eq(expected.iter().map(|(shape, _)| shape.clone()));
         if !is_same {
             return Err("would read otherwise with it".to_owned());
         }
         let origins = expected.iter().map(|(_, origin)| *origin).collect();
-        Ok(Candidate::New { bytes, tree, origins })
+        Ok(SpliceOutcome::New { bytes, tree, origins })
     }
 
     fn replaced<'a>(
@@ -142,14 +142,14 @@ impl SourceText {
         idx: usize,
         words: &str,
         tree: &'a Tree,
-    ) -> Result<(String, Vec<Expected<'a>>), String> {
+    ) -> Result<(String, Vec<ExpectedNodeOrigin<'a>>), String> {
         let node = &self.tree.nodes[idx];
         let depth = self.tree.depths()[idx];
-        let Block { text, says } = Block::of(node, words, tree);
-        let mut shown: Vec<Expected<'a>> = match says {
+        let FileBlock { text, says } = FileBlock::of(node, words, tree);
+        let mut shown: Vec<ExpectedNodeOrigin<'a>> = match says {
             Some(content) => {
                 let content = Cow::Owned(content);
-                vec![(Shape { content, ..shape(node, depth) }, None)]
+                vec![(ExpectedNode { content, ..shape(node, depth) }, None)]
             }
             None => shapes_at(tree, depth).map(|it| (it, None)).collect(),
         };
@@ -157,8 +157,9 @@ impl SourceText {
         if has_parts && (shown.len() != 1 || node.node_type != NodeType::Heading) {
             return Err("has parts below that text".to_owned());
         }
-        let is_heir =
-            |it: &&mut Expected<'_>| it.0.depth == depth && it.0.node_type == node.node_type;
+        let is_heir = |it: &&mut ExpectedNodeOrigin<'_>| {
+            it.0.depth == depth && it.0.node_type == node.node_type
+        };
         match shown.iter_mut().find(is_heir) {
             Some(heir) => heir.1 = Some(idx),
             None => return Err(format!("would have no {} there", node.node_type)),
@@ -177,7 +178,7 @@ impl SourceText {
         (idx, end): (usize, usize),
         words: &str,
         tree: &'a Tree,
-    ) -> Result<(String, Vec<Expected<'a>>), String> {
+    ) -> Result<(String, Vec<ExpectedNodeOrigin<'a>>), String> {
         let depth = self.tree.depths()[idx];
         let last = self.tree.nodes[idx..end].iter().map(|it| it.span.end).max().unwrap_or(0);
         let last = self.bytes_of(last..last)?.start;
@@ -210,7 +211,7 @@ impl SourceText {
         idx: usize,
         gone: Range<usize>,
         lifted: usize,
-    ) -> Result<(String, Vec<Expected<'_>>), String> {
+    ) -> Result<(String, Vec<ExpectedNodeOrigin<'_>>), String> {
         let nodes = &self.tree.nodes[gone.clone()];
         let start = nodes.iter().map(|it| it.span.start).min().unwrap_or(0);
         let end = nodes.iter().map(|it| it.span.end).max().unwrap_or(start);
@@ -254,7 +255,7 @@ impl SourceText {
     }
 
     /// Returns nodes that stay, moved up.
-    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<Expected<'_>> {
+    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<ExpectedNodeOrigin<'_>> {
         let depths = self.tree.depths();
         let shape = |idx: usize| shape(&self.tree.nodes[idx], depths[idx] - lifted);
         which.map(|idx| (shape(idx), Some(idx))).collect()
@@ -263,8 +264,8 @@ impl SourceText {
     /// Returns the nodes below one that equal a tree, if there are some in a row.
     fn run_below(&self, idx: usize, tree: &Tree) -> Option<Range<usize>> {
         let depth = self.tree.depths()[idx] + 1;
-        let wanted: Vec<Shape<'_>> = shapes_at(tree, depth).collect();
-        let all: Vec<Shape<'_>> = shapes(&self.tree).collect();
+        let wanted: Vec<ExpectedNode<'_>> = shapes_at(tree, depth).collect();
+        let all: Vec<ExpectedNode<'_>> = shapes(&self.tree).collect();
         let end = self.end_of(idx);
         let is_run = |at: &usize| {
             let after = at + wanted.len();
@@ -343,14 +344,14 @@ impl SourceText {
 }
 
 /// A text as a block of a file.
-struct Block {
+struct FileBlock {
     text: String,
     /// The text of the block's one node; `None`: the block is the tree of the words.
     says: Option<String>,
 }
 
-impl Block {
-    fn of(old: &Node, words: &str, tree: &Tree) -> Block {
+impl FileBlock {
+    fn of(old: &Node, words: &str, tree: &Tree) -> FileBlock {
         let first = tree.nodes.first();
         let is_alike =
             tree.nodes.len() == 1 && first.is_some_and(|it| it.node_type == old.node_type);
@@ -361,15 +362,15 @@ impl Block {
         match (old.node_type, old.level) {
             (NodeType::Heading, Some(level)) => {
                 let text = format!("{} {content}", "#".repeat(level.into()));
-                Block { text, says: Some(content) }
+                FileBlock { text, says: Some(content) }
             }
             (NodeType::Code, _) if !is_alike && old.format == Format::Plain => {
                 let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
                 let fence = "`".repeat(longest.max(2) + 1);
                 let lang = old.lang.as_deref().unwrap_or("");
-                Block { text: format!("{fence}{lang}\n{words}\n{fence}"), says: Some(content) }
+                FileBlock { text: format!("{fence}{lang}\n{words}\n{fence}"), says: Some(content) }
             }
-            _ => Block { text: words.to_owned(), says: None },
+            _ => FileBlock { text: words.to_owned(), says: None },
         }
     }
 }
@@ -385,8 +386,8 @@ fn end_of(tree: &Tree, idx: usize) -> usize {
     idx + 1 + n_below
 }
 
-fn shape(node: &Node, depth: usize) -> Shape<'_> {
-    Shape {
+fn shape(node: &Node, depth: usize) -> ExpectedNode<'_> {
+    ExpectedNode {
         depth,
         node_type: node.node_type,
         level: node.level,
@@ -397,10 +398,10 @@ fn shape(node: &Node, depth: usize) -> Shape<'_> {
     }
 }
 
-fn shapes(tree: &Tree) -> impl Iterator<Item = Shape<'_>> {
+fn shapes(tree: &Tree) -> impl Iterator<Item = ExpectedNode<'_>> {
     shapes_at(tree, 0)
 }
 
-fn shapes_at(tree: &Tree, above: usize) -> impl Iterator<Item = Shape<'_>> {
+fn shapes_at(tree: &Tree, above: usize) -> impl Iterator<Item = ExpectedNode<'_>> {
     tree.nodes.iter().zip(tree.depths()).map(move |(it, depth)| shape(it, above + depth))
 }

@@ -13,7 +13,7 @@ use expect_test::{Expect, expect};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::{ForgetMode, Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
-use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
 
 /// A folder that takes what agents write, and its memory.
@@ -27,8 +27,8 @@ impl Desk {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("notes");
         fs::create_dir(&root).unwrap();
-        let options = WorkspaceOptions { write_back: true, ..WorkspaceOptions::default() };
-        let live = LiveWorkspace::start(&root, options).unwrap();
+        let options = OperatorOptions { write_back: true, ..OperatorOptions::default() };
+        let live = LiveRootSettings::start(&root, options).unwrap();
         // A time far in the future, so that every file's time is old enough to be trusted.
         let clock = Clock::manual(Millis(4_000_000_000_000));
         let db = dir.path().join("memory.db");

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{all_of, conflicts_document, stats_document};
-use crate::memory::knowledge::given::Parsed;
-use crate::memory::knowledge::review::Sheet;
+use crate::memory::knowledge::arguments::KnowledgeResult;
+use crate::memory::knowledge::review::Worksheet;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{KnowledgeRow, Reader};
@@ -33,7 +33,7 @@ const FACTS_MAX: usize = 8;
 const TEXT_CHARS_MAX: usize = 600;
 
 /// Returns what is surest: concepts by confidence and by their sources, and open conflicts.
-pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> Parsed<Value> {
+pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> KnowledgeResult<Value> {
     let mut concepts = all_of(reader, NodeType::Concept)?;
     concepts.retain(|it| !it.has("superseded_by"));
     let n_sources = n_sources(reader, &concepts)?;
@@ -50,7 +50,7 @@ pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> Parsed<Value> 
     });
     let n_concepts = concepts.len();
     concepts.truncate(CONCEPTS_MAX);
-    let mut sheet = Sheet::new(
+    let mut sheet = Worksheet::new(
         json!({
             "snapshot": reader.versions().snapshots()?.last,
             "stats": stats_document(reader)?,
@@ -91,7 +91,10 @@ pub(crate) fn bootstrap_document(reader: &Reader, budget: u32) -> Parsed<Value> 
 }
 
 /// Returns how many edges lead to each concept from an episode that supports it.
-fn n_sources(reader: &Reader, concepts: &[KnowledgeRow]) -> Parsed<HashMap<NodeKey, usize>> {
+fn n_sources(
+    reader: &Reader,
+    concepts: &[KnowledgeRow],
+) -> KnowledgeResult<HashMap<NodeKey, usize>> {
     let keys: Vec<NodeKey> = concepts.iter().map(|it| it.key).collect();
     let mut n = HashMap::new();
     for edge in reader.typed_edges_to(&keys, super::EDGES_MAX)? {
@@ -103,7 +106,10 @@ fn n_sources(reader: &Reader, concepts: &[KnowledgeRow]) -> Parsed<HashMap<NodeK
 }
 
 /// Returns the facts of clusters that nothing has ended, newest first.
-fn facts_of(reader: &Reader, concepts: &[KnowledgeRow]) -> Parsed<HashMap<NodeKey, Vec<String>>> {
+fn facts_of(
+    reader: &Reader,
+    concepts: &[KnowledgeRow],
+) -> KnowledgeResult<HashMap<NodeKey, Vec<String>>> {
     let keys: Vec<NodeKey> =
         concepts.iter().filter(|it| it.has("subject")).map(|it| it.key).collect();
     let mut facts: HashMap<NodeKey, Vec<String>> = HashMap::new();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{EDGES_MAX, aliases, concept_line, entity_name, unknown};
-use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_entity;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -14,7 +14,7 @@ use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
 const FACTS_MAX: usize = 10_000;
 
 /// Returns a concept with its fields, facts, sources, evidence and edges both ways.
-pub(crate) fn concept_document(reader: &Reader, id: &str) -> Parsed<Value> {
+pub(crate) fn concept_document(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
     let concept = reader.knowledge_by_id(id)?.filter(|it| it.node_type == NodeType::Concept);
     let concept = concept.ok_or_else(|| unknown("concept", id))?;
     if let Some(into) = concept.text("merged_into") {
@@ -46,7 +46,7 @@ pub(crate) fn concept_document(reader: &Reader, id: &str) -> Parsed<Value> {
 }
 
 /// Returns an entity with its relations, episodes and concepts.
-pub(crate) fn entity_document(reader: &Reader, text: &str) -> Parsed<Value> {
+pub(crate) fn entity_document(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
     let entity = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
     if let Some(into) = entity.text("merged_into") {
         return Ok(json!({"id": entity.id, "merged_into": into}));
@@ -79,18 +79,20 @@ pub(crate) fn entity_document(reader: &Reader, text: &str) -> Parsed<Value> {
 }
 
 /// An edge with the node at its other end.
-type EdgeEnd = (TypedEdge, KnowledgeRow);
+type EdgeWithNode = (TypedEdge, KnowledgeRow);
 
 /// Returns the edges that lead to a node and those that begin at it, without nodes that are gone.
-fn ends(reader: &Reader, key: NodeKey) -> Parsed<(Vec<EdgeEnd>, Vec<EdgeEnd>)> {
-    let with_rows = |edges: Vec<TypedEdge>, other: fn(&TypedEdge) -> NodeKey| -> Parsed<_> {
+fn ends(reader: &Reader, key: NodeKey) -> KnowledgeResult<(Vec<EdgeWithNode>, Vec<EdgeWithNode>)> {
+    let with_rows = |edges: Vec<TypedEdge>,
+                     other: fn(&TypedEdge) -> NodeKey|
+     -> KnowledgeResult<_> {
         let keys: Vec<NodeKey> = edges.iter().map(other).collect();
         let rows = reader.knowledge(&keys)?;
         let end = |edge: TypedEdge| {
             let row = rows.iter().find(|it| it.key == other(&edge)).filter(|it| !it.is_gone())?;
             Some((edge, row.clone()))
         };
-        Ok(edges.into_iter().filter_map(end).collect::<Vec<EdgeEnd>>())
+        Ok(edges.into_iter().filter_map(end).collect::<Vec<EdgeWithNode>>())
     };
     let to = with_rows(reader.typed_edges_to(&[key], EDGES_MAX)?, |it| it.source)?;
     let from = with_rows(reader.typed_edges_from(&[key], EDGES_MAX)?, |it| it.target)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::typed::MemoryError;
 use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
@@ -29,24 +29,28 @@ const TELLING: &[(&str, &str, &str)] = &[
 
 /// A place in the history: all of a snapshot, or its changes up to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cursor(i64, i64);
+struct EventCursor(i64, i64);
 
-impl Cursor {
+impl EventCursor {
     /// Parses `snapshot` or `snapshot.change`.
-    fn parse(text: &str) -> Option<Cursor> {
+    fn parse(text: &str) -> Option<EventCursor> {
         let number = |it: &str| it.parse::<i64>().ok().filter(|it| 0 <= *it);
         match text.split_once('.') {
-            Some((snapshot, seq)) => Some(Cursor(number(snapshot)?, number(seq)?)),
-            None => Some(Cursor(number(text)?, i64::MAX)),
+            Some((snapshot, seq)) => Some(EventCursor(number(snapshot)?, number(seq)?)),
+            None => Some(EventCursor(number(text)?, i64::MAX)),
         }
     }
 }
 
 /// Returns the events after a place, eldest first, and the place to go on from.
-pub(crate) fn events_document(reader: &Reader, since: Option<&str>, n_max: usize) -> Parsed<Value> {
-    let Cursor(snapshot, seq) = match since {
-        None => Cursor(0, i64::MAX),
-        Some(text) => Cursor::parse(text).ok_or_else(|| {
+pub(crate) fn events_document(
+    reader: &Reader,
+    since: Option<&str>,
+    n_max: usize,
+) -> KnowledgeResult<Value> {
+    let EventCursor(snapshot, seq) = match since {
+        None => EventCursor(0, i64::MAX),
+        Some(text) => EventCursor::parse(text).ok_or_else(|| {
             MemoryError::invalid("`since` must be a snapshot, or `next` of an earlier answer")
         })?,
     };

@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{EDGES_MAX, all_of, entity_name, mentioned, unknown};
-use crate::memory::knowledge::exported::record_time;
-use crate::memory::knowledge::given::Parsed;
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
+use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -35,7 +35,7 @@ pub(crate) struct RecordFilter {
 }
 
 /// Returns concepts by title, with their number.
-pub(crate) fn concept_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+pub(crate) fn concept_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
     let topic = topic_id(reader, filter)?;
     let mut rows = all_of(reader, NodeType::Concept)?;
     rows.retain(|it| {
@@ -46,12 +46,12 @@ pub(crate) fn concept_records(reader: &Reader, filter: &RecordFilter) -> Parsed<
     rows.sort_by_cached_key(|it| (it.title().to_lowercase(), it.key));
     let total = rows.len();
     let rows: Vec<KnowledgeRow> = filter.part(rows);
-    let concepts: Parsed<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
+    let concepts: KnowledgeResult<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
     Ok(json!({"concepts": concepts?, "total": total}))
 }
 
 /// Returns one concept with its sources.
-pub(crate) fn concept_record(reader: &Reader, id: &str) -> Parsed<Value> {
+pub(crate) fn concept_record(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
     let row = of_type(reader, id, NodeType::Concept)?;
     let mut record = concept(reader, &row)?;
     let sources = sources(reader, row.key)?;
@@ -73,7 +73,7 @@ pub(crate) fn concept_record(reader: &Reader, id: &str) -> Parsed<Value> {
 }
 
 /// Returns the newest episodes, with their number.
-pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
     let topic = topic_id(reader, filter)?;
     let mut rows = all_of(reader, NodeType::Episode)?;
     rows.retain(|it| {
@@ -92,13 +92,13 @@ pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> Parsed<
 }
 
 /// Returns one episode.
-pub(crate) fn episode_record(reader: &Reader, id: &str) -> Parsed<Value> {
+pub(crate) fn episode_record(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
     let row = of_type(reader, id, NodeType::Episode)?;
     Ok(episodes(reader, &[row])?.pop().unwrap_or(Value::Null))
 }
 
 /// Returns every entity with the number of episodes that mention it.
-pub(crate) fn entity_records(reader: &Reader, filter: &RecordFilter) -> Parsed<Value> {
+pub(crate) fn entity_records(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Value> {
     let mut rows = all_of(reader, NodeType::Entity)?;
     rows.retain(|it| {
         filter.kind.as_deref().is_none_or(|kind| it.text("kind") == Some(kind)) && filter.finds(it)
@@ -122,7 +122,7 @@ pub(crate) fn entity_records(reader: &Reader, filter: &RecordFilter) -> Parsed<V
 }
 
 /// Returns one entity with its relations, by `type:name`, a name or an id.
-pub(crate) fn entity_record(reader: &Reader, text: &str) -> Parsed<Value> {
+pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
     let row = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
     let mut record = entity(&row);
     let mut relations = Vec::new();
@@ -149,14 +149,14 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> Parsed<Value> {
 }
 
 /// Returns the episodes that mention an entity, newest first.
-pub(crate) fn episodes_of_entity(reader: &Reader, text: &str) -> Parsed<Value> {
+pub(crate) fn episodes_of_entity(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
     let mut rows = mentioning(reader, text)?;
     rows.sort_by_key(|it| std::cmp::Reverse((it.time("at"), it.key)));
     Ok(json!({"episodes": episodes(reader, &rows)?, "total": rows.len()}))
 }
 
 /// Returns the concepts that episodes about an entity support.
-pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> Parsed<Value> {
+pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
     let keys: Vec<NodeKey> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
     let mut supported: Vec<NodeKey> = reader
         .typed_edges_from(&keys, EDGES_MAX)?
@@ -177,12 +177,12 @@ pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> Parsed<Value> {
     rows.retain(|it| it.node_type == NodeType::Concept && !it.is_gone());
     rows.sort_by_key(|it| it.key);
     rows.dedup_by_key(|it| it.key);
-    let concepts: Parsed<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
+    let concepts: KnowledgeResult<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
     Ok(json!({"concepts": concepts?, "total": rows.len()}))
 }
 
 /// Returns concepts and the edges between them.
-pub(crate) fn graph_record(reader: &Reader) -> Parsed<Value> {
+pub(crate) fn graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Concept)?;
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
     let mut links = Vec::new();
@@ -213,7 +213,11 @@ pub(crate) fn graph_record(reader: &Reader) -> Parsed<Value> {
 }
 
 /// Returns what answers a question: concepts with their activation, and a text.
-pub(crate) fn query_record(reader: &Reader, request: &RecallRequest, now: Millis) -> Parsed<Value> {
+pub(crate) fn query_record(
+    reader: &Reader,
+    request: &RecallRequest,
+    now: Millis,
+) -> KnowledgeResult<Value> {
     let (answer, _) = recall(reader, request, now)?;
     let (mut concepts, mut found, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for item in answer["items"].as_array().into_iter().flatten() {
@@ -257,13 +261,13 @@ impl RecordFilter {
     }
 }
 
-fn topic_id(reader: &Reader, filter: &RecordFilter) -> Parsed<Option<String>> {
+fn topic_id(reader: &Reader, filter: &RecordFilter) -> KnowledgeResult<Option<String>> {
     let Some(text) = &filter.topic else { return Ok(None) };
     let topic = find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?;
     Ok(Some(topic.id))
 }
 
-fn of_type(reader: &Reader, id: &str, node_type: NodeType) -> Parsed<KnowledgeRow> {
+fn of_type(reader: &Reader, id: &str, node_type: NodeType) -> KnowledgeResult<KnowledgeRow> {
     let row = reader.knowledge_by_id(id)?.filter(|it| it.node_type == node_type && !it.is_gone());
     row.ok_or_else(|| unknown(node_type.as_str(), id))
 }
@@ -284,7 +288,7 @@ fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
     same.next().map_or(Value::Null, |it| it["context"].clone())
 }
 
-fn mentioning(reader: &Reader, text: &str) -> Parsed<Vec<KnowledgeRow>> {
+fn mentioning(reader: &Reader, text: &str) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let entity = find_entity(reader, text)?.ok_or_else(|| unknown("entity", text))?;
     let edges = reader.typed_edges_to(&[entity.key], EDGES_MAX)?;
     let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
@@ -294,7 +298,7 @@ fn mentioning(reader: &Reader, text: &str) -> Parsed<Vec<KnowledgeRow>> {
 }
 
 /// Returns the episodes that support a concept, eldest first.
-fn sources(reader: &Reader, concept: NodeKey) -> Parsed<Vec<KnowledgeRow>> {
+fn sources(reader: &Reader, concept: NodeKey) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let mut edges = reader.typed_edges_to(&[concept], EDGES_MAX)?;
     edges.retain(|it| it.link_type == "supports");
     let keys: Vec<NodeKey> = edges.iter().map(|it| it.source).collect();
@@ -314,7 +318,7 @@ fn entity(row: &KnowledgeRow) -> Value {
     })
 }
 
-fn concept(reader: &Reader, row: &KnowledgeRow) -> Parsed<Value> {
+fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
     let sources = sources(reader, row.key)?;
     let links = field(row, "links");
     let relation = |it: &Value| {
@@ -351,7 +355,7 @@ fn concept(reader: &Reader, row: &KnowledgeRow) -> Parsed<Value> {
     }))
 }
 
-fn episodes(reader: &Reader, rows: &[KnowledgeRow]) -> Parsed<Vec<Value>> {
+fn episodes(reader: &Reader, rows: &[KnowledgeRow]) -> KnowledgeResult<Vec<Value>> {
     let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
     let mentioned = mentioned(reader, &keys)?;
     let record = |row: &KnowledgeRow| {

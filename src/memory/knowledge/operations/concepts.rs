@@ -1,18 +1,18 @@
 //! Operations on concepts: made of their sources, changed, merged, split, reshaped.
 
-mod merging;
-mod updates;
+mod merge_split;
+mod node_update;
 
 use serde_json::{Map, Value, json};
 
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::changeset::Changeset;
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::entities::{topic_field, topic_named};
-use crate::memory::knowledge::given::{Given, Parsed};
 use crate::memory::knowledge::nodes::{
-    Below, KnowledgeNode, NewKnowledge, add_edge, add_node, edge, find_node, set_fields,
+    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
 };
 use crate::model::clock::Millis;
 use crate::model::entities::name_key;
@@ -20,8 +20,8 @@ use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
-pub(super) use merging::{merge, split};
-pub(super) use updates::update;
+pub(super) use merge_split::{merge, split};
+pub(super) use node_update::update;
 
 /// Sources of a concept, at most.
 const SOURCES_MAX: usize = 500;
@@ -33,10 +33,10 @@ pub(super) const SUMMARY_CHARS_MAX: usize = 20_000;
 const CONFIDENCE_MAX: f64 = 0.95;
 
 pub(super) fn concept(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let now = changeset.now;
     let title = given.required("title", given.string("title", TITLE_CHARS_MAX)?)?;
     let summary = given.required("summary", given.text("summary", SUMMARY_CHARS_MAX)?)?;
@@ -72,7 +72,8 @@ pub(super) fn concept(
     let collisions = same_title(batch, &title)?;
     let token_count = tokens::count(summary);
     let new = NewKnowledge { node_type: NodeType::Concept, content: summary, token_count, fields };
-    let below = topic.as_ref().map_or(Below::Bucket(&[]), |it| Below::Node(it.record.key));
+    let below =
+        topic.as_ref().map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key));
     let concept = add_node(batch, new, below, now)?;
     for source in sources.iter_mut().filter(|it| it.is_a(NodeType::Episode)) {
         support(batch, source, &concept, now)?;
@@ -86,7 +87,7 @@ fn support(
     episode: &mut KnowledgeNode,
     concept: &KnowledgeNode,
     now: Millis,
-) -> Parsed<()> {
+) -> KnowledgeResult<()> {
     let link = edge("supports", concept.id(), 1.0, None);
     let snapshot = batch.own_snapshot()?;
     let change = |it: &mut Map<String, Value>| {
@@ -103,7 +104,7 @@ pub(super) fn confidence_of(n_episodes: usize) -> f64 {
 }
 
 /// Returns the optional arguments of a concept as fields.
-fn details(given: &Given<'_>) -> Parsed<Map<String, Value>> {
+fn details(given: &ArgumentObject<'_>) -> KnowledgeResult<Map<String, Value>> {
     let mut fields = Map::new();
     if let Some(conditions) = given.text("conditions", 2_000)? {
         fields.insert("conditions".to_owned(), conditions.into());
@@ -118,7 +119,10 @@ fn details(given: &Given<'_>) -> Parsed<Map<String, Value>> {
 }
 
 /// Returns the topic that all sources have.
-fn common_topic(batch: &Batch<'_>, sources: &[KnowledgeNode]) -> Parsed<Option<KnowledgeNode>> {
+fn common_topic(
+    batch: &Batch<'_>,
+    sources: &[KnowledgeNode],
+) -> KnowledgeResult<Option<KnowledgeNode>> {
     let Some(first) = sources.first().and_then(|it| it.text("topic")) else { return Ok(None) };
     match sources.iter().all(|it| it.text("topic") == Some(first)) {
         true => Ok(find_node(batch, first)?.filter(|it| !it.is_hidden())),
@@ -127,7 +131,7 @@ fn common_topic(batch: &Batch<'_>, sources: &[KnowledgeNode]) -> Parsed<Option<K
 }
 
 /// Returns the ids of the concepts that have a title already.
-fn same_title(batch: &Batch<'_>, title: &str) -> Parsed<Vec<String>> {
+fn same_title(batch: &Batch<'_>, title: &str) -> KnowledgeResult<Vec<String>> {
     let found = batch.with_facet(NodeType::Concept, "name", &name_key(title))?;
     let found = KnowledgeNode::all(found)?.into_iter().filter(|it| !it.is_hidden());
     Ok(found.map(|it| it.id().to_string()).collect())
@@ -135,11 +139,11 @@ fn same_title(batch: &Batch<'_>, title: &str) -> Parsed<Vec<String>> {
 
 /// Returns the concept that an argument names, which is neither deleted nor replaced.
 fn concept_of(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &Batch<'_>,
-    given: &Given<'_>,
+    given: &ArgumentObject<'_>,
     (key, id): (&str, &str),
-) -> Parsed<KnowledgeNode> {
+) -> KnowledgeResult<KnowledgeNode> {
     let node = changeset.node_to_change(batch, given, key, id)?;
     if !node.is_a(NodeType::Concept) {
         return Err(given.refuse(key, format!("names a {}, not a concept", node.record.node_type)));
@@ -152,10 +156,10 @@ fn concept_of(
 }
 
 pub(super) fn reshape(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let id = given.required("id", given.text("id", ID_CHARS_MAX)?)?;
     let kind = given.required("kind", given.text("kind", 50)?)?;
     let note = given.text("note", NOTE_CHARS_MAX)?;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::OperationOutcome;
 use super::lifecycle::ID_CHARS_MAX;
-use crate::memory::knowledge::changeset::Changeset;
-use crate::memory::knowledge::given::{Given, Parsed};
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, remove_edge, set_fields};
 use crate::model::kinds::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
@@ -36,11 +36,11 @@ pub(super) const NOTE_CHARS_MAX: usize = 1_000;
 
 /// Returns the nodes of two arguments, the first one to be changed.
 fn ends(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &Batch<'_>,
-    given: &Given<'_>,
+    given: &ArgumentObject<'_>,
     (from, to): (&str, &str),
-) -> Parsed<(KnowledgeNode, KnowledgeNode)> {
+) -> KnowledgeResult<(KnowledgeNode, KnowledgeNode)> {
     let text = |key: &str| given.required(key, given.text(key, ID_CHARS_MAX)?);
     let source = changeset.node_to_change(batch, given, from, text(from)?)?;
     let target = changeset.node(batch, given, to, text(to)?)?;
@@ -57,7 +57,11 @@ fn ends(
 }
 
 /// Refuses an edge that begins at a note, whose text is a file's.
-fn check_source(given: &Given<'_>, key: &str, node: &KnowledgeNode) -> Parsed<()> {
+fn check_source(
+    given: &ArgumentObject<'_>,
+    key: &str,
+    node: &KnowledgeNode,
+) -> KnowledgeResult<()> {
     if node.fields.is_empty() {
         let why = format!("names `{}`, a note; MemoryRelate relates notes", node.id());
         return Err(given.refuse(key, why));
@@ -72,19 +76,19 @@ fn check_source(given: &Given<'_>, key: &str, node: &KnowledgeNode) -> Parsed<()
 }
 
 fn add(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     (mut source, link): (KnowledgeNode, Value),
-) -> Parsed<OperationOutcome> {
+) -> KnowledgeResult<OperationOutcome> {
     set_fields(batch, &mut source, |it| add_edge(it, link), changeset.now)?;
     Ok(OperationOutcome::of(source.id()))
 }
 
 pub(super) fn link(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let (source, target) = ends(changeset, batch, given, ("from", "to"))?;
     check_source(given, "from", &source)?;
     let link_type = given.required("type", given.choice("type", RELATIONS)?)?;
@@ -94,10 +98,10 @@ pub(super) fn link(
 }
 
 pub(super) fn unlink(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let text = |key: &str| given.required(key, given.text(key, ID_CHARS_MAX)?);
     let mut source = changeset.node_to_change(batch, given, "from", text("from")?)?;
     let target = changeset.node(batch, given, "to", text("to")?)?;
@@ -115,10 +119,10 @@ pub(super) fn unlink(
 }
 
 pub(super) fn evidence(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let (episode, concept) = ends(changeset, batch, given, ("episode", "concept"))?;
     for (key, node, wanted) in
         [("episode", &episode, NodeType::Episode), ("concept", &concept, NodeType::Concept)]
@@ -136,10 +140,10 @@ pub(super) fn evidence(
 }
 
 pub(super) fn relate(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let (source, target) = ends(changeset, batch, given, ("from", "to"))?;
     if !source.is_a(NodeType::Entity) {
         let why = format!("names a {}; `link` relates concepts", source.record.node_type);

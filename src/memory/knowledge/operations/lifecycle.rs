@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::OperationOutcome;
-use crate::memory::knowledge::changeset::Changeset;
-use crate::memory::knowledge::given::{Given, Parsed};
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::nodes::{KnowledgeNode, set_fields};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -17,10 +17,10 @@ const IDS_MAX: usize = 1_000;
 pub(super) const ID_CHARS_MAX: usize = 100;
 
 pub(super) fn processed(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let ids = given.texts("ids", IDS_MAX, ID_CHARS_MAX)?.unwrap_or_default();
     for id in &ids {
         let mut episode = changeset.node_to_change(batch, given, "ids", id)?;
@@ -34,7 +34,11 @@ pub(super) fn processed(
 }
 
 /// Marks an episode as processed by this write, unless it is already.
-fn mark_processed(batch: &mut Batch<'_>, episode: &mut KnowledgeNode, now: Millis) -> Parsed<()> {
+fn mark_processed(
+    batch: &mut Batch<'_>,
+    episode: &mut KnowledgeNode,
+    now: Millis,
+) -> KnowledgeResult<()> {
     if episode.has("processed_in") {
         return Ok(());
     }
@@ -46,10 +50,10 @@ fn mark_processed(batch: &mut Batch<'_>, episode: &mut KnowledgeNode, now: Milli
 }
 
 pub(super) fn ingested(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let id = given.required("chunk", given.text("chunk", ID_CHARS_MAX)?)?;
     let density = given.share("density")?;
     let chunk = changeset.node(batch, given, "chunk", id)?;
@@ -63,32 +67,32 @@ pub(super) fn ingested(
     Ok(OperationOutcome { note, ..OperationOutcome::of(chunk.id()) })
 }
 
-fn id<'a>(given: &Given<'a>) -> Parsed<&'a str> {
+fn id<'a>(given: &ArgumentObject<'a>) -> KnowledgeResult<&'a str> {
     given.required("id", given.text("id", ID_CHARS_MAX)?)
 }
 
 pub(super) fn pin(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let node = changeset.node(batch, given, "id", id(given)?)?;
     batch.pin(node.record.key, None)?;
     Ok(OperationOutcome::of(node.id()))
 }
 
 pub(super) fn unpin(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let node = changeset.node(batch, given, "id", id(given)?)?;
     batch.unpin(node.record.key)?;
     Ok(OperationOutcome::of(node.id()))
 }
 
 /// Returns the field that hides a node which somebody deletes.
-fn hidden_by(node: &KnowledgeNode, given: &Given<'_>) -> Parsed<&'static str> {
+fn hidden_by(node: &KnowledgeNode, given: &ArgumentObject<'_>) -> KnowledgeResult<&'static str> {
     match node.record.node_type {
         NodeType::Core | NodeType::Learning | NodeType::Task => Ok("archived"),
         NodeType::Episode
@@ -101,10 +105,10 @@ fn hidden_by(node: &KnowledgeNode, given: &Given<'_>) -> Parsed<&'static str> {
 }
 
 pub(super) fn delete(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
     let field = hidden_by(&node, given)?;
     if node.is_a(NodeType::Topic) {
@@ -129,10 +133,10 @@ pub(super) fn delete(
 }
 
 pub(super) fn restore(
-    changeset: &Changeset<'_>,
+    changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
-    given: &Given<'_>,
-) -> Parsed<OperationOutcome> {
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
     let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
     let field = hidden_by(&node, given)?;
     if !node.has(field) {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Recall, RecallRequest, nothing};
-use crate::memory::knowledge::given::Parsed;
+use super::{RecallContext, RecallRequest, nothing};
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::remember::add_pending;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -33,17 +33,17 @@ pub(super) struct ItemScore {
 
 /// The reason why an item is in an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Why(String);
+pub(super) struct RecallReason(String);
 
-impl Why {
-    pub(super) fn of(text: String) -> Why {
-        Why(text)
+impl RecallReason {
+    pub(super) fn of(text: String) -> RecallReason {
+        RecallReason(text)
     }
 
-    pub(super) fn words(words: &[&str]) -> Why {
+    pub(super) fn words(words: &[&str]) -> RecallReason {
         match words {
-            [] => Why("meaning".to_owned()),
-            words => Why(format!("words: {}", words.join(", "))),
+            [] => RecallReason("meaning".to_owned()),
+            words => RecallReason(format!("words: {}", words.join(", "))),
         }
     }
 
@@ -54,12 +54,12 @@ impl Why {
 
 /// A concept, an episode or a memory of an answer.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct RecallItem {
     pub(super) row: KnowledgeRow,
     pub(super) score: f64,
     pub(super) parts: ItemScore,
-    pub(super) why: Why,
-    pub(super) facts: Vec<FactLine>,
+    pub(super) why: RecallReason,
+    pub(super) facts: Vec<RecallFact>,
     /// Facts that are not shown.
     n_more_facts: usize,
     pub(super) superseded_by: Option<String>,
@@ -67,7 +67,7 @@ pub(super) struct Item {
 
 /// A fact of an answer.
 #[derive(Clone, Debug)]
-pub(super) struct FactLine {
+pub(super) struct RecallFact {
     pub(super) key: NodeKey,
     shown: Value,
 }
@@ -76,7 +76,7 @@ pub(super) struct FactLine {
 const RESCORED: f64 = 0.6;
 
 /// Mixes the scores of a provider in, any numbers of which more is better, and sorts.
-pub(super) fn rescore(items: &mut [Item], scores: &[f64]) {
+pub(super) fn rescore(items: &mut [RecallItem], scores: &[f64]) {
     for (item, score) in items.iter_mut().zip(scores) {
         let share = 1.0 / (1.0 + (-score).exp());
         item.score = (1.0 - RESCORED) * item.score + RESCORED * share;
@@ -84,11 +84,11 @@ pub(super) fn rescore(items: &mut [Item], scores: &[f64]) {
     items.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
-impl Item {
-    pub(super) fn new(row: KnowledgeRow, parts: ItemScore, why: Why) -> Item {
+impl RecallItem {
+    pub(super) fn new(row: KnowledgeRow, parts: ItemScore, why: RecallReason) -> RecallItem {
         let score = (parts.fused * parts.quality).clamp(0.0, 1.0);
         let (facts, n_more_facts, superseded_by) = (Vec::new(), 0, None);
-        Item { row, score, parts, why, facts, n_more_facts, superseded_by }
+        RecallItem { row, score, parts, why, facts, n_more_facts, superseded_by }
     }
 
     pub(super) fn set_score(&mut self, score: f64) {
@@ -139,7 +139,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// Returns the state of a fact at the time of an answer; `None` where it is not shown then.
-pub(super) fn status(recall: &Recall<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
+pub(super) fn status(recall: &RecallContext<'_>, fact: &KnowledgeRow) -> Option<&'static str> {
     let (at, include) = (recall.at, recall.request.include);
     if fact.has("merged_into") || fact.has("deleted") {
         return (include.deleted && fact.has("deleted")).then_some("deleted");
@@ -156,13 +156,13 @@ pub(super) fn status(recall: &Recall<'_>, fact: &KnowledgeRow) -> Option<&'stati
     }
 }
 
-impl Recall<'_> {
+impl RecallContext<'_> {
     /// Reads the facts below clusters: those that the question asks for first, then the newest.
     pub(super) fn add_facts(
         &self,
-        items: &mut [Item],
+        items: &mut [RecallItem],
         scores: &HashMap<NodeKey, f64>,
-    ) -> Parsed<()> {
+    ) -> KnowledgeResult<()> {
         let clusters: Vec<NodeKey> = items
             .iter()
             .filter(|it| it.row.node_type == NodeType::Concept && it.superseded_by.is_none())
@@ -171,7 +171,7 @@ impl Recall<'_> {
         if clusters.is_empty() {
             return Ok(());
         }
-        let mut by_cluster: HashMap<NodeKey, Vec<(f64, FactLine)>> = HashMap::new();
+        let mut by_cluster: HashMap<NodeKey, Vec<(f64, RecallFact)>> = HashMap::new();
         for fact in self.reader.facts_below(&clusters, FACTS_READ_MAX)? {
             let (Some(cluster), Some(status)) = (fact.parent, status(self, &fact)) else {
                 continue;
@@ -185,7 +185,7 @@ impl Recall<'_> {
                 "valid_to": time("valid_to"),
             });
             let score = scores.get(&fact.key).copied().unwrap_or(0.0);
-            let line = FactLine { key: fact.key, shown };
+            let line = RecallFact { key: fact.key, shown };
             by_cluster.entry(cluster).or_default().push((score, line));
         }
         for item in items {
@@ -200,7 +200,7 @@ impl Recall<'_> {
 
 /// Returns the answer with as many whole items as the budget allows, and the nodes that it shows.
 pub(super) fn packed(
-    items: Vec<Item>,
+    items: Vec<RecallItem>,
     request: &RecallRequest,
     n_pending: u64,
 ) -> (Value, Vec<NodeKey>) {

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
-use crate::query::{Term, TermRole, parse_query};
-use crate::store::reader::{ArchivedNodes, MatchOrder, NodeFilter, Reader};
+use crate::query::{QuestionTermRole, Term, parse_query};
+use crate::store::reader::{ArchivedNodes, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// A word in this many nodes is common.
@@ -23,7 +23,7 @@ const COMMON_MAX: usize = 200;
 
 /// A question's words, with their weights.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct QuestionTerms {
     terms: Vec<Term>,
     /// The words in lower case, to find them again in a text.
     marks: Vec<String>,
@@ -32,19 +32,19 @@ pub(super) struct Question {
 }
 
 /// Nodes that have words of a question: the sum of the shares, and the set of the terms.
-pub(super) type Matches = HashMap<NodeKey, (f64, u64), BuildHasherDefault<KeyHasher>>;
+pub(super) type LexicalMatches = HashMap<NodeKey, (f64, u64), BuildHasherDefault<NodeKeyHasher>>;
 
 /// The terms of nodes, a bit each.
-type TermSets = HashMap<NodeKey, u64, BuildHasherDefault<KeyHasher>>;
+type TermSets = HashMap<NodeKey, u64, BuildHasherDefault<NodeKeyHasher>>;
 
 /// Hashes keys of nodes, which nobody chooses, by one multiplication.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct KeyHasher(u64);
+pub(super) struct NodeKeyHasher(u64);
 
 /// An odd number with bits all over, from the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl Hasher for KeyHasher {
+impl Hasher for NodeKeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -60,16 +60,19 @@ impl Hasher for KeyHasher {
     }
 }
 
-impl Question {
+impl QuestionTerms {
     /// Reads a question and finds the nodes that have words of it.
-    pub(super) fn ask(reader: &Reader, text: &str) -> Result<(Question, Matches), StoreError> {
+    pub(super) fn ask(
+        reader: &Reader,
+        text: &str,
+    ) -> Result<(QuestionTerms, LexicalMatches), StoreError> {
         let parsed = parse_query(text);
         let is_phrase = |it: &Term| it.words.is_empty() && it.text.starts_with('"');
         let is_only = parsed.terms.iter().all(is_phrase);
-        let is_own = |it: &Term| !matches!(it.role, TermRole::Related { .. });
+        let is_own = |it: &Term| !matches!(it.role, QuestionTermRole::Related { .. });
         let is_asked = |it: &Term| is_own(it) && (is_only || !is_phrase(it));
         let terms: Vec<Term> = parsed.terms.into_iter().filter(is_asked).collect();
-        let mut question = Question { terms, marks: parsed.marks, shares: Vec::new() };
+        let mut question = QuestionTerms { terms, marks: parsed.marks, shares: Vec::new() };
         let sets = question.sets(reader)?;
         let shares = &question.shares;
         let sum = |set: u64| -> f64 {
@@ -85,7 +88,7 @@ impl Question {
         let (mut sets, mut rare, mut common) = (TermSets::default(), 0_u64, Vec::new());
         let mut rarities = Vec::with_capacity(self.terms.len());
         for (nth, term) in self.terms.iter().enumerate() {
-            let keys = matching(reader, &term.text, None, MatchOrder::EldestFirst, COMMON)?;
+            let keys = matching(reader, &term.text, None, MatchAgeOrder::EldestFirst, COMMON)?;
             let n_having = match keys.last() {
                 Some(last) if COMMON <= keys.len() => keys.len() as f64 * n_nodes / last.0 as f64,
                 _ => keys.len() as f64,
@@ -100,7 +103,7 @@ impl Question {
         }
         for &nth in common.iter().filter(|_| rare != 0) {
             let both = format!("({}) AND ({})", self.terms[nth].text, self.any(rare));
-            add(&mut sets, matching(reader, &both, None, MatchOrder::EldestFirst, COMMON)?, nth);
+            add(&mut sets, matching(reader, &both, None, MatchAgeOrder::EldestFirst, COMMON)?, nth);
         }
         if sets.len() < ENOUGH {
             self.add_common(reader, &common, &mut sets)?;
@@ -117,7 +120,7 @@ impl Question {
         common: &[usize],
         sets: &mut TermSets,
     ) -> Result<(), StoreError> {
-        let newest = MatchOrder::NewestFirst;
+        let newest = MatchAgeOrder::NewestFirst;
         let all: Vec<&str> = common.iter().map(|&nth| self.terms[nth].text.as_str()).collect();
         if 1 < all.len() {
             let keys = matching(reader, &all.join(" AND "), None, newest, COMMON_MAX)?;
@@ -164,7 +167,7 @@ fn matching(
     reader: &Reader,
     expression: &str,
     node_type: Option<NodeType>,
-    order: MatchOrder,
+    order: MatchAgeOrder,
     n_max: usize,
 ) -> Result<Vec<NodeKey>, StoreError> {
     let archived = ArchivedNodes::Shown;

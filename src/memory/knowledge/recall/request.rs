@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::memory::knowledge::given::{Given, Parsed};
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::vector::Meaning;
+use crate::model::vector::QueryVector;
 use crate::settings::config::KnowledgeSettings;
 
 /// Characters of a question, at most.
@@ -28,18 +28,18 @@ pub(crate) struct RecallRequest {
     pub(super) budget: u32,
     pub(super) kinds: Vec<String>,
     pub(super) as_of: Option<Millis>,
-    pub(super) include: Included,
+    pub(super) include: IncludedStates,
     /// Whether the parts of each score are shown.
     pub(super) explains: bool,
     /// The meaning of the question, where there is a source of vectors.
-    pub(super) meaning: Option<Meaning>,
+    pub(super) meaning: Option<QueryVector>,
     /// The weight of words that occur at all, against their rarity.
     pub(super) keyword_weight: f64,
 }
 
 /// Nodes that are left out unless they are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Included {
+pub(super) struct IncludedStates {
     pub(super) superseded: bool,
     pub(super) archived: bool,
     pub(super) deleted: bool,
@@ -47,12 +47,12 @@ pub(super) struct Included {
 
 impl RecallRequest {
     /// Reads the arguments of `MemoryRecall`.
-    pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<RecallRequest> {
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<RecallRequest> {
         let known = &[
             "query", "entity", "topic", "k", "episodes", "budget", "kinds", "as_of", "include",
             "explain",
         ];
-        let given = Given::new(args, "", known)?;
+        let given = ArgumentObject::new(args, "", known)?;
         let (query, entity, topic) = (
             given.string("query", QUESTION_CHARS_MAX)?,
             given.string("entity", 200)?,
@@ -79,7 +79,7 @@ impl RecallRequest {
             budget: number("budget", 100, 100_000, 2_000)? as u32,
             kinds: given.texts("kinds", 20, 50)?.unwrap_or_default(),
             as_of: given.time("as_of", Millis::parse_rfc3339_end)?,
-            include: Included {
+            include: IncludedStates {
                 superseded: has(INCLUDED[0]),
                 archived: has(INCLUDED[1]),
                 deleted: has(INCLUDED[2]),

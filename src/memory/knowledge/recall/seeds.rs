@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use super::items::{Item, ItemScore, Why};
-use super::lexical::{Matches, Question};
-use super::{FLOOR, Recall};
-use crate::memory::knowledge::given::Parsed;
+use super::items::{ItemScore, RecallItem, RecallReason};
+use super::lexical::{LexicalMatches, QuestionTerms};
+use super::{FLOOR, RecallContext};
+use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_in_meaning;
 use crate::store::NodeKey;
@@ -29,28 +29,28 @@ const PLACE_MAX: usize = 200;
 
 /// The nodes that a question found.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) seeds: Vec<Item>,
+pub(super) struct RecallCandidates {
+    pub(super) seeds: Vec<RecallItem>,
     /// By spreading.
-    pub(super) reached: Vec<Item>,
-    pub(super) episodes: Vec<Item>,
+    pub(super) reached: Vec<RecallItem>,
+    pub(super) episodes: Vec<RecallItem>,
     /// The relevance of facts.
     pub(super) fact_scores: HashMap<NodeKey, f64>,
 }
 
 /// Matches by type, best first.
 #[derive(Default)]
-struct ByType {
+struct MatchesByType {
     concepts: Vec<NodeKey>,
     facts: Vec<NodeKey>,
     episodes: Vec<NodeKey>,
     entities: Vec<NodeKey>,
 }
 
-impl Recall<'_> {
+impl RecallContext<'_> {
     /// Finds nodes by words.
-    pub(super) fn of_words(&self, query: &str) -> Parsed<Found> {
-        let (question, mut matches) = Question::ask(self.reader, query)?;
+    pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
+        let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if let Some(meaning) = &self.request.meaning {
             let filter = NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() };
             for (key, nearness) in nearest_in_meaning(self.reader, meaning, &filter)? {
@@ -70,7 +70,7 @@ impl Recall<'_> {
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
             let is_here = self.is_of_topic(&row, TopicRule::Only);
             if FLOOR <= fused && is_here && self.is_shown(&row) {
-                episodes.push(Item::new(row, score, Why::words(&words)));
+                episodes.push(RecallItem::new(row, score, RecallReason::words(&words)));
             }
         }
         let entities: Vec<(KnowledgeRow, f64)> = self
@@ -84,9 +84,9 @@ impl Recall<'_> {
             })
             .collect();
         let reached = self.spread(&mut seeds, &episodes, &entities)?;
-        let mut found = Found { seeds, reached, episodes, fact_scores };
+        let mut found = RecallCandidates { seeds, reached, episodes, fact_scores };
         if let Some(allowed) = &allowed {
-            let is_allowed = |it: &Item| allowed.contains(&it.row.key);
+            let is_allowed = |it: &RecallItem| allowed.contains(&it.row.key);
             found.seeds.retain(is_allowed);
             found.reached.retain(is_allowed);
             found.episodes.retain(is_allowed);
@@ -95,11 +95,11 @@ impl Recall<'_> {
     }
 
     /// Divides matches by type, and keeps the best of each.
-    fn by_type(&self, matches: &Matches) -> Parsed<ByType> {
+    fn by_type(&self, matches: &LexicalMatches) -> KnowledgeResult<MatchesByType> {
         let of_type =
             |it: NodeType| self.reader.nodes_with(&[FieldFilter::text("type", it.as_str())]);
         let (concepts, facts) = (of_type(NodeType::Concept)?, of_type(NodeType::Fact)?);
-        let mut by_type = ByType::default();
+        let mut by_type = MatchesByType::default();
         let mut others = Vec::new();
         let (mut of_concepts, mut of_facts) = (Vec::new(), Vec::new());
         // Their order does not matter: the best of each list are sorted.
@@ -131,10 +131,10 @@ impl Recall<'_> {
     /// the facts.
     fn concept_seeds(
         &self,
-        question: &Question,
-        matches: &Matches,
-        by_type: &ByType,
-    ) -> Parsed<(Vec<Item>, HashMap<NodeKey, f64>)> {
+        question: &QuestionTerms,
+        matches: &LexicalMatches,
+        by_type: &MatchesByType,
+    ) -> KnowledgeResult<(Vec<RecallItem>, HashMap<NodeKey, f64>)> {
         let facts = self.reader.knowledge(&by_type.facts)?;
         let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
         let mut fact_scores = HashMap::new();
@@ -165,19 +165,23 @@ impl Recall<'_> {
                 && FLOOR <= fused
                 && self.is_of_topic(&row, TopicRule::OrNone);
             if is_kept && (!row.is_gone() || self.is_shown(&row)) {
-                seeds.push(Item::new(row, score, Why::words(&question.words_of(set))));
+                seeds.push(RecallItem::new(
+                    row,
+                    score,
+                    RecallReason::words(&question.words_of(set)),
+                ));
             }
         }
         Ok((seeds, fact_scores))
     }
 
     /// Finds the nodes of an entity or a topic, without words.
-    pub(super) fn of_place(&self) -> Parsed<Found> {
-        let mut found = Found::default();
-        let mut scores: HashMap<NodeKey, (f64, Why)> = HashMap::new();
+    pub(super) fn of_place(&self) -> KnowledgeResult<RecallCandidates> {
+        let mut found = RecallCandidates::default();
+        let mut scores: HashMap<NodeKey, (f64, RecallReason)> = HashMap::new();
         let mut episodes: Vec<NodeKey> = Vec::new();
         if let Some(entity) = &self.entity {
-            let why = Why::of(format!("mentions {}", entity.title()));
+            let why = RecallReason::of(format!("mentions {}", entity.title()));
             let mentioning: Vec<NodeKey> =
                 self.mentioning()?.unwrap_or_default().into_iter().collect();
             for row in self.reader.knowledge(&mentioning)? {
@@ -189,7 +193,7 @@ impl Recall<'_> {
             }
         }
         if let Some(topic) = &self.topic {
-            let why = Why::of(format!("topic {}", topic.title()));
+            let why = RecallReason::of(format!("topic {}", topic.title()));
             let of = |it| self.reader.newest_with(it, ("topic", &topic.id), PLACE_MAX);
             let concepts = of(NodeType::Concept)?;
             let of_topic = of(NodeType::Episode)?;
@@ -209,7 +213,7 @@ impl Recall<'_> {
             let score = ItemScore { sim: 1.0, fused: 1.0, quality: self.quality(&row, weight) };
             let why = scores.get(&row.key).map(|it| it.1.clone()).unwrap_or_default();
             if self.is_shown(&row) {
-                found.seeds.push(Item::new(row, score, why));
+                found.seeds.push(RecallItem::new(row, score, why));
             }
         }
         let mut rows = self.reader.knowledge(&episodes)?;
@@ -218,14 +222,14 @@ impl Recall<'_> {
         for (nth, row) in rows.into_iter().enumerate() {
             let fused = 1.0 / (1.0 + 0.1 * nth as f64);
             let score = ItemScore { sim: 1.0, fused, quality: self.quality(&row, 1.0) };
-            found.episodes.push(Item::new(row, score, Why::of("newest".to_owned())));
+            found.episodes.push(RecallItem::new(row, score, RecallReason::of("newest".to_owned())));
         }
         Ok(found)
     }
 
     /// Returns the nodes that mention the asked entity: episodes, and the concepts that they
     /// support or whose facts mention it.
-    fn mentioning(&self) -> Parsed<Option<BTreeSet<NodeKey>>> {
+    fn mentioning(&self) -> KnowledgeResult<Option<BTreeSet<NodeKey>>> {
         let Some(entity) = &self.entity else { return Ok(None) };
         let mut all = BTreeSet::new();
         let direct = self.reader.typed_edges_to(&[entity.key], PLACE_MAX * 10)?;
@@ -239,7 +243,8 @@ impl Recall<'_> {
         }
         all.extend(facts);
         let episodes: Vec<NodeKey> = all.iter().copied().collect();
-        let edges = self.reader.typed_edges_from(&episodes, super::spread::EDGES_MAX)?;
+        let edges =
+            self.reader.typed_edges_from(&episodes, super::spreading_activation::EDGES_MAX)?;
         all.extend(edges.into_iter().filter(|it| it.link_type != "mentions").map(|it| it.target));
         Ok(Some(all))
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::memory::knowledge::consolidate::ConsolidationError;
 use crate::providers::{ModelPrompt, ProviderError, Providers, wait_out};
 use crate::settings::config::UserConfig;
-use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 
 fn worksheet(case: &Case) -> Value {
     case.memory.worksheet(&ConsolidateRequest::of_all()).unwrap()
@@ -116,8 +116,8 @@ fn nothing_is_sent_that_redaction_would_mask() {
     // The kind became known after the episode was kept.
     let own = r#"{"redaction": {"custom": [{"kind": "ticket", "pattern": "TICKET-\\d+"}]}}"#;
     let user = UserConfig::parse("config.json", own).unwrap();
-    let options = WorkspaceOptions { user, ..WorkspaceOptions::default() };
-    let memory = memory.with_workspace(LiveWorkspace::without_folder(options).unwrap());
+    let options = OperatorOptions { user, ..OperatorOptions::default() };
+    let memory = memory.with_workspace(LiveRootSettings::without_folder(options).unwrap());
     let case = Case { memory, clock, folder };
     assert!(worksheet(&case).to_string().contains("TICKET-4711"));
     let (outcome, asked) = consolidated(&case, &["[]".to_owned()]);

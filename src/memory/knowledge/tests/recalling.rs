@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::knowledge::nodes::{self, Below, NewKnowledge};
+use crate::memory::knowledge::nodes::{self, NewKnowledge, NewNodeParent};
 use crate::model::tree::NodeType;
 use crate::text::tokens;
 
@@ -35,7 +35,7 @@ impl Case {
         };
         let now = self.clock.now();
         let add = |batch: &mut crate::store::Batch<'_>| {
-            nodes::add_node(batch, new, Below::Bucket(&[]), now)
+            nodes::add_node(batch, new, NewNodeParent::Bucket(&[]), now)
         };
         self.memory.writer.write("concept", "", now, add).unwrap().0.id().to_string()
     }

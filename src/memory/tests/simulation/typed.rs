@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::{Node, Seat, Simulation, seen, word};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::redaction::{self, RedactionMode};
-use crate::maintenance::transfer::{ImportLines, export, import};
+use crate::maintenance::transfer::{ImportInput, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
 use crate::model::kinds::{Kind, NODE_KINDS};
 use crate::model::tree::{Format, NodeType};
 use crate::store::reader::FieldFilter;
-use crate::store::{Attribute, Attributes, Batch, FIELDS, IfMissing, NodeData, StoreError};
+use crate::store::{Batch, FIELDS, IfMissing, NodeAttribute, NodeAttributes, NodeData, StoreError};
 use crate::text;
 use crate::text::tokens;
 
@@ -20,8 +20,8 @@ use crate::text::tokens;
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 const MARKER: &str = "«redacted:aws_access_key»";
 
-fn attributes(fields: &str) -> Attributes {
-    Attributes::default().with(FIELDS, Some(Attribute::Text(fields.to_owned())))
+fn attributes(fields: &str) -> NodeAttributes {
+    NodeAttributes::default().with(FIELDS, Some(NodeAttribute::Text(fields.to_owned())))
 }
 
 impl Simulation {
@@ -234,7 +234,7 @@ impl Simulation {
         export(&self.db(), &mut lines, &mut |_, _| ()).unwrap();
         let carried = self.dir.path().join("carried.db");
         let n_bytes = lines.len() as u64;
-        let from = ImportLines { name: "x", input: &mut lines.as_slice(), n_bytes };
+        let from = ImportInput { name: "x", input: &mut lines.as_slice(), n_bytes };
         let careless = Redactor::new(&["aws_access_key".to_owned()], &[]).unwrap();
         import(from, &carried, &careless, self.clock.now(), &mut |_, _| ()).unwrap();
         #[cfg(feature = "shared")]

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::memory::typed::{ExportedFile, FILES, MemoryExport, MemoryFile, read_lines};
+use crate::memory::typed::{ExportedFile, FILES, LineDefaults, MemoryExport, read_lines};
 use crate::model::identity::ContentHash;
 
 /// Texts of files by their paths.
 type Files = BTreeMap<String, String>;
 
-const CORE: MemoryFile = MemoryFile { memory_type: NodeType::Core, archived: false };
+const CORE: LineDefaults = LineDefaults { memory_type: NodeType::Core, archived: false };
 
 const ID: &str = "11111111-2222-4333-8444-555555555555";
 
@@ -31,7 +31,7 @@ fn export(memory: &Memory) -> Files {
     memory.read(|reader| reader.at_one_state(read)).unwrap()
 }
 
-fn import(memory: &Memory, files: &[(&str, MemoryFile, &[u8])]) -> MemoryImport {
+fn import(memory: &Memory, files: &[(&str, LineDefaults, &[u8])]) -> MemoryImportReport {
     let mut lines = Vec::new();
     for (name, of, bytes) in files {
         read_lines(&mut &bytes[..], name, *of, &mut lines).unwrap();
@@ -39,11 +39,11 @@ fn import(memory: &Memory, files: &[(&str, MemoryFile, &[u8])]) -> MemoryImport 
     memory.import_memories(lines, "import:x", &mut |_, _| ()).unwrap()
 }
 
-fn import_all(memory: &Memory, files: &Files) -> MemoryImport {
+fn import_all(memory: &Memory, files: &Files) -> MemoryImportReport {
     let lines = files.iter().filter(|(path, _)| path.ends_with(".jsonl")).map(|(path, text)| {
         let is_of = |(name, _): &&(&str, NodeType)| path.ends_with(name);
         let memory_type = FILES.iter().find(is_of).unwrap().1;
-        let of = MemoryFile { memory_type, archived: path.starts_with("archive/") };
+        let of = LineDefaults { memory_type, archived: path.starts_with("archive/") };
         (path.as_str(), of, text.as_bytes())
     });
     import(memory, &lines.collect::<Vec<_>>())
@@ -233,7 +233,7 @@ fn a_category_that_was_shown_for_none_goes_on_following_the_status() {
 fn a_file_says_what_its_lines_leave_out() {
     let world = World::new();
     let memory = world.memory();
-    let of = MemoryFile { memory_type: NodeType::Learning, archived: true };
+    let of = LineDefaults { memory_type: NodeType::Learning, archived: true };
     let done = import(memory, &[("f", of, line(json!({"created_at": "2024-05-06"})).as_bytes())]);
     assert_eq!(done.n_added, 1);
     let files = export(memory);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
-use super::{Key, Matcher, key_of};
+use super::{MatchKey, Matcher, key_of};
 use crate::model::identity::across_files::{most_frequent, shared};
 use crate::model::identity::lcs;
 
@@ -37,13 +37,13 @@ impl Matcher<'_> {
         let olds = self.old.children(old).to_vec();
         let news = self.new.children(new).to_vec();
         self.work += (olds.len() + news.len()) as u64;
-        self.link_in_order(&olds, &news, Key::Subtree);
+        self.link_in_order(&olds, &news, MatchKey::Subtree);
         if !self.has_free(&olds, &news) {
             return;
         }
-        self.link_in_order(&olds, &news, Key::Own);
-        self.link_equal(&olds, &news, Key::Subtree);
-        self.link_equal(&olds, &news, Key::Own);
+        self.link_in_order(&olds, &news, MatchKey::Own);
+        self.link_equal(&olds, &news, MatchKey::Subtree);
+        self.link_equal(&olds, &news, MatchKey::Own);
         if !self.has_free(&olds, &news) {
             return;
         }
@@ -107,18 +107,18 @@ impl Matcher<'_> {
 
     /// Returns the key by which unmatched siblings are equal. A heading's own text is none: equal
     /// headings are distinguished by what they head.
-    fn sibling_key(&self, at: usize, key: Key, is_new: bool) -> Option<u64> {
+    fn sibling_key(&self, at: usize, key: MatchKey, is_new: bool) -> Option<u64> {
         let forest = if is_new { &self.new } else { &self.old };
         match key {
-            Key::Own if forest.is_heading(at) => None,
+            MatchKey::Own if forest.is_heading(at) => None,
             // Between siblings even empty nodes are known by their place.
-            Key::Subtree => Some(forest.subtree_hash(at)),
+            MatchKey::Subtree => Some(forest.subtree_hash(at)),
             key => key_of(forest, at, key),
         }
     }
 
     /// Matches equal siblings in the same order, around those already matched.
-    fn link_in_order(&mut self, olds: &[usize], news: &[usize], key: Key) {
+    fn link_in_order(&mut self, olds: &[usize], news: &[usize], key: MatchKey) {
         let old_tokens: Vec<SiblingToken> = olds
             .iter()
             .map(|&at| match (self.to_new[at], self.sibling_key(at, key, false)) {
@@ -141,7 +141,7 @@ impl Matcher<'_> {
     }
 
     /// Matches equal siblings in any order, the first with the first.
-    fn link_equal(&mut self, olds: &[usize], news: &[usize], key: Key) {
+    fn link_equal(&mut self, olds: &[usize], news: &[usize], key: MatchKey) {
         let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for &at in news.iter().filter(|&&at| self.is_new_free(at)) {
             if let Some(key) = self.sibling_key(at, key, true) {

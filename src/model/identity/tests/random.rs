@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::align::{Bytes, Document, Step};
+use crate::fuzzing::align::{EditStep, FuzzChoices, TrackedDocument};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
@@ -18,30 +18,30 @@ proptest! {
     #[test]
     fn one_step_costs_no_other_node_its_identity(
         data in prop::collection::vec(any::<u8>(), 100..600),
-        step in 0..Step::ALL.len() - 1,
+        step in 0..EditStep::ALL.len() - 1,
         choices in prop::collection::vec(any::<u8>(), 40),
     ) {
-        let mut document = Document::grow_with(&mut Bytes::new(&data), false);
+        let mut document = TrackedDocument::grow_with(&mut FuzzChoices::new(&data), false);
         let old = document.clone();
-        let step = Step::ALL[step];
-        let about = document.take(step, &mut Bytes::new(&choices));
+        let step = EditStep::ALL[step];
+        let about = document.take(step, &mut FuzzChoices::new(&choices));
         assert_survivors(&old, &document, step, about);
     }
 
     #[test]
     fn a_script_costs_no_unedited_node_its_identity_nor_an_edited_one_in_its_place(
         data in prop::collection::vec(any::<u8>(), 200..600),
-        steps in prop::collection::vec(0..Step::ALL.len() - 1, 1..12),
+        steps in prop::collection::vec(0..EditStep::ALL.len() - 1, 1..12),
         choices in prop::collection::vec(any::<u8>(), 200),
     ) {
-        let mut document = Document::grow_with(&mut Bytes::new(&data), false);
+        let mut document = TrackedDocument::grow_with(&mut FuzzChoices::new(&data), false);
         let old = document.clone();
-        let mut choices = Bytes::new(&choices);
+        let mut choices = FuzzChoices::new(&choices);
         let mut edits = Vec::new();
         for step in steps {
-            let step = Step::ALL[step];
+            let step = EditStep::ALL[step];
             let about = document.take(step, &mut choices);
-            if step == Step::Edit {
+            if step == EditStep::Edit {
                 edits.extend(about);
             }
         }
@@ -50,38 +50,44 @@ proptest! {
 }
 
 /// Asserts that after one step every node that is still there keeps its id.
-fn assert_survivors(old: &Document, new: &Document, step: Step, about: Option<usize>) {
-    let matches = align(&old.side(), &new.side(), &FormerText::default());
+fn assert_survivors(
+    old: &TrackedDocument,
+    new: &TrackedDocument,
+    step: EditStep,
+    about: Option<usize>,
+) {
+    let matches = align(&old.side(), &new.side(), &FormerTextIndex::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     for (at, it) in new.items.iter().enumerate() {
         let is_about = Some(it.serial) == about;
         // Half of a split paragraph is either half; a heading alone in its file has no witness.
-        let is_exempt = step == Step::Split || (step == Step::Rename && !has_witness(new, at));
+        let is_exempt =
+            step == EditStep::Split || (step == EditStep::Rename && !has_witness(new, at));
         if is_about && is_exempt {
             continue;
         }
         let expected = places.get(&it.serial).copied();
-        if expected.is_some() || step != Step::Split {
+        if expected.is_some() || step != EditStep::Split {
             assert_eq!(matches[at], expected, "{step:?}: `{}`", it.text);
         }
     }
-    if let (Step::Split, Some(serial)) = (step, about) {
+    if let (EditStep::Split, Some(serial)) = (step, about) {
         let was = old.items.iter().position(|it| it.serial == serial);
         assert!(matches.contains(&was), "one half of a split paragraph is the paragraph");
     }
 }
 
 /// Returns whether a heading has children, a parent or siblings to be known by.
-fn has_witness(document: &Document, at: usize) -> bool {
+fn has_witness(document: &TrackedDocument, at: usize) -> bool {
     1 < document.items.len() && (at + 1 < document.end(at) || document.side()[at].parent.is_some())
         || 2 < document.items.len()
 }
 
 /// Asserts that unedited nodes survive a script; texts are unique here. So does a node edited once
 /// whose parent and both neighbours are unedited and the same as before.
-fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize]) {
-    let matches = align(&old.side(), &new.side(), &FormerText::default());
+fn assert_survivors_of_a_script(old: &TrackedDocument, new: &TrackedDocument, edits: &[usize]) {
+    let matches = align(&old.side(), &new.side(), &FormerTextIndex::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     let (old_frames, new_frames) = (frames(old), frames(new));
@@ -105,7 +111,7 @@ fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize])
 }
 
 /// Returns for each node the serials of its parent and of the siblings before and after it.
-fn frames(document: &Document) -> Vec<[Option<usize>; 3]> {
+fn frames(document: &TrackedDocument) -> Vec<[Option<usize>; 3]> {
     let side = document.side();
     let serial = |at: usize| document.items[at].serial;
     (0..side.len())

@@ -8,7 +8,7 @@ use crate::store::NodeKey;
 /// Checks the entry of a node given as type, label and text, in `a.md` below `Deploy`.
 #[track_caller]
 fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
-    let head = NodeHead {
+    let head = NodeSummary {
         key: NodeKey(1),
         id: "AcTRirZSwQh".to_owned(),
         parent: None,

@@ -10,8 +10,8 @@ use crate::store::IfMissing;
 struct Case {
     clock: Clock,
     memory: Memory,
-    leases: Arc<Leases>,
-    pace: ConsolidationPace,
+    leases: Arc<LeaseClient>,
+    pace: ConsolidationSchedule,
     folder: TempDir,
 }
 
@@ -27,13 +27,13 @@ impl Case {
             memory.remember(RememberRequest::parse(&args).unwrap()).unwrap();
         }
         let leases = Arc::new(memory.leases("this one").unwrap());
-        Case { clock, memory, leases, pace: ConsolidationPace::default(), folder }
+        Case { clock, memory, leases, pace: ConsolidationSchedule::default(), folder }
     }
 
     fn turn_after(&mut self, seconds: i64, provider: &Provider) -> bool {
         self.clock.advance(seconds * 1_000);
         let Case { memory, leases, pace, .. } = self;
-        turn(memory, provider, leases, pace, &Stop::default()).unwrap()
+        turn(memory, provider, leases, pace, &StopSignal::default()).unwrap()
     }
 
     fn n_pending(&self) -> u64 {
@@ -76,12 +76,12 @@ fn a_failure_leaves_episodes_waiting_and_is_not_repeated_soon() {
 fn one_of_several_servers_does_it() {
     let mut case = Case::new(5);
     let other = case.memory.leases("another").unwrap();
-    assert!(other.take(LEASE, LeaseClaim::Free, case.clock.now()).unwrap());
+    assert!(other.take(LEASE, ClaimableLease::Free, case.clock.now()).unwrap());
     let model = testing::program("cat >/dev/null; echo '[]'");
     case.turn_after(0, &model);
     assert!(!case.turn_after(60, &model));
     assert_eq!(case.n_pending(), 5);
     assert!(case.turn_after(31, &model), "the other one is gone");
-    let free = other.take(LEASE, LeaseClaim::Free, case.clock.now()).unwrap();
+    let free = other.take(LEASE, ClaimableLease::Free, case.clock.now()).unwrap();
     assert!(free, "the lease is given back");
 }

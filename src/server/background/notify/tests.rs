@@ -30,7 +30,7 @@ fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
 fn notifications(changes_ms: i64) -> Vec<i64> {
     let (server, _ends) = fixture::server();
     let client = subscriber(&server, "fixture://sea");
-    let (mut pace, mut notified) = (NotifyPace::default(), Vec::new());
+    let (mut pace, mut notified) = (ResourceDebouncers::default(), Vec::new());
     let mut due = None;
     for now in (0..660_000).step_by(10) {
         let is_change = now < changes_ms;
@@ -68,7 +68,7 @@ fn each_resource_has_its_own_debounce() {
     let (server, _ends) = fixture::server();
     let clients = [subscriber(&server, "fixture://sea"), subscriber(&server, "fixture://sky")];
     let window = |uri: &str| if uri.ends_with("sea") { WINDOW } else { 4 * WINDOW };
-    let mut pace = NotifyPace::default();
+    let mut pace = ResourceDebouncers::default();
     let mut notified = [0, 0];
     for now in (0..=10_000).step_by(100) {
         server.hub.mark_changed("fixture://sea");
@@ -84,7 +84,7 @@ fn each_resource_has_its_own_debounce() {
 #[test]
 fn settings_know_a_resource_by_its_short_name() {
     assert_eq!(short("remindb://graph"), "graph");
-    let resources = crate::settings::config::ResourceSettings::default();
+    let resources = crate::settings::config::ResourceNotificationSettings::default();
     let ms = |uri: &str| resources.debounce_of(short(uri)).as_millis();
     let all = ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
     let of = |name| ms(&format!("remindb://{name}"));

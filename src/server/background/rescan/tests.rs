@@ -84,7 +84,7 @@ impl RescanFixture {
     fn after(&mut self, ms: i64) -> String {
         self.memory.clock().advance(ms);
         let before = self.n_snapshots();
-        if !self.rescan.scan_if_due(&self.memory, &Stop::default()) {
+        if !self.rescan.scan_if_due(&self.memory, &StopSignal::default()) {
             return "no scan".to_owned();
         }
         let RescanStatus { last, .. } = self.rescan.latest().get();
@@ -402,7 +402,7 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
     let clock = fixture.memory.clock().clone();
     clock.advance(10_000);
     let (memory, mut ben, _) = process(fixture.dir.path(), clock, "ben");
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     // A process that starts scans, and goes on; the other stops.
     assert!(ben.scan_if_due(&memory, &stop));
     fixture.write("a.md", "Two.\n");
@@ -425,7 +425,7 @@ fn a_start_during_another_scan_retries_soon() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").after(0);
     let (memory, mut ben, _) = process(fixture.dir.path(), fixture.memory.clock().clone(), "ben");
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let mut waited_ms = 0;
     while !ben.scan_if_due(&memory, &stop) {
         fixture.memory.clock().advance(1_000);
@@ -468,7 +468,7 @@ fn scans_are_logged_if_configured() {
 fn a_stopped_scan_changes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").write("b.md", "Two.\n");
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     stop.set();
     assert!(!fixture.rescan.scan_if_due(&fixture.memory, &stop));
     assert_eq!(fixture.n_snapshots(), 0);

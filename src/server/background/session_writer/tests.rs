@@ -3,7 +3,7 @@ use crossbeam_channel::bounded;
 use super::*;
 use crate::model::clock::Millis;
 use crate::server::sessions::{
-    ClientHistory, LedgerUse, RequestInfo, SessionClient, TransportInfo,
+    ClientSessionSummary, EndedSessionRetention, RequestInfo, ServerTransport, SessionClient,
 };
 
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -17,7 +17,7 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
-        let registry = Registry::new(TransportInfo::stdio(), "salt", LedgerUse::Kept);
+        let registry = Registry::new(ServerTransport::stdio(), "salt", EndedSessionRetention::Kept);
         let clock = Clock::manual(Millis(1_000_000));
         Fixture { home: tempfile::tempdir().unwrap(), registry, clock }
     }
@@ -28,11 +28,11 @@ impl Fixture {
         self.registry.note_request(&sight, self.clock.now());
     }
 
-    fn history(&self) -> SessionHistory {
-        SessionHistory::new(self.home.path())
+    fn history(&self) -> ClientLedgers {
+        ClientLedgers::new(self.home.path())
     }
 
-    fn past(&self) -> Vec<ClientHistory> {
+    fn past(&self) -> Vec<ClientSessionSummary> {
         self.history().clients().unwrap()
     }
 
@@ -48,7 +48,7 @@ fn the_end_of_a_session_is_recorded_with_its_own_time() {
     let it = Fixture::new();
     it.saw("a", true);
     it.clock.advance(60_000);
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     stop.set();
     run_session_ledger(&it.registry, &bounded(1).1, &it.history(), INTERVAL, &it.clock, &stop);
     let past = it.past();

@@ -16,7 +16,7 @@ esac; done"#;
 struct Case {
     folder: TempDir,
     memory: Memory,
-    leases: Arc<Leases>,
+    leases: Arc<LeaseClient>,
     seen: Option<i64>,
 }
 
@@ -50,7 +50,7 @@ impl Case {
 
     fn fill(&mut self) -> Result<(), String> {
         let source = self.memory.providers().embeddings.clone().unwrap();
-        fill(&self.memory, &source, &self.leases, &mut self.seen, &Stop::default())
+        fill(&self.memory, &source, &self.leases, &mut self.seen, &StopSignal::default())
     }
 
     fn n_vectors(&self) -> usize {
@@ -146,7 +146,7 @@ fn texts_are_looked_for_after_changes_only_and_by_one_server() {
     case.write("One more.");
     let other = case.memory.leases("another").unwrap();
     case.leases.release(LEASE).unwrap();
-    assert!(other.take(LEASE, LeaseClaim::Free, case.memory.clock().now()).unwrap());
+    assert!(other.take(LEASE, ClaimableLease::Free, case.memory.clock().now()).unwrap());
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 0, "another does it");
     other.release(LEASE).unwrap();
@@ -174,7 +174,7 @@ fn a_source_that_fails_leaves_words_and_is_not_asked_for_a_while() {
 #[test]
 fn what_redaction_masks_is_not_sent() {
     use crate::settings::config::UserConfig;
-    use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+    use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
     let sent = TempDir::new().unwrap();
     let log = sent.path().join("sent");
     let script =
@@ -183,8 +183,8 @@ fn what_redaction_masks_is_not_sent() {
     case.write("The ticket TICKET-4711 is open.");
     let own = r#"{"redaction": {"custom": [{"kind": "ticket", "pattern": "TICKET-\\d+"}]}}"#;
     let user = UserConfig::parse("config.json", own).unwrap();
-    let options = WorkspaceOptions { user, ..WorkspaceOptions::default() };
-    case.memory = case.memory.with_workspace(LiveWorkspace::without_folder(options).unwrap());
+    let options = OperatorOptions { user, ..OperatorOptions::default() };
+    case.memory = case.memory.with_workspace(LiveRootSettings::without_folder(options).unwrap());
     case.fill().unwrap();
     case.search("where is TICKET-4711");
     let sent = std::fs::read_to_string(&log).unwrap();
@@ -208,7 +208,7 @@ fn recall_finds_by_meaning() {
     };
     assert_eq!(ask()["items"].as_array().map(Vec::len), Some(0), "no vectors yet");
     let source = case.memory.providers().embeddings.clone().unwrap();
-    fill(&case.memory, &source, &case.leases, &mut case.seen, &Stop::default()).unwrap();
+    fill(&case.memory, &source, &case.leases, &mut case.seen, &StopSignal::default()).unwrap();
     let answer = ask();
     let items = answer["items"].as_array().unwrap();
     assert_eq!(items.len(), 1, "{answer}");

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use serde_json::{Value, json};
 
 use super::super::*;
-use crate::mcp::fixture::{self, Ends};
+use crate::mcp::fixture::{self, FixtureControls};
 
 /// Timeout, longer than any test should take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
@@ -16,7 +16,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 /// A running server.
 pub(super) struct Up {
     pub(super) address: SocketAddr,
-    pub(super) fixture: Ends,
+    pub(super) fixture: FixtureControls,
     pub(super) interrupt: Sender<()>,
     pub(super) ended: Receiver<ServeEnd>,
 }
@@ -35,7 +35,7 @@ impl Up {
         links: Option<Arc<OneTimeLinks>>,
     ) -> Up {
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let guard = Guard::new(address.ip(), &[], &["https://app.example".to_owned()], token);
+        let guard = AccessRules::new(address.ip(), &[], &["https://app.example".to_owned()], token);
         let options = HttpOptions { address, guard, limits, links };
         let (server, fixture) = fixture::server();
         let (interrupt, interrupts) = unbounded();

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::super::links::LINK_MS;
+use super::super::one_time_links::LINK_MS;
 use super::super::*;
 use super::client::{Answer, Client, Up};
 use crate::model::clock::Millis;

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::guard::{BearerToken, Guard};
+use super::super::access_control::{AccessRules, BearerToken};
 use super::super::head::RequestHead;
 use super::super::header_check::{check_headers as mirrored, mirrored_arguments};
 use super::super::reply::BODY_BYTES_MAX;
@@ -216,7 +216,7 @@ fn head(text: &str) -> RequestHead {
 }
 
 /// Returns the status from the guard and the routes; 0 when the head is admitted.
-fn admitted(guard: &Guard, text: &str) -> u16 {
+fn admitted(guard: &AccessRules, text: &str) -> u16 {
     let head = head(text);
     match guard.origin(&head) {
         Err(refused) => refused.status,
@@ -228,7 +228,7 @@ fn admitted(guard: &Guard, text: &str) -> u16 {
 fn a_guard_admits_known_hosts_and_origins_only() {
     let address = "192.168.1.7".parse().unwrap();
     let names = ["Notes.example".to_owned()];
-    let guard = Guard::new(address, &names, &["https://app.example".to_owned()], None);
+    let guard = AccessRules::new(address, &names, &["https://app.example".to_owned()], None);
     let get = |fields: &str| {
         admitted(&guard, &format!("GET /mcp HTTP/1.1\nAccept: text/event-stream\n{fields}"))
     };
@@ -284,7 +284,7 @@ fn a_configured_token_is_required_in_full() {
     let token = BearerToken::new("0123456789abcdef").unwrap();
     assert_eq!(format!("{token:?}"), "Token");
     let address = "0.0.0.0".parse().unwrap();
-    let guard = Guard::new(address, &[], &[], Some(token));
+    let guard = AccessRules::new(address, &[], &[], Some(token));
     let get = |field: &str| {
         let text = format!("GET /mcp HTTP/1.1\nHost: localhost\nAccept: */*\n{field}");
         admitted(&guard, &text)
@@ -310,7 +310,7 @@ fn a_configured_token_is_required_in_full() {
 
 #[test]
 fn a_route_depends_on_the_head_alone() {
-    let guard = Guard::new("127.0.0.1".parse().unwrap(), &[], &[], None);
+    let guard = AccessRules::new("127.0.0.1".parse().unwrap(), &[], &[], None);
     let of = |line: &str, fields: &str| {
         admitted(&guard, &format!("{line} HTTP/1.1\nHost: localhost\n{fields}"))
     };

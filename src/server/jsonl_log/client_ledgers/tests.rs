@@ -8,8 +8,8 @@ fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn entry(client: &str, session: &str, tool_calls: u64) -> LedgerEntry {
-    LedgerEntry {
+fn entry(client: &str, session: &str, tool_calls: u64) -> SessionRecord {
+    SessionRecord {
         session_id: session.to_owned(),
         client: SessionClient { name: client.to_owned(), ..SessionClient::default() },
         transport: "stdio".to_owned(),
@@ -21,13 +21,13 @@ fn entry(client: &str, session: &str, tool_calls: u64) -> LedgerEntry {
 }
 
 #[track_caller]
-fn append(history: &SessionHistory, entries: impl IntoIterator<Item = LedgerEntry>) {
-    let mut entries: Vec<LedgerEntry> = entries.into_iter().collect();
+fn append(history: &ClientLedgers, entries: impl IntoIterator<Item = SessionRecord>) {
+    let mut entries: Vec<SessionRecord> = entries.into_iter().collect();
     history.append(&mut entries).unwrap();
     assert_eq!(entries, []);
 }
 
-fn summary(history: &SessionHistory) -> Vec<(String, usize, u64)> {
+fn summary(history: &ClientLedgers) -> Vec<(String, usize, u64)> {
     let clients = history.clients().unwrap();
     clients.into_iter().map(|it| (it.client.name, it.sessions, it.tool_calls)).collect()
 }
@@ -40,7 +40,7 @@ fn ledger_of(home: &Path, client: &str) -> std::path::PathBuf {
 #[test]
 fn written_sessions_are_read_back() {
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     assert_eq!(summary(&history), []);
     append(&history, [entry("desk", "a", 1), entry("code", "b", 2), entry("desk", "c", 3)]);
     append(&history, [entry("desk", "a", 5)]);
@@ -56,7 +56,7 @@ fn written_sessions_are_read_back() {
 #[test]
 fn a_client_is_found_by_its_whole_hash_and_nothing_else() {
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     fs::write(home.path().join(".remindb/secret.jsonl"), entry("x", "y", 1).to_line()).unwrap();
     fs::write(home.path().join(".remindb/sessions/odd.jsonl"), "{}").unwrap();
@@ -72,7 +72,7 @@ fn a_client_is_found_by_its_whole_hash_and_nothing_else() {
 #[test]
 fn a_torn_line_costs_only_itself() {
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     let path = ledger_of(home.path(), "desk");
     let whole = fs::read(&path).unwrap();
@@ -86,7 +86,7 @@ fn a_torn_line_costs_only_itself() {
 #[test]
 fn only_the_user_can_read_the_files() {
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     append(&history, [entry("desk", "a", 2)]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -114,7 +114,7 @@ fn nothing_is_read_or_written_outside() {
         let is_file = link.len() > ".remindb/sessions".len();
         let target = if is_file { outside.path().join(&name) } else { outside.path().to_owned() };
         symlink(target, inner.path().join(link)).unwrap();
-        let history = SessionHistory::new(inner.path());
+        let history = ClientLedgers::new(inner.path());
         assert!(history.append(&mut vec![entry("desk", "b", 1)]).is_err(), "{link}");
         assert!(history.clients().unwrap_or_default().is_empty(), "{link}");
         // The call may succeed, but changes nothing.
@@ -127,7 +127,7 @@ fn nothing_is_read_or_written_outside() {
 #[test]
 fn one_bad_file_costs_only_itself() {
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     fs::create_dir_all(ledger_of(home.path(), "desk")).unwrap();
     let mut entries = vec![entry("desk", "a", 1), entry("code", "b", 2)];
     assert!(history.append(&mut entries).is_err());
@@ -143,7 +143,7 @@ fn no_line_is_lost_during_compaction() {
     const WRITERS: u64 = 4;
     const LINES: u64 = 60;
     let home = home();
-    let history = SessionHistory::new(home.path());
+    let history = ClientLedgers::new(home.path());
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let history = &history;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::mcp::Failure;
-use crate::server::sessions::{LedgerUse, TransportInfo};
+use crate::mcp::ToolCallFailure;
+use crate::server::sessions::{EndedSessionRetention, ServerTransport};
 use crate::settings::config::LogFileSettings;
 
 #[test]
@@ -12,12 +12,12 @@ fn only_the_log_of_its_session_has_an_internal_error() {
     let dir = tempfile::tempdir().unwrap();
     let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
     let sessions = SessionRecorder {
-        registry: Registry::new(TransportInfo::stdio(), "test", LedgerUse::Dropped),
-        waker: Waker::default(),
-        history: SessionHistory::disabled(),
+        registry: Registry::new(ServerTransport::stdio(), "test", EndedSessionRetention::Dropped),
+        waker: NoticeWaker::default(),
+        history: ClientLedgers::disabled(),
         logs: SessionLogs::new(Some(dir.path()), &settings),
     };
-    let failure = Failure { kind: "internal", detail: Some("page 7 is torn".to_owned()) };
+    let failure = ToolCallFailure { kind: "internal", detail: Some("page 7 is torn".to_owned()) };
     let of = |session, failure| ToolCallRecord {
         session,
         tool: "MemoryTree",

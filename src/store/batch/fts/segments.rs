@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::store::{Prepared, StoreError};
+use crate::store::{PreparedStatements, StoreError};
 
 /// Segments of one level that are merged together. Each lookup of a word looks into every segment.
 const FULL: usize = 8;
@@ -44,14 +44,14 @@ const DOING: &str = "merge the index";
 
 /// A level of the index.
 #[derive(Debug, PartialEq, Eq)]
-struct Level {
+struct SegmentLevel {
     /// Segments that are being merged, the oldest ones.
     n_merging: usize,
     /// The pages of each segment.
     segments: Vec<i64>,
 }
 
-impl Level {
+impl SegmentLevel {
     fn n_waiting(&self) -> usize {
         self.segments.len().saturating_sub(self.n_merging)
     }
@@ -140,13 +140,13 @@ fn merge(conn: &Connection, n_pages: i64) -> Result<(), StoreError> {
 }
 
 /// Returns the segments of each level, the lowest first; none if the structure is of no known form.
-fn levels(conn: &Connection) -> Result<Vec<Level>, StoreError> {
+fn levels(conn: &Connection) -> Result<Vec<SegmentLevel>, StoreError> {
     const STRUCTURE: &str = "SELECT block FROM node_fts_data WHERE id = 10";
     let block: Option<Vec<u8>> = conn.find(STRUCTURE, [], |row| row.get(0), DOING)?;
     Ok(block.and_then(|it| parse(it.get(4..)?)).unwrap_or_default())
 }
 
-fn parse(mut block: &[u8]) -> Option<Vec<Level>> {
+fn parse(mut block: &[u8]) -> Option<Vec<SegmentLevel>> {
     let block = &mut block;
     let [n_levels, _n_segments, _n_written] = numbers(block)?;
     let mut levels = Vec::new();
@@ -157,7 +157,7 @@ fn parse(mut block: &[u8]) -> Option<Vec<Level>> {
             let [_id, first, last] = numbers(block)?;
             segments.push(last.checked_sub(first)?.checked_add(1)?);
         }
-        levels.push(Level { n_merging: usize::try_from(n_merging).ok()?, segments });
+        levels.push(SegmentLevel { n_merging: usize::try_from(n_merging).ok()?, segments });
     }
     Some(levels)
 }

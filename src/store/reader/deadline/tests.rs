@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, ErrorCode};
 
-use super::{Deadline, QUERY_MS_MAX};
+use super::{QUERY_MS_MAX, QueryDeadline};
 use crate::model::clock::{Clock, Millis, Stopwatch};
-use crate::store::ErrorStep;
+use crate::store::ErrorContext;
 
 /// Returns a stopwatch that shows `elapsed_ms`.
 fn shows(elapsed_ms: i64) -> Option<Stopwatch> {
@@ -21,7 +21,7 @@ const ENDLESS: &str = "
 #[test]
 fn an_endless_query_ends_with_an_error_that_says_so() {
     let mut conn = Connection::open_in_memory().unwrap();
-    let deadline = Deadline::default();
+    let deadline = QueryDeadline::default();
     deadline.attach(&mut conn).unwrap();
     deadline.set(shows(QUERY_MS_MAX));
     let ended = conn.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).doing("count");
@@ -35,7 +35,7 @@ fn an_endless_query_ends_with_an_error_that_says_so() {
 #[test]
 fn a_query_before_its_deadline_is_answered() {
     let mut conn = Connection::open_in_memory().unwrap();
-    let deadline = Deadline::default();
+    let deadline = QueryDeadline::default();
     deadline.attach(&mut conn).unwrap();
     deadline.set(shows(QUERY_MS_MAX - 1));
     let first = format!("SELECT n FROM ({} LIMIT 100000)", ENDLESS.replace("count(*)", "n"));

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::reader::{Reader, limit};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorContext, StoreError};
 
 /// A change of a node that has fields.
 #[derive(Clone, Debug, PartialEq, Eq)]

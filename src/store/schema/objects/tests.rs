@@ -4,7 +4,7 @@ use expect_test::expect_file;
 use rusqlite::{Connection, Row};
 
 use super::{OBJECTS, SEPARATOR, are_newest, differences, listed};
-use crate::store::Prepared;
+use crate::store::PreparedStatements;
 use crate::store::schema::{apply, newest};
 
 fn memory(version: i64) -> Connection {

@@ -268,7 +268,7 @@ impl ProcessFacts for Known {
         })
     }
 
-    fn names(&self, of: RuntimeListing) -> Vec<String> {
+    fn names(&self, of: ProcessListing) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

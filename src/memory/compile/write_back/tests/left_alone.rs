@@ -7,7 +7,7 @@ use expect_test::expect;
 
 use super::{Desk, NOTE};
 use crate::memory::{ForgetMode, WriteMode};
-use crate::settings::workspace::{LiveWorkspace, WorkspaceOptions};
+use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 
 #[test]
 fn a_file_that_changed_is_left_alone() {
@@ -133,7 +133,7 @@ fn nothing_is_written_in_other_formats_or_through_links() {
 #[test]
 fn a_folder_without_the_setting_is_not_written_to() {
     let desk = Desk::with(NOTE);
-    let live = LiveWorkspace::start(&desk.path(""), WorkspaceOptions::default()).unwrap();
+    let live = LiveRootSettings::start(&desk.path(""), OperatorOptions::default()).unwrap();
     let Desk { dir, memory } = desk;
     let desk = Desk { dir, memory: memory.with_workspace(live) };
     desk.memory.write("Two.", Some(&desk.id("One writes.")), WriteMode::Replace).unwrap();

@@ -115,7 +115,7 @@ fn the_structure_is_read_as_it_is_written() {
     for nth in 0..3 {
         write(&writer, nth..nth + 1, |_| Ok(()));
     }
-    let lowest = Level { n_merging: 0, segments: vec![1, 1, 1] };
+    let lowest = SegmentLevel { n_merging: 0, segments: vec![1, 1, 1] };
     assert_eq!(levels(&writer.lock()).unwrap(), [lowest]);
     assert_eq!(parse(&[1]), None);
     assert_eq!(varint(&mut [0x81, 0x00].as_slice()), Some(128));

@@ -1,0 +1,84 @@
+//! The providers that the user's own settings name, with their keys from environment or files.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use super::user_settings::user_config;
+use super::{CommandError, Context, variable};
+use crate::providers::{Provider, ProviderConfig, ProviderJob, ProviderKey, Providers};
+use crate::settings::config::{ProviderSpec, ProvidersByJob};
+
+/// Bytes of a file with a key, at most.
+const KEY_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of a file with certificates, at most.
+const CERTIFICATES_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Returns the providers of the user; one that this build cannot have is a warning.
+pub(super) fn providers(context: &mut Context<'_>) -> Result<Providers, CommandError> {
+    let user = user_config()?;
+    let settings = &user.config().providers;
+    let mut warn = |text: String| {
+        let _ = writeln!(context.err, "remindb: warning: {text}");
+    };
+    let mut made = |job: ProviderJob, source: &Option<ProviderSpec>| {
+        let parts = parts(job, source.as_ref()?, settings);
+        match Provider::new(parts) {
+            Ok(provider) => Some(Arc::new(provider)),
+            Err(error) => {
+                warn(format!("`providers.{}` is not used: {error}", job.name()));
+                None
+            }
+        }
+    };
+    Ok(Providers {
+        completion: made(ProviderJob::Completion, &settings.completion),
+        embeddings: made(ProviderJob::Embeddings, &settings.embeddings),
+        reranking: made(ProviderJob::Reranking, &settings.reranking),
+    })
+}
+
+fn parts(job: ProviderJob, source: &ProviderSpec, all: &ProvidersByJob) -> ProviderConfig {
+    let certificates = all.ca_file.as_deref().map(|path| {
+        read(path, CERTIFICATES_BYTES_MAX)
+            .map_err(|why| format!("`providers.ca_file`: cannot read `{path}`: {why}"))
+    });
+    ProviderConfig {
+        job,
+        settings: source.clone(),
+        key: key(source),
+        certificates: certificates.transpose(),
+    }
+}
+
+/// Finds the key of a provider: in the file or the variable that is named, else in the usual
+/// variable, unless the address is another than the usual one.
+fn key(source: &ProviderSpec) -> Result<Option<ProviderKey>, String> {
+    if let Some(path) = &source.key_file {
+        let bytes = read(path, KEY_BYTES_MAX).map_err(|why| format!("no key: {why}: `{path}`"))?;
+        let text = String::from_utf8(bytes).map_err(|_| format!("no key: `{path}` is no text"))?;
+        return Ok(Some(ProviderKey::new(&text)));
+    }
+    let is_elsewhere = source.url.is_some() && !source.kind.has_own_address();
+    let usual = source.kind.usual_key_variable().filter(|_| !is_elsewhere);
+    let Some(name) = source.key_env.as_deref().or(usual) else { return Ok(None) };
+    match variable(name) {
+        Some(text) => Ok(Some(ProviderKey::new(&text.to_string_lossy()))),
+        None => Err(format!(
+            "no key: `{name}` is not set; set it, or name its place with `key_env` or `key_file`"
+        )),
+    }
+}
+
+fn read(path: &str, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|it| it.to_string())?;
+    if !file.metadata().map_err(|it| it.to_string())?.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|it| it.to_string())?;
+    match bytes.len() as u64 <= bytes_max {
+        true => Ok(bytes),
+        false => Err(format!("it is larger than {bytes_max} bytes")),
+    }
+}

@@ -1,0 +1,78 @@
+//! Backups that commands make before they remove something for good.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::user_settings::memory_settings_of_user;
+use super::{CommandError, Context};
+use crate::maintenance::transfer::{self, DestructiveOperation};
+
+/// Whether the person at the command line wants a backup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BackupChoice {
+    /// As the settings say; where they say nothing, none before secrets are removed.
+    #[default]
+    Settings,
+    Always,
+    Never,
+}
+
+/// A backup before a removal, which stays if something was removed.
+pub(super) struct SafetyBackup {
+    path: Option<PathBuf>,
+    n_max: usize,
+}
+
+impl SafetyBackup {
+    /// Copies the memory at `db`, unless the settings or the person refuse it.
+    pub(super) fn make(
+        db: &Path,
+        of: DestructiveOperation,
+        wish: BackupChoice,
+        context: &Context<'_>,
+    ) -> Result<SafetyBackup, CommandError> {
+        let settings = memory_settings_of_user()?;
+        let n_max = settings.n_backups();
+        let is_wanted = match (wish, settings.backup) {
+            (BackupChoice::Always, _) => true,
+            (BackupChoice::Never, _) => false,
+            (BackupChoice::Settings, Some(set)) => set,
+            (BackupChoice::Settings, None) => of == DestructiveOperation::Gc,
+        };
+        if !is_wanted {
+            return Ok(SafetyBackup { path: None, n_max });
+        }
+        let path = transfer::backup_before(db, of, &context.clock.now().stamp());
+        let path = path.map_err(|error| {
+            CommandError::Because(format!(
+                "no backup could be made: {error}; nothing was changed; --no-backup goes on \
+                 without one"
+            ))
+        })?;
+        Ok(SafetyBackup { path: Some(path), n_max })
+    }
+
+    /// Names the backup, and what is in it, on standard error; deletes the oldest ones.
+    pub(super) fn keep(self, db: &Path, holds: &str, context: &mut Context<'_>) {
+        let Some(path) = self.path else { return };
+        let path = path.display();
+        // The work is done, even if this cannot be written.
+        let _ = writeln!(context.err, "remindb: backup: {path}; it holds {holds}");
+        prune(db, self.n_max, context);
+    }
+
+    /// Deletes the backup, since nothing was removed.
+    pub(super) fn drop_unneeded(self) {
+        if let Some(path) = self.path {
+            // A copy too many does no harm.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Deletes the oldest backups beyond those that are kept.
+pub(super) fn prune(db: &Path, n_max: usize, context: &mut Context<'_>) {
+    if let Err(error) = transfer::prune_backups(db, n_max) {
+        let _ = writeln!(context.err, "remindb: warning: old backups are left: {error}");
+    }
+}

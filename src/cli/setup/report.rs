@@ -1,0 +1,230 @@
+//! The report of setup, as lines or as JSON.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::connection::ToolGrants;
+use super::hooks;
+use super::plan::FileStep;
+use crate::cli::args::{self, Client, Scope};
+use crate::cli::color::{ColorMode, TextRole};
+use crate::cli::{CommandError, CommandOutcome, Context};
+use crate::query::unified_diff::unified_hunks;
+use crate::text;
+
+/// Characters shown of a line; settings may be a single long line.
+const LINE_CHARS_MAX: usize = 200;
+
+/// A step that was taken, or would be.
+pub(super) struct StepResult {
+    pub(super) step: FileStep,
+    /// The copy of the former content.
+    pub(super) copy: Option<PathBuf>,
+}
+
+/// All steps.
+pub(super) struct SetupReport<'a> {
+    args: &'a args::SetupArgs,
+    client: Client,
+    scope: Scope,
+    done: Vec<StepResult>,
+    /// The tools allowed without asking, and the others; `None` without permissions.
+    pub(super) tools: Option<ToolGrants>,
+    pub(super) memory: Option<PathBuf>,
+    /// Whether the client calls hooks from now on.
+    pub(super) has_hooks: bool,
+    /// Whether the client was told that its user trusts them.
+    pub(super) has_trusted_hooks: bool,
+    /// Lines that the user should read.
+    pub(super) notes: Vec<String>,
+    /// The next step for the user.
+    pub(super) advice: Option<&'static str>,
+}
+
+impl<'a> SetupReport<'a> {
+    pub(super) fn new(
+        args: &'a args::SetupArgs,
+        client: Client,
+        scope: Scope,
+        done: Vec<StepResult>,
+    ) -> SetupReport<'a> {
+        let (tools, memory, notes, advice) = (None, None, Vec::new(), None);
+        SetupReport {
+            args,
+            client,
+            scope,
+            done,
+            tools,
+            memory,
+            has_hooks: false,
+            has_trusted_hooks: false,
+            notes,
+            advice,
+        }
+    }
+
+    pub(super) fn outcome(&self) -> CommandOutcome {
+        match self.done.is_empty() {
+            true => CommandOutcome::NotFound,
+            false => CommandOutcome::Done,
+        }
+    }
+
+    pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
+        if self.args.is_json {
+            return context.say(format_args!("{:#}\n", self.as_json()));
+        }
+        let text = self.as_text(context.paint);
+        context.say(text)
+    }
+
+    fn as_text(&self, paint: ColorMode) -> String {
+        let mut out = String::new();
+        let (client, scope) = (self.client.name(), self.scope.name());
+        if self.args.is_remove && self.done.is_empty() {
+            return format!("nothing to remove: {client} was not set up here (scope {scope})\n");
+        }
+        for StepResult { step, copy } in &self.done {
+            let (verb, planned) = verbs(step);
+            let path = step.path.display();
+            if self.args.is_dry_run && step.is_change() {
+                out += &format!("would {planned} {path}\n{}", diff(step, paint));
+                continue;
+            }
+            out += &format!("{verb} {path}");
+            match (copy, step.why) {
+                (Some(copy), _) => out += &format!(" (what was there: {})", copy.display()),
+                (None, Some(why)) => out += &format!(" ({why})"),
+                (None, None) => (),
+            }
+            out.push('\n');
+        }
+        if let Some(memory) = &self.memory {
+            let is_new = if memory.exists() { "" } else { " (the server makes it)" };
+            out += &format!("memory: {}{is_new}\n", memory.display());
+        }
+        if let Some(tools) = &self.tools {
+            out += &self.allowed(tools);
+        }
+        if self.has_hooks {
+            out += &self.hooked();
+        }
+        for note in &self.notes {
+            out += &format!("note: {note}\n");
+        }
+        if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
+            let of_hooks = hooks::advice(self.client).filter(|_| self.has_hooks);
+            let of_hooks = of_hooks.map_or_else(String::new, |it| format!("; {it}"));
+            out += &format!("next: {advice}{of_hooks}\n");
+        }
+        out
+    }
+
+    /// Formats the line about permissions, and the command to take them back.
+    fn allowed(&self, tools: &ToolGrants) -> String {
+        let verb = if self.args.is_dry_run { "would allow" } else { "allowed" };
+        let scope = self.scope_flag();
+        let asked = match &tools.asked[..] {
+            [] => String::new(),
+            asked => format!("; it asks before {}", asked.join(", ")),
+        };
+        let n_tools = tools.allowed.len();
+        format!(
+            "{verb} {n_tools} tools to read and write the memory without asking{asked}\n\
+             to be asked each time: remindb setup {}{scope} --ask\n",
+            self.client.name()
+        )
+    }
+
+    /// Formats the line about hooks, and the command to take them back.
+    fn hooked(&self) -> String {
+        let verb = if self.args.is_dry_run { "would add" } else { "added" };
+        let (client, scope) = (self.client.name(), self.scope_flag());
+        let trust = match self.has_trusted_hooks {
+            true => format!("{} trusts them for you alone\n", self.client.title()),
+            false => String::new(),
+        };
+        format!(
+            "{verb} hooks: the agent is told what the memory holds, \
+             and a note of each session is kept\n\
+             {trust}to leave them out: remindb setup {client}{scope} --no-hooks\n"
+        )
+    }
+
+    /// Returns the flag that names the scope, where it is not the usual one.
+    fn scope_flag(&self) -> &'static str {
+        let is_usual = self.client.places(Scope::Project).is_none() || self.scope == Scope::Project;
+        if is_usual { "" } else { " --scope user" }
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let files: Vec<Value> = self.done.iter().map(|it| self.file_as_json(it)).collect();
+        let mut json = json!({
+            "client": self.client.name(),
+            "scope": self.scope.name(),
+            "remove": self.args.is_remove,
+            "dry_run": self.args.is_dry_run,
+            "files": files,
+        });
+        if let Some(memory) = &self.memory {
+            json["memory"] = memory.to_string_lossy().into();
+        }
+        if !self.notes.is_empty() {
+            json["notes"] = self.notes.clone().into();
+        }
+        if let Some(tools) = &self.tools {
+            json["allowed"] = tools.allowed.clone().into();
+            json["asked"] = tools.asked.clone().into();
+        }
+        if !self.args.is_remove {
+            json["hooks"] = self.has_hooks.into();
+        }
+        json
+    }
+
+    fn file_as_json(&self, StepResult { step, copy }: &StepResult) -> Value {
+        let mut file = json!({
+            "path": step.path.to_string_lossy(),
+            "action": verbs(step).0,
+        });
+        if let Some(copy) = copy {
+            file["copy"] = copy.to_string_lossy().into();
+        }
+        if let Some(why) = step.why {
+            file["why"] = why.into();
+        }
+        if self.args.is_dry_run && step.is_change() {
+            file["diff"] = diff(step, ColorMode::Plain).into();
+        }
+        file
+    }
+}
+
+/// Returns the verbs for a step done and a step planned.
+fn verbs(step: &FileStep) -> (&'static str, &'static str) {
+    match (&step.old, &step.new) {
+        (old, new) if old == new => ("left", "leave"),
+        (None, _) => ("made", "make"),
+        (Some(_), None) => ("removed", "remove"),
+        (Some(_), Some(_)) if step.spent.is_some() => ("restored", "restore"),
+        (Some(_), Some(_)) => ("changed", "change"),
+    }
+}
+
+fn diff(step: &FileStep, paint: ColorMode) -> String {
+    let text = |it: &Option<String>| it.clone().unwrap_or_default();
+    let mut out = String::new();
+    for line in unified_hunks(&text(&step.old), &text(&step.new)).lines() {
+        let line = text::truncate_chars(line, LINE_CHARS_MAX);
+        let line = match line.chars().next() {
+            Some('+') => paint.paint(TextRole::Good, &line),
+            Some('-') => paint.paint(TextRole::Bad, &line),
+            Some('@') => paint.paint(TextRole::Dim, &line),
+            _ => line,
+        };
+        out += &line;
+        out.push('\n');
+    }
+    out
+}

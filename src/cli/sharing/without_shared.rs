@@ -1,0 +1,47 @@
+//! The flag `--shared` in a build without the feature: an error.
+
+use std::path::Path;
+
+use super::FollowerTask;
+use crate::cli::args::SharedFlag;
+use crate::cli::{CommandError, Context};
+use crate::memory::Memory;
+use crate::server::server_state::SpaceStatusFn;
+use crate::store::Writer;
+
+/// A space, which cannot be.
+pub(in crate::cli) enum OpenSpace {}
+
+impl OpenSpace {
+    /// Refuses the flag.
+    pub(in crate::cli) fn of(
+        flag: Option<&SharedFlag>,
+        _: &Path,
+        _: &mut Context<'_>,
+    ) -> Result<Option<OpenSpace>, CommandError> {
+        match flag {
+            None => Ok(None),
+            Some(_) => Err(CommandError::Because("this build has no `--shared`".to_owned())),
+        }
+    }
+
+    pub(in crate::cli) fn attach(&self, _: &mut Memory) -> Result<(), CommandError> {
+        match *self {}
+    }
+
+    pub(in crate::cli) fn attach_writer(&self, _: &mut Writer) -> Result<(), CommandError> {
+        match *self {}
+    }
+
+    pub(in crate::cli) fn message(&self, _: &Path) -> String {
+        match *self {}
+    }
+
+    pub(in crate::cli) fn fact(&self) -> SpaceStatusFn {
+        match *self {}
+    }
+
+    pub(in crate::cli) fn follower(&self) -> FollowerTask {
+        match *self {}
+    }
+}

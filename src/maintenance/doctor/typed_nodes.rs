@@ -1,0 +1,156 @@
+//! Typed nodes in the doctor: their fields, the index of what they are looked up by, and the custom
+//! views of them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Row, params};
+use serde_json::Value;
+
+use super::{CheckStatus, count, first, verdict};
+use crate::model::fields::{Fields, FieldsError};
+use crate::model::kinds::{Kind, is_view_name};
+use crate::model::tree::NodeType;
+use crate::store::{ErrorContext, PreparedStatements, StoreError};
+
+/// Reads the fields of all typed nodes.
+const FIELDS: &str = "SELECT key, id, node_type, fields FROM node WHERE fields IS NOT NULL";
+
+/// Reads the fields of all nodes: they must be canonical, and should be valid for the node's kind.
+pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let mut query = conn.prepare(FIELDS).doing("read the fields")?;
+    let mut rows = query.query([]).doing("read the fields")?;
+    let (mut n, mut broken, mut invalid) = (0, Vec::new(), Vec::new());
+    while let Some(row) = rows.next().doing("read the fields")? {
+        let text = |at| row.get::<_, String>(at).doing("read the fields");
+        let (id, node_type, fields) = (text(1)?, text(2)?, text(3)?);
+        n += 1;
+        let complaint = |why: &dyn std::fmt::Display| format!("`{id}`: {why}");
+        match (Fields::parse(&fields), NodeType::parse(&node_type).and_then(Kind::of)) {
+            (Err(error), _) => broken.push(complaint(&error)),
+            (Ok(_), None) => {
+                invalid.push(complaint(&format!("a node of type {node_type} has no fields")));
+            }
+            (Ok(fields), Some(kind)) => match kind.check(&fields) {
+                Ok(()) => (),
+                Err(error) => invalid.push(complaint(&error)),
+            },
+        }
+    }
+    drop(rows);
+    if broken.is_empty() && !invalid.is_empty() {
+        let what = format!("{} of {n} nodes have odd fields: {}", invalid.len(), first(&invalid));
+        return Ok((CheckStatus::Warn, what));
+    }
+    let bad = format!("{} of {n} nodes have broken fields: {}", broken.len(), first(&broken));
+    Ok(verdict(broken.is_empty(), format!("{n} nodes have sound fields"), bad))
+}
+
+/// Brings fields into canonical form; what is no object is taken away.
+pub(super) fn rewrite_fields(conn: &Connection) -> Result<(), StoreError> {
+    const SET: &str = "UPDATE node SET fields = ?2 WHERE key = ?1";
+    let mut query = conn.prepare(FIELDS).doing("read the fields")?;
+    let rows =
+        query.query_map([], |row| Ok((row.get(0)?, row.get(3)?))).doing("read the fields")?;
+    let all: Vec<(i64, String)> = rows.collect::<Result<_, _>>().doing("read the fields")?;
+    for (key, text) in all {
+        if Fields::parse(&text) == Err(FieldsError::NotCanonical) {
+            let fields = Fields::parse_loosely(&text).ok().map(|it| it.to_string());
+            conn.execute(SET, params![key, fields]).doing("rewrite fields")?;
+        } else if Fields::parse(&text).is_err() {
+            conn.execute(SET, params![key, None::<String>]).doing("remove broken fields")?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares the index of facets with what the fields say.
+pub(super) fn facets(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const SURPLUS: &str = "
+        SELECT count(*)
+          FROM (SELECT key, value, node FROM facet
+                EXCEPT
+                SELECT key, value, node FROM facet_made)";
+    const MISSING: &str = "
+        SELECT count(*)
+          FROM (SELECT key, value, node FROM facet_made
+                EXCEPT
+                SELECT key, value, node FROM facet)";
+    let (n_surplus, n_missing) = (count(conn, SURPLUS)?, count(conn, MISSING)?);
+    let n = count(conn, "SELECT count(*) FROM facet")?;
+    let bad = format!("{n_missing} facets are missing, {n_surplus} are of no field");
+    Ok(verdict(n_surplus + n_missing == 0, format!("{n} facets follow the fields"), bad))
+}
+
+/// Makes the index of facets anew.
+pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
+    const REBUILD: &str = "
+        DELETE FROM facet;
+        INSERT INTO facet (key, value, node) SELECT key, value, node FROM facet_made;";
+    conn.execute_batch(REBUILD).doing("rebuild the facets")
+}
+
+/// Compares the index of typed edges with what the fields say.
+pub(super) fn typed_edges(
+    conn: &Connection,
+    _: &Path,
+) -> Result<(CheckStatus, String), StoreError> {
+    const SURPLUS: &str = "
+        SELECT count(*)
+          FROM (SELECT source, type, target, strength FROM typed_edge
+                EXCEPT
+                SELECT source, type, target, strength FROM typed_edge_made)";
+    const MISSING: &str = "
+        SELECT count(*)
+          FROM (SELECT source, type, target, strength FROM typed_edge_made
+                EXCEPT
+                SELECT source, type, target, strength FROM typed_edge)";
+    let (n_surplus, n_missing) = (count(conn, SURPLUS)?, count(conn, MISSING)?);
+    let n = count(conn, "SELECT count(*) FROM typed_edge")?;
+    let bad = format!("{n_missing} typed edges are missing, {n_surplus} are of no field");
+    Ok(verdict(n_surplus + n_missing == 0, format!("{n} typed edges follow the fields"), bad))
+}
+
+/// Makes the index of typed edges anew.
+pub(super) fn rebuild_typed_edges(conn: &Connection) -> Result<(), StoreError> {
+    const REBUILD: &str = "
+        DELETE FROM typed_edge;
+        INSERT INTO typed_edge (source, type, target, strength)
+        SELECT source, type, target, strength FROM typed_edge_made;";
+    conn.execute_batch(REBUILD).doing("rebuild the typed edges")
+}
+
+/// Returns the names of the custom views whose name or conditions are invalid, and how many views
+/// there are in all.
+fn broken_views(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+    const VIEWS: &str = "SELECT name, query FROM custom_view ORDER BY name";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut views: Vec<(String, String)> = conn.rows(VIEWS, [], read, "read the custom views")?;
+    let n = views.len();
+    views.retain(|(name, query)| {
+        !is_view_name(name) || !matches!(serde_json::from_str(query), Ok(Value::Object(_)))
+    });
+    Ok((views.into_iter().map(|(name, _)| name).collect(), n))
+}
+
+/// Reads the custom views: their names, and the form of their conditions.
+pub(super) fn custom_views(
+    conn: &Connection,
+    _: &Path,
+) -> Result<(CheckStatus, String), StoreError> {
+    let (broken, n) = broken_views(conn)?;
+    let broken: Vec<String> = broken.iter().map(|name| format!("`{name}`")).collect();
+    let bad = format!("{} of {n} custom views are broken: {}", broken.len(), first(&broken));
+    Ok(verdict(broken.is_empty(), format!("{n} custom views are sound"), bad))
+}
+
+/// Removes the custom views that nobody can read.
+pub(super) fn drop_broken_views(conn: &Connection) -> Result<(), StoreError> {
+    const DROP: &str = "DELETE FROM custom_view WHERE name = ?1";
+    for name in broken_views(conn)?.0 {
+        conn.run(DROP, [&name], "remove a custom view")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

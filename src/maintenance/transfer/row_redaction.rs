@@ -1,0 +1,162 @@
+//! Redacts imported rows: secrets that this build detects become markers.
+//!
+//! A changed text has another hash, so every column that names it by its hash is updated: of the
+//! node, of the history, of the base text. So are its references. Columns computed from the old
+//! text are computed anew, and the state gets a snapshot of its own, since no snapshot of the
+//! history has its fingerprint.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+use super::tables::TableSchema;
+use crate::ingest::redact::Redactor;
+use crate::maintenance::doctor;
+use crate::model::clock::Millis;
+use crate::model::fields;
+use crate::model::identity::ContentHash;
+use crate::store::node_columns::{ColumnContent, NodeColumn, columns};
+use crate::store::{ErrorContext, StoreError, links};
+use crate::text::{self, bigrams, tokens};
+
+/// The message of the snapshot after redaction.
+const MESSAGE: &str = "import: secrets were replaced by markers";
+
+/// Replaces secrets, and records the texts that changed.
+pub(super) struct RowRedactor<'a> {
+    redactor: &'a Redactor,
+    pub(super) n_secrets: u64,
+    /// New hashes of changed texts, by the old ones.
+    hashes: BTreeMap<String, String>,
+}
+
+/// Whether a row must still be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowPresence {
+    Missing,
+    /// Its redacted text equals one that exists already.
+    Present,
+}
+
+impl<'a> RowRedactor<'a> {
+    pub(super) fn new(redactor: &'a Redactor) -> RowRedactor<'a> {
+        RowRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
+    }
+
+    /// Replaces the secrets in a text; returns whether there were any.
+    pub(super) fn scrub(&mut self, text: &mut String) -> bool {
+        let scrubbed = self.redactor.scrub(text);
+        if scrubbed.hits.is_empty() {
+            return false;
+        }
+        self.n_secrets += scrubbed.hits.len() as u64;
+        *text = scrubbed.text.into_owned();
+        true
+    }
+
+    /// Replaces what is secret in a value of a column; `true` if anything was.
+    fn scrub_value(&mut self, table: &str, column: &str, value: &mut String) -> bool {
+        if !is_json(table, column) {
+            return self.scrub(value);
+        }
+        let mapped = fields::map_text(value, &mut |it| {
+            let mut it = it.to_owned();
+            self.scrub(&mut it);
+            it
+        });
+        let is_changed = mapped.is_some();
+        *value = mapped.unwrap_or_else(|| std::mem::take(value));
+        is_changed
+    }
+
+    /// Redacts every text of a row.
+    pub(super) fn redact_row(
+        &mut self,
+        table: &str,
+        row: &mut Map<String, Value>,
+        conn: &Connection,
+    ) -> Result<RowPresence, StoreError> {
+        const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
+        let mut changed: Vec<String> = Vec::new();
+        for (name, value) in row.iter_mut() {
+            if let Value::String(text) = value
+                && self.scrub_value(table, name, text)
+            {
+                changed.push(name.clone());
+            }
+        }
+        if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
+            return Ok(RowPresence::Missing);
+        }
+        for name in ["label", "old_label"] {
+            if let Some(Value::String(label)) = row.get_mut(name) {
+                *label = text::truncate_chars(label, text::LABEL_CHARS_MAX);
+            }
+        }
+        let of = |row: &Map<String, Value>, name: &str| -> String {
+            row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let content = of(row, "content");
+        let hash = ContentHash::of(&content).to_string();
+        if table == "node" {
+            let (label, old) = (of(row, "label"), of(row, "content_hash"));
+            row.insert("token_count".to_owned(), tokens::count(&content).into());
+            row.insert("grams".to_owned(), bigrams::bigrams(&format!("{label}\n{content}")).into());
+            row.insert("content_hash".to_owned(), hash.clone().into());
+            self.hashes.insert(old, hash);
+        } else if table == "blob" {
+            let old = of(row, "hash");
+            row.insert("hash".to_owned(), hash.clone().into());
+            let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
+            self.hashes.insert(old, hash);
+            if is_there.doing("find a text")? {
+                return Ok(RowPresence::Present);
+            }
+        }
+        Ok(RowPresence::Missing)
+    }
+
+    /// Updates every row that names a changed text by its old hash.
+    pub(super) fn settle(&self, conn: &Connection, now: Millis) -> Result<(), StoreError> {
+        const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
+        const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
+        if self.n_secrets == 0 {
+            return Ok(());
+        }
+        conn.execute_batch(MAKE).doing("list scrubbed texts")?;
+        let mut add = conn.prepare(ADD).doing("list scrubbed texts")?;
+        for pair in &self.hashes {
+            add.execute(pair).doing("list scrubbed texts")?;
+        }
+        drop(add);
+        for table in TableSchema::all(conn)? {
+            let hashes = table.columns.iter().filter(|it| it.name.ends_with("_hash"));
+            for column in hashes {
+                // Tables and columns are names of the schema.
+                let sql = format!(
+                    "UPDATE {0}
+                        SET {1} = (SELECT new FROM cleaned WHERE old = {1})
+                      WHERE {1} IN (SELECT old FROM cleaned)",
+                    table.name, column.name
+                );
+                conn.execute(&sql, []).doing("update references to scrubbed texts")?;
+            }
+        }
+        conn.execute_batch("DROP TABLE cleaned").doing("drop the list of scrubbed texts")?;
+        links::read_again(conn)?;
+        doctor::rewrite_fingerprint(conn, MESSAGE, now)
+    }
+}
+
+/// Returns whether a column of a table holds JSON.
+fn is_json(table: &str, name: &str) -> bool {
+    if table == "custom_view" {
+        return name == "query";
+    }
+    let json = |it: &&NodeColumn| it.holds == ColumnContent::Json;
+    columns()
+        .iter()
+        .filter(json)
+        .any(|it| it.name == name || it.old.iter().any(|it| it.name == name))
+}

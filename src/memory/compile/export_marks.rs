@@ -1,0 +1,206 @@
+//! Blocks of an exported folder: the marks of their nodes are checked, redacted and followed.
+//!
+//! Marks count for new nodes only: an id that no node has, had or will have again, a pin, links. A
+//! node that belongs to no file is found by its id: a person's edit counts where the memory has
+//! the text of the export still, and what was forgotten meanwhile stays so.
+
+use super::file_work::ParsedFile;
+use crate::ingest::export_format::ExportedMetadata;
+use crate::ingest::parse::Warning;
+use crate::ingest::redact::Redactor;
+use crate::model::fields::Fields;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::kinds::Kind;
+use crate::model::links::reference::Reference;
+use crate::model::tree::{Node, NodeType, Tree};
+use crate::store::{
+    Batch, FIELDS, NodeAttribute, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+};
+use crate::text;
+
+/// Where the nodes of an exported file belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkedNodeOwner {
+    /// To the file.
+    OfFile,
+    /// To agents: to no file.
+    OfAgents,
+}
+
+/// Redacts marks, and takes those away that are not valid where they are.
+pub(super) fn check_marks(
+    tree: &mut Tree,
+    marks: &mut [ExportedMetadata],
+    belong: MarkedNodeOwner,
+    (redactor, source): (&Redactor, &str),
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (node, marks) in tree.nodes.iter_mut().zip(marks) {
+        redact_marks(marks, redactor);
+        if let Err(why) = check_fields(node, marks, belong) {
+            node.node_type = NodeType::Text;
+            *marks = ExportedMetadata { position: marks.position, ..ExportedMetadata::default() };
+            let line = text::line_number_at(source, node.span.start);
+            let what = format!("{why}; the block is read as a text");
+            warnings.push(Warning { line, what });
+        }
+    }
+    warnings
+}
+
+fn redact_marks(marks: &mut ExportedMetadata, redactor: &Redactor) {
+    let mut scrub = |text: &str| redactor.scrub(text).text.into_owned();
+    if let Some(fields) = marks.fields.take() {
+        marks.fields = Fields::new(fields.map_strings(&mut scrub).into_object()).ok();
+    }
+    for Reference { label, source, id_hint, heading, alias, .. } in &mut marks.links {
+        for text in [source, id_hint, heading, alias].into_iter().flatten().chain([label]) {
+            *text = scrub(text);
+        }
+    }
+}
+
+/// Checks that a node has the fields of its type, where its type may be at all.
+fn check_fields(
+    node: &Node,
+    marks: &ExportedMetadata,
+    belong: MarkedNodeOwner,
+) -> Result<(), String> {
+    let node_type = node.node_type;
+    match (Kind::of(node_type), &marks.fields) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(format!("a node of type {node_type} has no fields")),
+        (Some(_), _) if belong == MarkedNodeOwner::OfFile => {
+            Err(format!("a node of type {node_type} belongs to no file"))
+        }
+        (Some(_), None) => Err(format!("a node of type {node_type} without its fields")),
+        (Some(kind), Some(fields)) => {
+            kind.check(fields).map_err(|error| error.to_string())?;
+            crate::model::kinds::check_marked_text(&node.content, kind.content_chars_max)
+                .map_err(|why| format!("its text {why} into a {node_type}"))
+        }
+    }
+}
+
+/// Pins and links a new node as its marks say.
+pub(super) fn follow_marks(
+    batch: &mut Batch<'_>,
+    key: NodeKey,
+    marks: &ExportedMetadata,
+) -> Result<(), StoreError> {
+    if marks.is_pinned {
+        batch.pin(key, None)?;
+    }
+    for link in &marks.links {
+        batch.relate(key, link)?;
+    }
+    Ok(())
+}
+
+/// Takes in what agents wrote without a file. Nothing is removed because a block is gone.
+pub(super) fn take_in(
+    batch: &mut Batch<'_>,
+    parsed: &ParsedFile,
+    warnings: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let mut keys: Vec<Option<NodeKey>> = Vec::with_capacity(parsed.tree.nodes.len());
+    for ((node, &hash), marks) in parsed.tree.nodes.iter().zip(&parsed.hashes).zip(&parsed.marks) {
+        let parent = match node.parent {
+            Some(idx) => keys[idx],
+            None => above(batch, marks)?,
+        };
+        let known = match marks.id {
+            Some(id) => batch.find(id)?.filter(|it| it.place.file.is_none()),
+            None => None,
+        };
+        let key = match known {
+            Some(known) => {
+                update(batch, &known, node, (hash, marks), warnings)?;
+                Some(known.key)
+            }
+            None => add(batch, parent, node, marks)?.or(parent),
+        };
+        keys.push(key);
+    }
+    Ok(())
+}
+
+/// Returns the parent that a marker names.
+fn above(batch: &Batch<'_>, marks: &ExportedMetadata) -> Result<Option<NodeKey>, StoreError> {
+    let Some(id) = marks.parent else { return Ok(None) };
+    let found = batch.find(id)?.filter(|it| it.place.file.is_none());
+    Ok(found.map(|it| it.key))
+}
+
+/// Gives a known node the text of its block, if a person changed that and nobody else did.
+fn update(
+    batch: &mut Batch<'_>,
+    known: &NodeRecord,
+    node: &Node,
+    (hash, marks): (ContentHash, &ExportedMetadata),
+    warnings: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let is_edited = marks.exported_hash != Some(hash);
+    if known.content_hash == hash || !is_edited || known.node_type != node.node_type {
+        return Ok(());
+    }
+    if marks.exported_hash != Some(known.content_hash) {
+        let id = known.id;
+        warnings.push(format!(
+            "`{id}` was changed here and in the memory, which keeps its own; write the other one \
+             with MemoryWrite"
+        ));
+        return Ok(());
+    }
+    let new = NodeData { attributes: known.attributes.clone(), ..NodeData::of(node) };
+    batch.set_agent_text(known, &new)
+}
+
+/// Adds a node that the memory does not have, and returns it; `None` if it was forgotten.
+fn add(
+    batch: &mut Batch<'_>,
+    parent: Option<NodeKey>,
+    node: &Node,
+    marks: &ExportedMetadata,
+) -> Result<Option<NodeKey>, StoreError> {
+    let mut data = NodeData::of(node);
+    if let Some(fields) = &marks.fields {
+        data.attributes =
+            data.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
+        if let Some(uuid) = fields.get("uuid").and_then(serde_json::Value::as_str)
+            && let Some(same) = batch.find_typed(uuid)?
+        {
+            return Ok(Some(same.key));
+        }
+    }
+    let last = batch.last_place(None, parent)?;
+    let place = NodePlace { position: marks.position.unwrap_or(last.position), ..last };
+    let key = match marks.id {
+        Some(id) if batch.is_id_new(id)? => batch.restore_node(id, &data, place)?,
+        // It was there once, and somebody forgot it.
+        Some(id) if batch.find(id)?.is_none() => return Ok(None),
+        _ => match same_below(batch, parent, &data)? {
+            Some(same) => return Ok(Some(same)),
+            None => batch.insert_agent_node(&data, last)?.0,
+        },
+    };
+    follow_marks(batch, key, marks)?;
+    Ok(Some(key))
+}
+
+/// Returns the node with this text below a parent: a block without a marker is read again whenever
+/// its file changes.
+fn same_below(
+    batch: &Batch<'_>,
+    parent: Option<NodeKey>,
+    data: &NodeData<'_>,
+) -> Result<Option<NodeKey>, StoreError> {
+    const SAME_MAX: usize = 16;
+    let same = batch.agent_nodes_with_text(data, SAME_MAX)?;
+    Ok(same.into_iter().find(|it| it.place.parent == parent).map(|it| it.key))
+}
+
+/// Returns the id that a new node of a file should get, if its marker has one that is free.
+pub(super) fn wanted_id(marks: &[ExportedMetadata], idx: usize) -> Option<NodeId> {
+    marks.get(idx).and_then(|it| it.id)
+}

@@ -1,0 +1,67 @@
+//! The state of a changeset that is being applied: its base, and the names that it declares.
+
+use std::collections::HashMap;
+
+use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::nodes::{KnowledgeNode, find_node};
+use crate::memory::Memory;
+use crate::model::clock::Millis;
+use crate::model::identity::NodeId;
+use crate::store::Batch;
+
+/// The state of a changeset that is being applied.
+pub(super) struct ChangesetContext<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) now: Millis,
+    pub(super) base: Option<i64>,
+    /// Nodes that operations declared names for.
+    pub(super) named: HashMap<String, NodeId>,
+}
+
+impl ChangesetContext<'_> {
+    /// Returns the node of an id, of `$name`, or of a UUID.
+    pub(super) fn node(
+        &self,
+        batch: &Batch<'_>,
+        given: &ArgumentObject<'_>,
+        key: &str,
+        text: &str,
+    ) -> KnowledgeResult<KnowledgeNode> {
+        let id = match text.strip_prefix('$') {
+            Some(name) => match self.named.get(name) {
+                Some(id) => id.to_string(),
+                None => {
+                    let why = format!("names `${name}`, which no earlier operation declares");
+                    return Err(given.refuse(key, why));
+                }
+            },
+            None => text.to_owned(),
+        };
+        match find_node(batch, &id)? {
+            Some(node) => Ok(node),
+            None => {
+                let why = format!("names `{id}`, which is no node");
+                Err(given.refuse(key, why).about(&id))
+            }
+        }
+    }
+
+    /// Returns the node of an id that is changed: it must be as it was at the base.
+    pub(super) fn node_to_change(
+        &self,
+        batch: &Batch<'_>,
+        given: &ArgumentObject<'_>,
+        key: &str,
+        text: &str,
+    ) -> KnowledgeResult<KnowledgeNode> {
+        let node = self.node(batch, given, key, text)?;
+        if let Some(base) = self.base
+            && base < batch.last_change_before_this(node.id())?
+        {
+            let why = format!("names `{}`, which changed after snapshot {base}", node.id());
+            let error = given.refuse(key, why).about(&node.id().to_string());
+            return Err(error.with_current(&node.record.content));
+        }
+        Ok(node)
+    }
+}

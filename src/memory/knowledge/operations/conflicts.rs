@@ -1,0 +1,145 @@
+//! Operations on contradictions: supersede, open a conflict, resolve or dismiss it.
+
+use serde_json::{Map, Value};
+
+use super::OperationOutcome;
+use super::edges::NOTE_CHARS_MAX;
+use super::lifecycle::ID_CHARS_MAX;
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::facts::{
+    DISPUTES, close_fact, end_conflict, open_conflict, open_conflicts_of,
+};
+use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, set_fields};
+use crate::model::kinds::knowledge::{CONFLICT_STATES, SEVERITIES};
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Types of nodes that can be superseded and contradict each other.
+const STATEMENTS: [NodeType; 3] = [NodeType::Fact, NodeType::Concept, NodeType::Episode];
+
+/// Returns two different statements of one type that both stand.
+fn statements(
+    changeset: &ChangesetContext<'_>,
+    batch: &Batch<'_>,
+    given: &ArgumentObject<'_>,
+    keys: [&str; 2],
+) -> KnowledgeResult<[KnowledgeNode; 2]> {
+    let node = |key: &str| {
+        let id = given.required(key, given.text(key, ID_CHARS_MAX)?)?;
+        let node = changeset.node_to_change(batch, given, key, id)?;
+        if !STATEMENTS.contains(&node.record.node_type) {
+            let why = format!(
+                "names a {}; facts, concepts and episodes can contradict",
+                node.record.node_type
+            );
+            return Err(given.refuse(key, why));
+        }
+        if node.is_hidden() {
+            let why = format!("names `{}`, which is deleted or replaced", node.id());
+            return Err(given.refuse(key, why).about(&node.id().to_string()));
+        }
+        Ok(node)
+    };
+    let [a, b] = [node(keys[0])?, node(keys[1])?];
+    if a.id() == b.id() {
+        return Err(given.refuse(keys[1], format!("names the same node as `{}`", keys[0])));
+    }
+    if a.record.node_type != b.record.node_type {
+        let why =
+            format!("names a {}, and `{}` a {}", b.record.node_type, keys[0], a.record.node_type);
+        return Err(given.refuse(keys[1], why));
+    }
+    Ok([a, b])
+}
+
+pub(super) fn supersede(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let now = changeset.now;
+    let [mut old, mut new] = statements(changeset, batch, given, ["old", "new"])?;
+    let note = given.text("note", NOTE_CHARS_MAX)?;
+    let link = edge("supersedes", old.id(), 1.0, note);
+    set_fields(batch, &mut new, |it| add_edge(it, link), now)?;
+    // A conflict of the two is thereby resolved.
+    for mut conflict in open_conflicts_of(batch, old.id())? {
+        let ids = conflict.linked(DISPUTES);
+        if ids.len() == 2 && ids.contains(&new.id().to_string().as_str()) {
+            end_conflict(batch, &mut conflict, Some(new.id()), note, now)?;
+            return Ok(OperationOutcome::of(new.id()));
+        }
+    }
+    if old.is_a(NodeType::Fact) {
+        let at = new.time("valid_from").unwrap_or(now);
+        close_fact(batch, &mut old, new.id(), at, now)?;
+    } else {
+        let replace = |it: &mut Map<String, Value>| {
+            it.insert("superseded_by".to_owned(), new.id().to_string().into());
+            it.insert("superseded_at".to_owned(), now.0.into());
+        };
+        set_fields(batch, &mut old, replace, now)?;
+    }
+    Ok(OperationOutcome::of(new.id()))
+}
+
+pub(super) fn conflict(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut between = statements(changeset, batch, given, ["a", "b"])?;
+    let severity = given.choice("severity", SEVERITIES)?.unwrap_or("medium");
+    let note = given.text("note", NOTE_CHARS_MAX)?;
+    let id = open_conflict(batch, &mut between, severity, note, changeset.now)?;
+    Ok(OperationOutcome::of(id))
+}
+
+fn open_one(
+    changeset: &ChangesetContext<'_>,
+    batch: &Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<KnowledgeNode> {
+    let id = given.required("id", given.text("id", ID_CHARS_MAX)?)?;
+    let conflict = changeset.node_to_change(batch, given, "id", id)?;
+    if !conflict.is_a(NodeType::Conflict) {
+        let why = format!("names a {}, not a conflict", conflict.record.node_type);
+        return Err(given.refuse("id", why));
+    }
+    match conflict.text("conflict") {
+        Some(state) if state != CONFLICT_STATES[0] => {
+            Err(given.refuse("id", format!("names a conflict that is {state}")))
+        }
+        _ => Ok(conflict),
+    }
+}
+
+pub(super) fn resolve(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut conflict = open_one(changeset, batch, given)?;
+    let winner = given.required("winner", given.text("winner", ID_CHARS_MAX)?)?;
+    let winner = changeset.node(batch, given, "winner", winner)?;
+    if !conflict.linked(DISPUTES).contains(&winner.id().to_string().as_str()) {
+        let known = conflict.linked(DISPUTES).join(", ");
+        let why = format!("names `{}`, which is none of {known}", winner.id());
+        return Err(given.refuse("winner", why));
+    }
+    let note = given.text("note", NOTE_CHARS_MAX)?;
+    end_conflict(batch, &mut conflict, Some(winner.id()), note, changeset.now)?;
+    Ok(OperationOutcome::of(conflict.id()))
+}
+
+pub(super) fn dismiss(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut conflict = open_one(changeset, batch, given)?;
+    let note = given.text("note", NOTE_CHARS_MAX)?;
+    end_conflict(batch, &mut conflict, None, note, changeset.now)?;
+    Ok(OperationOutcome::of(conflict.id()))
+}

@@ -1,0 +1,420 @@
+//! Exports knowledge in the form of Remind, version 4: one JSON object with a list of records for
+//! each kind.
+//!
+//! A record has the id that it was imported with, else that of its node. Topics become the label
+//! `topic`; what was merged into another node is left out.
+
+mod record_ids;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::KnowledgeResult;
+use crate::model::clock::Millis;
+use crate::model::kinds::knowledge::FACT_CLUSTER;
+use crate::model::tree::NodeType;
+use crate::store::reader::{KnowledgeRow, Reader};
+use record_ids::{RecordIds, links, rows};
+
+/// Numbers of what was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExportCounts {
+    pub(crate) n_episodes: usize,
+    pub(crate) n_concepts: usize,
+    pub(crate) n_facts: usize,
+    pub(crate) n_entities: usize,
+    pub(crate) n_conflicts: usize,
+}
+
+/// Lists that follow from nodes of other lists.
+#[derive(Default)]
+struct DerivedRecords {
+    mentions: Vec<Value>,
+    evidence: Vec<Value>,
+    relations: Vec<Value>,
+    entity_relations: Vec<Value>,
+    labels: Vec<Value>,
+    /// Episodes that support a concept or state a fact, by its id.
+    sources: BTreeMap<String, Vec<String>>,
+    /// Entities of a concept, by its id.
+    entities: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Writes everything on one state of the memory.
+pub(crate) fn export_remind(
+    reader: &Reader,
+    out: &mut dyn Write,
+) -> Result<Result<ExportCounts, io::Error>, crate::memory::typed::MemoryError> {
+    let names = RecordIds::read(reader)?;
+    let mut derived = DerivedRecords::default();
+    let episodes = rows(reader, NodeType::Episode)?;
+    let episodes: Vec<Value> =
+        episodes.iter().map(|it| episode(it, &names, &mut derived)).collect();
+    let facts = facts(reader, &names, &mut derived)?;
+    let concepts = concepts(reader, &names, &mut derived, &facts)?;
+    let entities = rows(reader, NodeType::Entity)?;
+    let mut entities: Vec<Value> =
+        entities.iter().filter_map(|it| entity(it, &names, &mut derived)).collect();
+    entities.extend(names.files.iter().map(|(id, title)| entity_record(id, "file", title, None)));
+    let conflicts = rows(reader, NodeType::Conflict)?;
+    let of_facts: BTreeSet<&str> = facts.iter().filter_map(|it| it["id"].as_str()).collect();
+    let conflicts: Vec<Value> =
+        conflicts.iter().flat_map(|it| conflicts_of(it, &names, &of_facts)).collect();
+    let topics = rows(reader, NodeType::Topic)?;
+    let topics: Vec<Value> = topics.iter().filter(|it| !it.is_gone()).map(topic).collect();
+    let counts = ExportCounts {
+        n_episodes: episodes.len(),
+        n_concepts: concepts.len(),
+        n_facts: facts.len(),
+        n_entities: entities.len(),
+        n_conflicts: conflicts.len(),
+    };
+    let DerivedRecords { mentions, evidence, relations, entity_relations, labels, .. } = derived;
+    let lists = [
+        ("entities", entities),
+        ("concepts", concepts),
+        ("episodes", episodes),
+        ("facts", facts),
+        ("conflicts", conflicts),
+        ("evidence", evidence),
+        ("relations", relations),
+        ("mentions", mentions),
+        ("entity_relations", entity_relations),
+        ("labels", labels),
+        ("events", Vec::new()),
+        ("metadata", Vec::new()),
+    ];
+    Ok(write(out, &lists, &topics).map(|()| counts))
+}
+
+fn write(out: &mut dyn Write, lists: &[(&str, Vec<Value>)], topics: &[Value]) -> io::Result<()> {
+    write!(out, "{{\"version\":4,\"mode\":\"portable\",\"records\":{{")?;
+    for (nth, (name, list)) in lists.iter().enumerate() {
+        write!(out, "{}\n\"{name}\":[", if nth == 0 { "" } else { "," })?;
+        for (nth, record) in list.iter().enumerate() {
+            write!(out, "{}\n{record}", if nth == 0 { "" } else { "," })?;
+        }
+        write!(out, "]")?;
+    }
+    writeln!(out, "}},\n\"topics\":{},", Value::from(topics))?;
+    // Readers of version 3 look for these.
+    writeln!(out, "\"concepts\":[],\"episodes\":[],\"entities\":[]}}")?;
+    out.flush()
+}
+
+/// Returns a time as Remind writes it, in UTC.
+pub(super) fn record_time(at: Option<Millis>) -> Value {
+    let shown = |it: Millis| {
+        let second = it.to_second();
+        format!("{}.{:03}", second.trim_end_matches('Z'), it.0.rem_euclid(1_000))
+    };
+    at.map(shown).into()
+}
+
+fn value(row: &KnowledgeRow, key: &str) -> Value {
+    row.fields.as_ref().and_then(|it| it.get(key)).cloned().unwrap_or(Value::Null)
+}
+
+fn list(row: &KnowledgeRow, key: &str) -> Value {
+    let value = value(row, key);
+    if value.is_null() { json!([]) } else { value }
+}
+
+fn deleted_at(row: &KnowledgeRow) -> Value {
+    record_time(row.time("updated_at").filter(|_| row.has("deleted")))
+}
+
+/// Returns the labels of a node, its topic among them, and notes them as rows.
+fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
+    let mut labels = match value(row, "labels") {
+        Value::Object(it) => it,
+        _ => Map::new(),
+    };
+    let topic = row.text("topic").and_then(|it| names.topics.get(it));
+    if let Some(topic) = topic
+        && !labels.contains_key("topic")
+    {
+        labels.insert("topic".to_owned(), json!([topic]));
+    }
+    for (key, values) in &labels {
+        for value in values.as_array().into_iter().flatten() {
+            derived.labels.push(json!({
+                "subject_type": row.node_type.as_str(),
+                "subject_id": names.own(row),
+                "key": key,
+                "value": value,
+            }));
+        }
+    }
+    labels.into()
+}
+
+fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
+    let id = names.own(row).to_owned();
+    let mut entities = Vec::new();
+    let mut supported = Vec::new();
+    for link in links(row, names) {
+        if link.link_type == "mentions" {
+            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
+            entities.push(link.to.to_owned());
+            continue;
+        }
+        if link.link_type == "supports" {
+            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
+        }
+        supported.push(link.to.to_owned());
+        let n = derived.evidence.len();
+        derived.evidence.push(json!({
+            "id": format!("evidence-{n}"),
+            "episode_id": id,
+            "concept_id": link.to,
+            "link_type": link.link_type,
+            "strength": link.strength,
+            "note": link.context,
+            "created_at": record_time(row.time("updated_at")),
+        }));
+    }
+    for concept in supported {
+        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
+    }
+    let labels = labels(row, names, derived);
+    let metadata = match value(row, "metadata") {
+        Value::Null => json!({}),
+        other => other,
+    };
+    let at = record_time(row.time("at"));
+    let data = json!({
+        "id": id,
+        "created_at": record_time(row.time("created_at")),
+        "updated_at": record_time(row.time("updated_at")),
+        "timestamp": at,
+        "title": value(row, "title"),
+        "content": row.content,
+        "episode_type": row.text("kind"),
+        "summary": null,
+        "concepts_activated": [],
+        "entity_ids": entities,
+        "consolidated": row.has("processed_in"),
+        "entities_extracted": true,
+        "relations_extracted": false,
+        "confidence": row.number("confidence").unwrap_or(1.0),
+        "metadata": metadata,
+        "labels": labels,
+        "source_type": value(row, "source_type"),
+        "asserted_by": value(row, "asserted_by"),
+        "source_ref": value(row, "source_ref"),
+        "deleted_at": deleted_at(row),
+    });
+    json!({
+        "id": id,
+        "title": data["title"],
+        "content": row.content,
+        "episode_type": row.text("kind"),
+        "deleted_at": deleted_at(row),
+        "consolidated": row.has("processed_in"),
+        "timestamp": at,
+        "data": data,
+    })
+}
+
+fn facts(
+    reader: &Reader,
+    names: &RecordIds,
+    derived: &mut DerivedRecords,
+) -> KnowledgeResult<Vec<Value>> {
+    let clusters = rows(reader, NodeType::Concept)?;
+    let clusters: HashMap<_, &str> = clusters.iter().map(|it| (it.key, names.own(it))).collect();
+    let mut facts = Vec::new();
+    for row in rows(reader, NodeType::Fact)? {
+        let Some(cluster) = row.parent.and_then(|it| clusters.get(&it)) else { continue };
+        let id = names.own(&row);
+        let mentions = links(&row, names).into_iter().filter(|it| it.link_type == "mentions");
+        let entities: Vec<String> = mentions.map(|it| it.to.to_owned()).collect();
+        derived.entities.entry((*cluster).to_owned()).or_default().extend(entities.clone());
+        facts.push(json!({
+            "id": id,
+            "cluster_id": cluster,
+            "statement": row.content,
+            "attribute": value(&row, "attribute"),
+            "entity_ids": Value::from(entities).to_string(),
+            "valid_from": record_time(row.time("valid_from")),
+            "valid_to": record_time(row.time("valid_to")),
+            "superseded_by": row.text("superseded_by").and_then(|it| names.of(it)),
+            "asserted_by": value(&row, "asserted_by"),
+            "source_ref": value(&row, "source_ref"),
+            "source_episode_id": derived.sources.get(id).and_then(|it| it.first()),
+            "created_at": record_time(row.time("created_at")),
+        }));
+    }
+    // Evidence is of concepts.
+    let of_facts: BTreeSet<String> =
+        facts.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
+    derived.evidence.retain(|it| it["concept_id"].as_str().is_none_or(|it| !of_facts.contains(it)));
+    Ok(facts)
+}
+
+fn concepts(
+    reader: &Reader,
+    names: &RecordIds,
+    derived: &mut DerivedRecords,
+    facts: &[Value],
+) -> KnowledgeResult<Vec<Value>> {
+    let mut statements: HashMap<&str, Vec<&str>> = HashMap::new();
+    for fact in facts.iter().filter(|it| it["valid_to"].is_null()) {
+        if let (Some(cluster), Some(text)) =
+            (fact["cluster_id"].as_str(), fact["statement"].as_str())
+        {
+            statements.entry(cluster).or_default().push(text);
+        }
+    }
+    let mut concepts = Vec::new();
+    for row in rows(reader, NodeType::Concept)? {
+        concepts.push(concept(&row, names, derived, &statements));
+    }
+    Ok(concepts)
+}
+
+fn concept(
+    row: &KnowledgeRow,
+    names: &RecordIds,
+    derived: &mut DerivedRecords,
+    statements: &HashMap<&str, Vec<&str>>,
+) -> Value {
+    let id = names.own(row).to_owned();
+    let mut relations = Vec::new();
+    for link in links(row, names) {
+        let shown = json!({
+            "type": link.link_type,
+            "target_id": link.to,
+            "strength": link.strength,
+            "context": link.context,
+        });
+        let mut of_row = shown.clone();
+        of_row["source_id"] = id.as_str().into();
+        derived.relations.push(of_row);
+        relations.push(shown);
+    }
+    let labels = labels(row, names, derived);
+    let sources = derived.sources.get(&id).cloned().unwrap_or_default();
+    let metadata = value(row, "metadata");
+    let specifics = match row.text("kind") {
+        Some(FACT_CLUSTER) => statements.get(id.as_str()).map_or(String::new(), |it| it.join("\n")),
+        _ => String::new(),
+    };
+    let created = record_time(row.time("created_at"));
+    let updated = record_time(row.time("updated_at"));
+    let data = json!({
+        "id": id,
+        "title": row.title(),
+        "summary": row.content,
+        "confidence": row.number("confidence").unwrap_or(0.5),
+        "instance_count": sources.len().max(1),
+        "created_at": created,
+        "updated_at": updated,
+        "relations": relations,
+        "source_episodes": sources,
+        "conditions": value(row, "conditions"),
+        "exceptions": list(row, "exceptions"),
+        "tags": list(row, "tags"),
+        "labels": labels,
+        "deleted_at": deleted_at(row),
+        "concept_type": row.text("kind"),
+        "specifics": specifics,
+        "evidence": metadata.get("evidence").cloned().unwrap_or_else(|| json!([])),
+        "actionable": metadata.get("actionable").cloned().unwrap_or(Value::Bool(true)),
+        "conflicts": [],
+        "entity_ids": derived.entities.get(&id).cloned().unwrap_or_default(),
+        "parent_id": null,
+        "lineage_note": value(row, "note"),
+    });
+    json!({
+        "id": id,
+        "title": row.title(),
+        "summary": row.content,
+        "search_text": format!("{} {}", row.title(), row.content),
+        "deleted_at": deleted_at(row),
+        "created_at": created,
+        "updated_at": updated,
+        "data": data,
+    })
+}
+
+fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Option<Value> {
+    let id = names.of(&row.id)?.to_owned();
+    for link in links(row, names) {
+        derived.entity_relations.push(json!({
+            "source_id": id,
+            "target_id": link.to,
+            "relation_type": link.link_type,
+            "strength": link.strength,
+            "context": link.context,
+            "source_episode_id": null,
+            "created_at": record_time(row.time("created_at")),
+            "episode_count": 1,
+            "source_episode_ids": "[]",
+        }));
+    }
+    let kind = row.text("kind").unwrap_or("other");
+    Some(entity_record(&id, kind, row.title(), row.time("created_at")))
+}
+
+fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> Value {
+    let created = record_time(created);
+    json!({
+        "id": id,
+        "type": kind,
+        "display_name": name,
+        "created_at": created,
+        "data": {
+            "id": id,
+            "type": kind,
+            "display_name": name,
+            "created_at": created,
+            "metadata": {},
+        },
+    })
+}
+
+/// Returns a conflict as records, each of two facts; one of concepts is one record.
+fn conflicts_of(row: &KnowledgeRow, names: &RecordIds, of_facts: &BTreeSet<&str>) -> Vec<Value> {
+    let disputed: Vec<&str> = links(row, names).into_iter().map(|it| it.to).collect();
+    let id = names.own(row);
+    if !disputed.iter().any(|it| of_facts.contains(it)) {
+        return vec![conflict(row, names, (id.to_owned(), None, None), &disputed)];
+    }
+    let first = disputed.first().copied();
+    let pair = |nth: usize| {
+        let id = if nth == 1 { id.to_owned() } else { format!("{id}/{nth}") };
+        conflict(row, names, (id, first, disputed.get(nth).copied()), &[])
+    };
+    (1..disputed.len().max(2)).map(pair).collect()
+}
+
+fn conflict(
+    row: &KnowledgeRow,
+    names: &RecordIds,
+    (id, fact, other): (String, Option<&str>, Option<&str>),
+    concepts: &[&str],
+) -> Value {
+    json!({
+        "id": id,
+        "kind": if fact.is_some() { "fact" } else { "concept" },
+        "fact_a_id": fact,
+        "fact_b_id": other,
+        "concept_ids": Value::from(concepts).to_string(),
+        "description": row.content,
+        "severity": row.text("severity"),
+        "status": row.text("conflict"),
+        "created_at": record_time(row.time("created_at")),
+        "resolved_at": record_time(row.time("resolved_at")),
+        "resolution_note": value(row, "note"),
+        "resolved_by": null,
+        "winning_fact_id": row.text("winner").and_then(|it| names.of(it)),
+    })
+}
+
+fn topic(row: &KnowledgeRow) -> Value {
+    json!({"id": row.title(), "name": row.title(), "description": row.content})
+}

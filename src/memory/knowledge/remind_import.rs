@@ -1,0 +1,306 @@
+//! Imports the records of Remind: each becomes a node with its fields, all in one snapshot.
+//!
+//! A node keeps the id that its record had in the field `origin`, by which a later import knows it
+//! and leaves it as it is. Records that cannot be kept are named with the reason; values that do
+//! not fit, and ends of edges that are not there, are counted.
+
+mod edges;
+mod episodes;
+mod record_values;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::entities::{entity_named, known_entity, known_topic, topic_named};
+use super::nodes::{KnowledgeNode, NewKnowledge, NewNodeParent, add_node, find_node};
+use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::entities::NamedEntity;
+use crate::model::identity::NodeId;
+use crate::model::kinds::{Kind, ValueType, is_uuid};
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+use crate::text::{self, tokens};
+use record_values::RecordValues;
+
+/// Characters of a value that can be an id and no secret.
+const ID_CHARS_MAX: usize = 11;
+
+/// Records that are named with the reason why they were not imported, at most.
+const REFUSED_MAX: usize = 1_000;
+
+/// Holds what an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnowledgeImportReport {
+    /// Nodes and edges that were made, by kind.
+    pub(crate) added: BTreeMap<&'static str, usize>,
+    /// Records whose nodes were there already, by kind.
+    pub(crate) known: BTreeMap<&'static str, usize>,
+    /// Parts that were left out, with their number.
+    pub(crate) left_out: BTreeMap<String, usize>,
+    /// `LIST/ID: reason` of each record that was not imported.
+    pub(crate) refused: Vec<String>,
+    /// Secrets that became markers.
+    pub(crate) n_secrets: usize,
+    pub(crate) snapshot: Option<i64>,
+}
+
+impl Memory {
+    /// Imports records in one snapshot with that message; `progress` gets those done and all.
+    pub(crate) fn import_remind(
+        &self,
+        records: RemindRecords,
+        message: &str,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<KnowledgeImportReport, MemoryError> {
+        let redactor = &self.workspace().redactor;
+        let mut n_secrets = 0;
+        let records = records.map_texts(&mut |text| {
+            if is_uuid(text) || text.len() <= ID_CHARS_MAX {
+                return text.to_owned();
+            }
+            let scrubbed = redactor.scrub(text);
+            n_secrets += scrubbed.hits.len();
+            scrubbed.text.into_owned()
+        });
+        let now = self.clock.now();
+        let (mut report, commit) = self.writer.write("", "", now, |batch| {
+            batch.set_message(redactor.scrub(message).text.into_owned());
+            let known = batch.origins()?.into_iter().collect();
+            let report = KnowledgeImportReport::default();
+            let mut import = KnowledgeImporter {
+                batch,
+                now,
+                known,
+                ids: HashMap::new(),
+                progress,
+                n_done: (0, 0),
+                report,
+            };
+            import.all(&records)?;
+            Ok::<_, MemoryError>(import.report)
+        })?;
+        if 0 < records.n_unreadable {
+            report.left_out.insert("records that cannot be read".to_owned(), records.n_unreadable);
+        }
+        report.n_secrets = n_secrets;
+        report.snapshot = commit.snapshot;
+        Ok(report)
+    }
+}
+
+/// An import that is under way.
+struct KnowledgeImporter<'a, 'b, 'c> {
+    batch: &'a mut Batch<'b>,
+    now: Millis,
+    /// Nodes of earlier imports by the ids of their records.
+    known: HashMap<String, NodeId>,
+    /// Nodes by the ids of the records.
+    ids: HashMap<String, NodeId>,
+    progress: &'c mut dyn FnMut(u64, u64),
+    n_done: (u64, u64),
+    report: KnowledgeImportReport,
+}
+
+/// A node that is to be made of a record.
+struct RecordNode<'a> {
+    /// The list that the record is in.
+    list: &'static str,
+    origin: &'a str,
+    node_type: NodeType,
+    content: &'a str,
+    fields: Map<String, Value>,
+    below: NewNodeParent<'a>,
+}
+
+impl KnowledgeImporter<'_, '_, '_> {
+    fn all(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
+        let n_all = ["episodes", "concepts", "facts"].map(|it| records.list(it).len() as u64);
+        self.n_done.1 = n_all.iter().sum();
+        for topic in records.list("topics") {
+            self.topic(topic)?;
+        }
+        for entity in records.list("entities") {
+            if let Some(id) = entity.text("id") {
+                let made = entity.time("created_at").unwrap_or(self.now);
+                self.entity_made(id, entity.text("display_name"), made)?;
+            }
+        }
+        let labels = record_values::labels(records.list("labels"));
+        let facts = record_values::by(records.list("facts"), "cluster_id");
+        for concept in records.list("concepts") {
+            self.concept(concept, &labels)?;
+            self.facts_of(concept, &facts)?;
+        }
+        let connections = episodes::EpisodeEdges::of(records);
+        for episode in records.list("episodes") {
+            self.episode(episode, &labels, &connections)?;
+        }
+        self.connect(records)
+    }
+
+    fn count(&mut self, what: &'static str, is_new: bool) {
+        let of = if is_new { &mut self.report.added } else { &mut self.report.known };
+        *of.entry(what).or_default() += 1;
+    }
+
+    fn leave_out(&mut self, what: impl Into<String>) {
+        *self.report.left_out.entry(what.into()).or_default() += 1;
+    }
+
+    fn refuse(&mut self, list: &str, origin: &str, why: &str) {
+        if self.report.refused.len() < REFUSED_MAX {
+            let origin = text::truncate_chars(&text::fold_whitespace(origin), 100);
+            self.report.refused.push(format!("{list}/{origin}: {why}"));
+        } else {
+            self.leave_out("further records that were refused");
+        }
+    }
+
+    fn step(&mut self) -> Result<(), MemoryError> {
+        self.n_done.0 += 1;
+        if self.n_done.0.is_multiple_of(100) {
+            (self.progress)(self.n_done.0, self.n_done.1);
+        }
+        Ok(self.batch.flush_if_large()?)
+    }
+
+    fn topic(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+        let (id, name) = (record.text("id"), record.text("name").or(record.text("id")));
+        let (Some(id), Some(name)) = (id, name) else {
+            self.leave_out("topics without a name");
+            return Ok(());
+        };
+        let topic = self.topic_of(name, record.text("description"))?;
+        if let Some(topic) = topic {
+            self.ids.insert(format!("topic {id}"), topic);
+        }
+        Ok(())
+    }
+
+    /// Returns the topic of a name, made if it is new; none where the name is none.
+    fn topic_of(
+        &mut self,
+        name: &str,
+        description: Option<&str>,
+    ) -> Result<Option<NodeId>, MemoryError> {
+        if let Some(id) = self.ids.get(&format!("topic {name}")) {
+            return Ok(Some(*id));
+        }
+        let is_new = known_topic(self.batch, name)?.is_none();
+        match topic_named(self.batch, name, description, self.now) {
+            Ok(topic) => {
+                self.ids.insert(format!("topic {name}"), topic.id());
+                self.count("topics", is_new);
+                Ok(Some(topic.id()))
+            }
+            Err(error) if error.code.is_outside() => Err(error),
+            Err(_) => {
+                self.leave_out("topics whose names have neither letters nor digits");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns the topic of a record: the one that it names, else that of its label `topic`.
+    fn topic_of_record(
+        &mut self,
+        record: &RemindRecord,
+        labels: &Map<String, Value>,
+    ) -> Result<Option<NodeId>, MemoryError> {
+        let of_label = || labels.get("topic")?.as_array()?.first()?.as_str();
+        match record.text("topic_id").or_else(of_label) {
+            Some(name) => self.topic_of(name, None),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the entity of `type:name`, made now if it is new.
+    fn entity(&mut self, id: &str) -> Result<Option<NodeId>, MemoryError> {
+        self.entity_made(id, None, self.now)
+    }
+
+    fn entity_made(
+        &mut self,
+        id: &str,
+        name: Option<&str>,
+        at: Millis,
+    ) -> Result<Option<NodeId>, MemoryError> {
+        if let Some(known) = self.ids.get(id) {
+            return Ok(Some(*known));
+        }
+        let Some(named) = record_values::named_entity(id, name) else {
+            self.leave_out("entities without a name");
+            return Ok(None);
+        };
+        let node = self.named(&named, at)?;
+        self.ids.insert(id.to_owned(), node.id());
+        Ok(Some(node.id()))
+    }
+
+    fn named(&mut self, named: &NamedEntity, at: Millis) -> Result<KnowledgeNode, MemoryError> {
+        let is_new = known_entity(self.batch, named)?.is_none();
+        let node = entity_named(self.batch, named, at)?;
+        self.count("entities", is_new);
+        Ok(node)
+    }
+
+    /// Returns the node of an earlier import, or the node that has this id itself.
+    fn earlier(&self, origin: &str, node_type: NodeType) -> Result<Option<NodeId>, MemoryError> {
+        let id = self.known.get(origin).copied().or_else(|| NodeId::parse(origin));
+        let Some(id) = id else { return Ok(None) };
+        let node = find_node(self.batch, &id.to_string())?;
+        Ok(node.filter(|it| it.is_a(node_type)).map(|it| it.id()))
+    }
+
+    /// Makes the node of a record, unless it is there; none where it cannot be kept.
+    fn add(&mut self, new: RecordNode<'_>) -> Result<Option<KnowledgeNode>, MemoryError> {
+        let RecordNode { list, origin, node_type, content, mut fields, below } = new;
+        let n_chars = content.chars().count();
+        let n_max = Kind::of(node_type).map_or(0, |it| it.content_chars_max);
+        if content.trim().is_empty() || n_max < n_chars {
+            let why = format!("its text has {n_chars} characters; 1 to {n_max} fit");
+            self.refuse(list, origin, &why);
+            return Ok(None);
+        }
+        fields.insert("origin".to_owned(), origin.into());
+        let fields = self.fitting(node_type, fields);
+        let token_count = tokens::count(content);
+        let new = NewKnowledge { node_type, content, token_count, fields };
+        let node = match add_node(self.batch, new, below, self.now) {
+            Ok(node) => node,
+            Err(error) if error.code.is_outside() => return Err(error),
+            Err(error) => {
+                self.refuse(list, origin, &error.message);
+                return Ok(None);
+            }
+        };
+        self.ids.insert(origin.to_owned(), node.id());
+        self.count(list, true);
+        Ok(Some(node))
+    }
+
+    /// Returns the fields that their kind allows; longer texts are cut, other values left out.
+    fn fitting(&mut self, node_type: NodeType, fields: Map<String, Value>) -> Map<String, Value> {
+        let keys = Kind::of(node_type).map_or(&[][..], |it| it.keys);
+        let mut kept = Map::new();
+        for (name, value) in fields.into_iter().filter(|(_, it)| !it.is_null()) {
+            let Some(key) = keys.iter().find(|it| it.name == name) else { continue };
+            let is_blank = value.as_str().is_some_and(|it| it.trim().is_empty());
+            match (key.value_type.check(&value), key.value_type) {
+                _ if is_blank => (),
+                (Ok(()), _) => drop(kept.insert(name, value)),
+                (Err(_), ValueType::Text { chars_max }) if value.is_string() => {
+                    self.leave_out(format!("ends of the `{name}` of a {node_type}"));
+                    let text = value.as_str().unwrap_or_default();
+                    kept.insert(name, text::truncate_chars(text, chars_max).into());
+                }
+                _ => self.leave_out(format!("values of `{name}` of a {node_type}")),
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,223 @@
+//! Edges and conflicts of an import, once all of its nodes are there.
+
+use serde_json::{Map, Value};
+
+use super::episodes::{has_edge, share};
+use super::record_values::RecordValues;
+use super::{KnowledgeImporter, RecordNode};
+use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::memory::knowledge::facts::{DISPUTES, open_conflict};
+use crate::memory::knowledge::nodes::{
+    KnowledgeNode, NewNodeParent, add_edge, edge, find_node, set_fields,
+};
+use crate::memory::typed::MemoryError;
+use crate::model::identity::NodeId;
+use crate::model::kinds::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
+use crate::model::tree::NodeType;
+
+/// Characters of the type of an edge, at most.
+const TYPE_CHARS_MAX: usize = 100;
+
+impl KnowledgeImporter<'_, '_, '_> {
+    /// Connects what was imported.
+    pub(super) fn connect(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
+        for concept in records.list("concepts") {
+            let from = concept.text("id").unwrap_or_default();
+            for relation in concept.objects("relations") {
+                self.link((from, relation.text("target_id")), relation.text("type"), relation)?;
+            }
+            let parent = concept.text("parent_id");
+            if parent.is_some() {
+                self.link((from, parent), Some("derived_from"), concept)?;
+            }
+        }
+        for row in records.list("relations") {
+            let from = row.text("source_id").unwrap_or_default();
+            self.link((from, row.text("target_id")), row.text("type"), row)?;
+        }
+        for row in records.list("entity_relations") {
+            let from = row.text("source_id").unwrap_or_default();
+            self.link((from, row.text("target_id")), row.text("relation_type"), row)?;
+        }
+        for fact in records.list("facts") {
+            self.replaced(fact)?;
+        }
+        for conflict in records.list("conflicts") {
+            self.conflict(conflict)?;
+        }
+        for concept in records.list("concepts") {
+            self.conflicts_within(concept)?;
+        }
+        Ok(())
+    }
+
+    fn node(&self, origin: &str) -> Result<Option<KnowledgeNode>, MemoryError> {
+        match self.ids.get(origin) {
+            Some(id) => find_node(self.batch, &id.to_string()),
+            None => Ok(None),
+        }
+    }
+
+    /// Adds an edge between two records, unless it is there.
+    fn link(
+        &mut self,
+        (from, to): (&str, Option<&str>),
+        link_type: Option<&str>,
+        record: &RemindRecord,
+    ) -> Result<(), MemoryError> {
+        let target = to.and_then(|it| self.ids.get(it)).copied();
+        let (Some(mut source), Some(target)) = (self.node(from)?, target) else {
+            self.leave_out("edges to what is not there");
+            return Ok(());
+        };
+        let link_type = link_type.unwrap_or("related_to");
+        let link_type = crate::text::truncate_chars(link_type, TYPE_CHARS_MAX);
+        if source.id() == target || has_edge(&source.fields, &link_type, target) {
+            return Ok(());
+        }
+        if source.fields.is_empty() {
+            self.leave_out("edges that begin at a note");
+            return Ok(());
+        }
+        let n_links = source.fields.get("links").and_then(Value::as_array).map_or(0, Vec::len);
+        if LINKS_MAX <= n_links {
+            self.leave_out(format!("edges of nodes that have {LINKS_MAX} already"));
+            return Ok(());
+        }
+        let context = record.text("context");
+        let link = edge(&link_type, target, share(record, "strength", 0.5), context);
+        self.change(&mut source, |it| add_edge(it, link))?;
+        self.count("edges", true);
+        Ok(())
+    }
+
+    /// Changes the fields of a node, and leaves its times as they are.
+    fn change(
+        &mut self,
+        node: &mut KnowledgeNode,
+        change: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<(), MemoryError> {
+        let at = node.time("updated_at").unwrap_or(self.now);
+        set_fields(self.batch, node, change, at).map(drop)
+    }
+
+    /// Notes by which fact another one was replaced.
+    fn replaced(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+        let Some(by) = record.text("superseded_by") else { return Ok(()) };
+        let (Some(mut fact), Some(by)) =
+            (self.node(record.text("id").unwrap_or_default())?, self.node(by)?)
+        else {
+            self.leave_out("edges to what is not there");
+            return Ok(());
+        };
+        if fact.has("superseded_by") || fact.id() == by.id() {
+            return Ok(());
+        }
+        let at = record.time("valid_to").unwrap_or(self.now);
+        self.change(&mut fact, |it| {
+            it.insert("superseded_by".to_owned(), by.id().to_string().into());
+            it.insert("superseded_at".to_owned(), at.0.into());
+            it.entry("valid_to").or_insert_with(|| at.0.into());
+        })
+    }
+
+    fn conflict(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+        let Some(origin) = record.text("id") else {
+            self.leave_out("conflicts without an id");
+            return Ok(());
+        };
+        if self.earlier(origin, NodeType::Conflict)?.is_some() {
+            self.count("conflicts", false);
+            return Ok(());
+        }
+        let facts = [record.text("fact_a_id"), record.text("fact_b_id")];
+        let mut between: Vec<String> = facts.into_iter().flatten().map(str::to_owned).collect();
+        if between.is_empty() {
+            between = record.texts("concept_ids");
+        }
+        let mut disputed = Vec::new();
+        for id in &between {
+            disputed.extend(self.node(id)?);
+        }
+        if disputed.is_empty() {
+            self.refuse("conflicts", origin, "nothing that it is about is there");
+            return Ok(());
+        }
+        let one_of = |name: &str, words: &'static [&'static str], default: &'static str| {
+            let word = record.text(name).unwrap_or(default);
+            words.iter().copied().find(|it| *it == word).unwrap_or(default)
+        };
+        let status = one_of("status", CONFLICT_STATES, CONFLICT_STATES[0]);
+        let severity = one_of("severity", SEVERITIES, "medium");
+        let mut fields = Map::new();
+        fields.insert("conflict".to_owned(), status.into());
+        fields.insert("severity".to_owned(), severity.into());
+        let note = record.text("resolution_note").or(record.text("description"));
+        fields.insert("note".to_owned(), note.into());
+        let winner = record.text("winning_fact_id").and_then(|it| self.ids.get(it));
+        fields.insert("winner".to_owned(), winner.map(NodeId::to_string).into());
+        for (name, of) in [
+            ("created_at", "created_at"),
+            ("updated_at", "created_at"),
+            ("resolved_at", "resolved_at"),
+        ] {
+            if let Some(at) = record.time(of) {
+                fields.insert(name.to_owned(), at.0.into());
+            }
+        }
+        for node in &disputed {
+            self.edge(&mut fields, edge(DISPUTES, node.id(), 1.0, None));
+        }
+        let content = record.text("description").unwrap_or("conflict");
+        let (list, node_type, below) =
+            ("conflicts", NodeType::Conflict, NewNodeParent::Bucket(&[]));
+        self.add(RecordNode { list, origin, node_type, content, fields, below })?;
+        if status == CONFLICT_STATES[0] && severity != "low" {
+            self.contest(disputed)?;
+        }
+        Ok(())
+    }
+
+    fn contest(&mut self, disputed: Vec<KnowledgeNode>) -> Result<(), MemoryError> {
+        for mut fact in disputed.into_iter().filter(|it| it.is_a(NodeType::Fact)) {
+            if !fact.has("valid_to") {
+                self.change(&mut fact, |it| drop(it.insert("contested".to_owned(), true.into())))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the conflicts that a cluster notes between texts of its facts.
+    fn conflicts_within(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+        let noted = record.objects("conflicts");
+        if noted.is_empty() {
+            return Ok(());
+        }
+        let Some(cluster) = self.node(record.text("id").unwrap_or_default())? else {
+            return Ok(());
+        };
+        let facts = KnowledgeNode::all(self.batch.children_of(cluster.record.key)?)?;
+        for conflict in noted {
+            let texts = [conflict.text("fact_a"), conflict.text("fact_b")];
+            let mut between: Vec<KnowledgeNode> = facts
+                .iter()
+                .filter(|it| texts.contains(&Some(it.record.content.as_str())))
+                .cloned()
+                .collect();
+            if between.len() < 2 {
+                self.leave_out("conflicts between facts that are not there");
+                continue;
+            }
+            let known = super::super::facts::open_conflicts_of(self.batch, between[0].id())?;
+            let other = between[1].id().to_string();
+            if known.iter().any(|it| it.linked(DISPUTES).contains(&other.as_str())) {
+                self.count("conflicts", false);
+                continue;
+            }
+            let reason = conflict.text("reason");
+            open_conflict(self.batch, &mut between, "medium", reason, self.now)?;
+            self.count("conflicts", true);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,501 @@
+//! Query parsing: turns any input into full-text expressions; no input is a syntax error.
+//!
+//! A query has two readings:
+//!
+//! - **Words** ([`ParsedQuery::terms`]): every run of letters and digits is quoted, and any of
+//!   them matches. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
+//!   `conf*` is a prefix. Function words are left out while others remain. A word matches with its
+//!   irregular forms. Scripts without spaces are matched by their bigrams.
+//! - **Expression** ([`ParsedQuery::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`,
+//!   `label : a` and parentheses, rebuilt with quoted operands. The database decides whether it
+//!   parses; where it doesn't, the words answer.
+//!
+//! Capitals in prose are no operators. A query is read as an expression only if every two operands
+//! have an operator between them (`email column NOT NULL` has none between the first two) and no
+//! operator precedes a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second
+//! rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
+
+use std::collections::HashSet;
+
+use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
+use crate::text::bigrams::{self, ScriptSpacing, Segment};
+use crate::text::word_families::{other_forms, related_words, words_of_kind};
+
+/// Bytes of a query that are read.
+const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Terms of a query; further ones are ignored.
+const TERMS_MAX: usize = 48;
+/// Bytes of a word; the rest of a longer one is ignored.
+const WORD_BYTES_MAX: usize = 256;
+/// Tokens of an expression; a longer one is read as words.
+const EXPRESSION_TOKENS_MAX: usize = 256;
+/// A run of this many characters is a sentence rather than a word: its bigrams count alone, too.
+const SENTENCE_CHARS: usize = 5;
+/// Bigrams of such a run.
+const PAIRS_MAX: usize = 16;
+
+/// Terms of related words and of kinds; further ones are ignored.
+const RELATED_MAX: usize = 16;
+/// Bytes between the braces of a column filter.
+const COLUMNS_BYTES_MAX: usize = 64;
+
+/// The columns of the index that a query may name.
+const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
+
+/// A query in both readings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParsedQuery {
+    /// The query as an expression, if it looks like one.
+    pub(crate) expression: Option<String>,
+    /// The terms to match.
+    pub(crate) terms: Vec<Term>,
+    /// The words themselves, lower case, to find them again in a text.
+    pub(crate) marks: Vec<String>,
+    /// Whether it begins with a word such as `what`.
+    pub(crate) is_asked: bool,
+}
+
+/// A term of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// The term as a full-text expression.
+    pub(crate) text: String,
+    /// The words that the term is, if it is a single whole one, in any of its forms.
+    pub(crate) words: Vec<String>,
+    pub(crate) role: QuestionTermRole,
+}
+
+/// The role of a term in its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuestionTermRole {
+    Subject,
+    /// A word that questions are made of, such as `kind` in `what kind of`.
+    Asking,
+    /// Words that mean nearly the same as the term with this index.
+    Related {
+        of: usize,
+    },
+    /// Words of the kind that the term with this index names.
+    Kind {
+        of: usize,
+    },
+}
+
+/// Parses a query.
+pub(crate) fn parse_query(query: &str) -> ParsedQuery {
+    let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
+    let tokens = tokens(query);
+    let mut terms = Terms::default();
+    for token in &tokens {
+        if TERMS_MAX <= terms.content.len() {
+            break;
+        }
+        match token {
+            QueryToken::Phrase(text) => terms.add_phrase(text),
+            QueryToken::Word { text, is_prefix } => terms.add_word(text, *is_prefix),
+            QueryToken::Columns { names, .. } => terms.add_word(names, false),
+            QueryToken::Open | QueryToken::Close | QueryToken::Near => (),
+        }
+    }
+    let (terms, marks) = terms.finish();
+    let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_asked = begins_question(&first);
+    ParsedQuery { expression: expression(&tokens), terms, marks, is_asked }
+}
+
+impl ParsedQuery {
+    /// Returns the terms, followed by those of related words, then of kinds.
+    pub(crate) fn terms_and_related(&self) -> Vec<Term> {
+        let asked: HashSet<&str> =
+            self.terms.iter().flat_map(|it| &it.words).map(String::as_str).collect();
+        let others = |words_by: fn(&str) -> Vec<&'static str>,
+                      role: fn(usize) -> QuestionTermRole| {
+            let other = |(of, term): (usize, &Term)| {
+                let word = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)?;
+                let words = words_by(word).into_iter().filter(|it| !asked.contains(it));
+                Term::of_words(words.map(str::to_owned).collect(), role(of))
+            };
+            self.terms.iter().enumerate().filter_map(other).collect::<Vec<Term>>()
+        };
+        let related = others(related_words, |of| QuestionTermRole::Related { of });
+        let kinds = others(words_of_kind, |of| QuestionTermRole::Kind { of });
+        let all = related.into_iter().chain(kinds).take(RELATED_MAX);
+        self.terms.iter().cloned().chain(all).collect()
+    }
+}
+
+impl Term {
+    /// Returns the term for any of these words; `None` without any.
+    fn of_words(words: Vec<String>, role: QuestionTermRole) -> Option<Term> {
+        let quoted: Vec<String> = words.iter().map(|it| quoted(it, false)).collect();
+        let text = match &quoted[..] {
+            [] => return None,
+            [text] => text.clone(),
+            several => format!("({})", several.join(" OR ")),
+        };
+        Some(Term { text, words, role })
+    }
+}
+
+enum QueryToken<'a> {
+    /// A text between double quotes.
+    Phrase(&'a str),
+    /// A run up to white space or a character with a meaning of its own.
+    Word {
+        text: &'a str,
+        is_prefix: bool,
+    },
+    Open,
+    Close,
+    /// `NEAR(`, including the parenthesis.
+    Near,
+    /// `label :`, `- label :` or `{label trail} :`.
+    Columns {
+        sign: &'static str,
+        names: &'a str,
+    },
+}
+
+fn tokens(query: &str) -> Vec<QueryToken<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = query;
+    while let Some(first) = rest.chars().next() {
+        if let Some((columns, after)) = columns(rest) {
+            tokens.push(columns);
+            rest = after;
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix("NEAR(") {
+            tokens.push(QueryToken::Near);
+            rest = after;
+            continue;
+        }
+        match first {
+            // Past the longest expression they mean nothing.
+            '(' | ')' if EXPRESSION_TOKENS_MAX < tokens.len() => (),
+            '(' => tokens.push(QueryToken::Open),
+            ')' => tokens.push(QueryToken::Close),
+            '"' => {
+                if let Some((phrase, after)) = rest[1..].split_once('"') {
+                    tokens.push(QueryToken::Phrase(phrase));
+                    rest = after;
+                    continue;
+                }
+            }
+            _ if !is_break(first) => {
+                let end = rest.find(is_break).unwrap_or(rest.len());
+                let text = &rest[..end];
+                let bare = text.trim_end_matches('*');
+                let is_prefix = bare.len() < text.len();
+                tokens.push(QueryToken::Word { text: bare, is_prefix });
+                rest = &rest[end..];
+                continue;
+            }
+            _ => (),
+        }
+        rest = &rest[first.len_utf8()..];
+    }
+    tokens
+}
+
+fn is_break(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | '{' | '}' | '\0')
+}
+
+/// Parses a column filter at the beginning of `text`; returns it and the rest.
+fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => ("- ", rest.trim_start_matches(' ')),
+        None => ("", text),
+    };
+    let (names, after) = match rest.strip_prefix('{') {
+        Some(inside) => {
+            let end = inside.bytes().take(COLUMNS_BYTES_MAX).position(|it| it == b'}')?;
+            (&inside[..end], &inside[end + 1..])
+        }
+        None => rest.split_at(rest.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(rest.len())),
+    };
+    let after = after.trim_start_matches(' ').strip_prefix(':')?;
+    // `content://authority` and `label::name` are no filters.
+    if after.starts_with([':', '/']) || COLUMNS_BYTES_MAX < names.len() {
+        return None;
+    }
+    let mut known = names.split_ascii_whitespace().peekable();
+    let is_filter = known.peek().is_some() && known.all(|it| COLUMNS.contains(&it));
+    is_filter.then_some((QueryToken::Columns { sign, names }, after))
+}
+
+/// The terms of a query, in order, each once.
+#[derive(Default)]
+struct Terms {
+    content: Vec<Term>,
+    function: Vec<Term>,
+    marks: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl Terms {
+    fn add_phrase(&mut self, text: &str) {
+        if let Some(term) = all_of(text, false) {
+            self.push(term, true);
+        }
+        for segment in bigrams::segments(text).take(TERMS_MAX) {
+            self.mark(segment.text);
+        }
+    }
+
+    fn add_word(&mut self, text: &str, is_prefix: bool) {
+        let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+        let n_spaced = segments.iter().filter(|it| it.script == ScriptSpacing::Spaced).count();
+        for phrase in phrases(&segments) {
+            self.push(phrase, true);
+        }
+        for (at, segment) in segments.iter().enumerate() {
+            let lower = segment.text.to_lowercase();
+            match segment.script {
+                ScriptSpacing::Spaceless => {
+                    self.add_run(segment.text);
+                    self.mark(segment.text);
+                }
+                ScriptSpacing::Spaced => {
+                    // The `s` of `what's` and the `C` of `a-C`: the phrase matches them.
+                    let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
+                    let is_content = !is_crumb && !is_function_word(&lower);
+                    let is_prefix = is_prefix && at + 1 == segments.len();
+                    let text = quoted(segment.text, is_prefix);
+                    match text.ends_with('"') {
+                        true => self.push_word(text, &lower, is_content),
+                        false => self.push(text, is_content),
+                    }
+                    if is_content {
+                        self.mark(segment.text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_run(&mut self, run: &str) {
+        if let Some(pattern) = bigrams::fts_pattern(run) {
+            self.push(format!("grams : {pattern}"), true);
+        }
+        if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
+            for pair in bigrams::bigrams_of_run(run, PAIRS_MAX) {
+                self.push(format!("grams : \"{pair}\""), true);
+                self.mark(&pair);
+            }
+        }
+    }
+
+    fn push(&mut self, text: String, is_content: bool) {
+        self.push_term(
+            Term { text, words: Vec::new(), role: QuestionTermRole::Subject },
+            is_content,
+        );
+    }
+
+    /// Adds a word with its other forms.
+    fn push_word(&mut self, text: String, lower: &str, is_content: bool) {
+        let role = match ASKING_WORDS.binary_search(&lower) {
+            Ok(_) => QuestionTermRole::Asking,
+            Err(_) => QuestionTermRole::Subject,
+        };
+        let mut words = vec![lower.to_owned()];
+        if is_content && role == QuestionTermRole::Subject {
+            words.extend(other_forms(lower).into_iter().map(str::to_owned));
+        }
+        let term = match words.len() {
+            1 => Some(Term { text, words, role }),
+            _ => Term::of_words(words, role),
+        };
+        if let Some(term) = term {
+            self.push_term(term, is_content);
+        }
+    }
+
+    fn push_term(&mut self, term: Term, is_content: bool) {
+        let list = if is_content { &mut self.content } else { &mut self.function };
+        if list.len() < TERMS_MAX && self.seen.insert(term.text.to_lowercase()) {
+            list.push(term);
+        }
+    }
+
+    fn mark(&mut self, word: &str) {
+        let word = word.to_lowercase();
+        if self.marks.len() < TERMS_MAX && !self.marks.contains(&word) {
+            self.marks.push(word);
+        }
+    }
+
+    fn finish(self) -> (Vec<Term>, Vec<String>) {
+        let terms = if self.content.is_empty() { self.function } else { self.content };
+        (terms, self.marks)
+    }
+}
+
+/// Returns the phrases in a word of several parts: `rate-limit`, `api.v2`. Function words and
+/// single letters alone make none.
+fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
+    segments
+        .chunk_by(|a, b| a.script == ScriptSpacing::Spaced && b.script == ScriptSpacing::Spaced)
+        .filter(|parts| {
+            let is_telling = |part: &&Segment<'_>| {
+                part.text.chars().nth(1).is_some() && !is_function_word(&part.text.to_lowercase())
+            };
+            1 < parts.len() && (parts.iter().any(|it| is_telling(&it)) || is_all_letters(parts))
+        })
+        .map(|parts| {
+            let words: Vec<&str> = parts.iter().map(|it| head(it.text)).collect();
+            format!("\"{}\"", words.join(" "))
+        })
+        .collect()
+}
+
+/// Returns whether all parts are single letters (`a/b`, `i/o`), unlike a contraction's.
+fn is_all_letters(parts: &[Segment<'_>]) -> bool {
+    parts.iter().all(|it| it.text.chars().nth(1).is_none())
+}
+
+/// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
+/// when there are no words.
+fn all_of(text: &str, is_prefix: bool) -> Option<String> {
+    let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for stretch in segments.chunk_by(|a, b| a.script == b.script) {
+        match stretch[0].script {
+            ScriptSpacing::Spaced => {
+                let words: Vec<&str> = stretch.iter().map(|it| head(it.text)).collect();
+                parts.push(quoted(&words.join(" "), is_prefix));
+            }
+            ScriptSpacing::Spaceless => {
+                let patterns = stretch.iter().filter_map(|it| bigrams::fts_pattern(it.text));
+                parts.extend(patterns.map(|it| format!("grams : {it}")));
+            }
+        }
+    }
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(format!("({})", parts.join(" AND "))),
+    }
+}
+
+fn quoted(word: &str, is_prefix: bool) -> String {
+    let head = if word.contains(' ') { word } else { head(word) };
+    let star = if is_prefix || head.len() < word.len() { "*" } else { "" };
+    format!("\"{head}\"{star}")
+}
+
+fn head(word: &str) -> &str {
+    &word[..word.floor_char_boundary(WORD_BYTES_MAX)]
+}
+
+/// Rebuilds the query as an expression, if it looks like one.
+fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
+    if EXPRESSION_TOKENS_MAX < tokens.len() {
+        return None;
+    }
+    let mut out = String::new();
+    let mut has_operator = false;
+    // Whether an operand, or a group of them, has just ended.
+    let mut is_after_operand = false;
+    let mut rest = tokens;
+    while let [token, after @ ..] = rest {
+        rest = after;
+        match token {
+            QueryToken::Word { text: text @ ("AND" | "OR" | "NOT"), is_prefix: false } => {
+                if !is_after_operand || after.first().is_none_or(is_in_capitals) {
+                    return None;
+                }
+                has_operator = true;
+                is_after_operand = false;
+                out.push_str(&format!(" {text} "));
+                continue;
+            }
+            QueryToken::Close => {
+                out.push(')');
+                is_after_operand = true;
+                continue;
+            }
+            _ if is_after_operand => return None,
+            QueryToken::Open => out.push('('),
+            QueryToken::Columns { sign, names } => {
+                has_operator = true;
+                out.push_str(&format!("{sign}{{{names}}} : "));
+            }
+            QueryToken::Near => {
+                let (near, after) = near(after)?;
+                out.push_str(&near);
+                rest = after;
+                has_operator = true;
+                is_after_operand = true;
+            }
+            QueryToken::Phrase(text) => {
+                out.push_str(&all_of(text, false)?);
+                is_after_operand = true;
+            }
+            QueryToken::Word { text, is_prefix } => {
+                out.push_str(&all_of(text, *is_prefix)?);
+                is_after_operand = true;
+            }
+        }
+    }
+    (has_operator && is_after_operand).then_some(out)
+}
+
+/// Returns whether a token is a bare word in capitals, the sign of an operator in prose.
+fn is_in_capitals(token: &QueryToken<'_>) -> bool {
+    match token {
+        QueryToken::Word { text, .. } => {
+            text.chars().any(char::is_alphabetic)
+                && !text.chars().any(char::is_lowercase)
+                && text.chars().any(char::is_uppercase)
+        }
+        QueryToken::Close => true,
+        QueryToken::Open
+        | QueryToken::Near
+        | QueryToken::Columns { .. }
+        | QueryToken::Phrase(_) => false,
+    }
+}
+
+/// Parses the inside of `NEAR(`: words, phrases and a distance.
+fn near<'t, 'q>(tokens: &'t [QueryToken<'q>]) -> Option<(String, &'t [QueryToken<'q>])> {
+    let close = tokens.iter().position(|it| matches!(it, QueryToken::Close))?;
+    let mut out = String::from("NEAR(");
+    let mut distance: Option<u16> = None;
+    let mut is_next_distance = false;
+    for token in &tokens[..close] {
+        let (text, is_prefix) = match token {
+            QueryToken::Word { text, is_prefix } => (*text, *is_prefix),
+            QueryToken::Phrase(text) => (*text, false),
+            _ => return None,
+        };
+        if is_next_distance {
+            distance = Some(text.trim().parse().ok()?);
+            continue;
+        }
+        let (text, comma) = match text.split_once(',') {
+            Some((text, after)) => (text, Some(after)),
+            None => (text, None),
+        };
+        let words: Vec<&str> = bigrams::segments(text).map(|it| head(it.text)).collect();
+        if !words.is_empty() {
+            out.push_str(&quoted(&words.join(" "), is_prefix));
+            out.push(' ');
+        }
+        match comma {
+            Some("") => is_next_distance = true,
+            Some(after) => distance = Some(after.trim().parse().ok()?),
+            None => (),
+        }
+    }
+    if let Some(distance) = distance {
+        out.push_str(&format!(", {distance}"));
+    }
+    out.push(')');
+    Some((out, &tokens[close + 1..]))
+}
+
+#[cfg(test)]
+mod tests;

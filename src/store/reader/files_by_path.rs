@@ -1,0 +1,48 @@
+//! Files by their path, as outputs show it.
+
+use rusqlite::{Row, params};
+
+use super::Reader;
+use crate::store::links::file_head;
+use crate::store::{ErrorContext, NodeKey, StoreError};
+
+impl Reader {
+    /// Returns the nodes that represent the files with a path, and their absolute paths.
+    ///
+    /// The path is relative to a root, absolute, or else begins with the last folders of a root, as
+    /// paths in a workspace do: `notes/a.md` for `a.md` of the root `/home/you/notes`.
+    pub(crate) fn files_at(&self, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
+        let exact = self.files_below("", path)?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        for (slash, _) in path.match_indices('/').filter(|it| 0 < it.0) {
+            let found = self.files_below(&path[..slash], &path[slash + 1..])?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns the files at `path` of the roots whose own path ends in `folders`; without folders,
+    /// of every root, and the file with that absolute path.
+    fn files_below(&self, folders: &str, path: &str) -> Result<Vec<(NodeKey, String)>, StoreError> {
+        const AT: &str = concat!(
+            "
+            SELECT ",
+            file_head!(),
+            " AS first, root.path || '/' || file.path
+              FROM root
+             CROSS JOIN file ON file.root = root.id
+                            AND file.path IN (?2, substr(?2, length(root.path) + 2))
+             WHERE CASE ?1 WHEN ''
+                   THEN file.path = ?2 OR root.path || '/' || file.path = ?2
+                   ELSE file.path = ?2 AND substr(root.path, -length(?1) - 1) = '/' || ?1 END
+               AND first IS NOT NULL
+             ORDER BY root.path"
+        );
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        self.all(AT, params![folders, path], read).doing("find a file")
+    }
+}

@@ -1,0 +1,430 @@
+//! One memory on many machines: each has its whole file, and all write through one ordered log.
+//!
+//! A write waits for its turn in the log, applies what others appended, runs as any other write
+//! while its rows are recorded, appends them as an entry, and commits there before it commits here.
+//! Locks are always taken in this order: the writer's connection, the log, the file. A follower of
+//! the log takes the file's lock alone.
+//!
+//! A [`Sequencer`] keeps the log; the shell hands it in.
+
+mod change_recorder;
+#[cfg(test)]
+pub(crate) mod in_process_sequencer;
+mod log_applier;
+mod log_entry;
+mod log_position;
+mod sequencer;
+mod table_scopes;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, Transaction};
+
+pub(crate) use log_entry::{EntryHash, LogPart};
+pub(crate) use log_position::{
+    LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
+};
+pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
+
+use super::checkpoint::WriteAheadLog;
+use super::commit::commit;
+use super::file_identity::FileIdentity;
+use super::lock_holder::begin_write;
+use super::root_names::{name_other_roots, name_root};
+use super::{
+    ErrorContext, SharedError, StoreError, busy_handler, connection, schema, source_files,
+};
+use change_recorder::ChangeRecorder;
+use log_applier::LogApplier;
+use log_entry::EntryHasher;
+
+/// Turns that a write takes until it is in step: others may publish an image in between.
+const TURNS_MAX: usize = 4;
+
+/// Names the root at a path, the same on every machine.
+pub(crate) type RootNameFn = dyn Fn(&Path) -> String + Send + Sync;
+
+/// The part of a writer that shares its memory.
+pub(crate) struct WriterReplication {
+    sequencer: Arc<dyn Sequencer>,
+    namer: Box<RootNameFn>,
+    recorder: ChangeRecorder,
+    applier: Mutex<Connection>,
+    file_identity: Arc<FileIdentity>,
+}
+
+/// Parts that come from the log or from a turn.
+type LogPartSource<'a> = dyn FnMut(i64, (i64, i64)) -> Result<Vec<LogPart>, SharedError> + 'a;
+
+impl WriterReplication {
+    /// Makes the writer's connection record, and opens one that applies.
+    pub(super) fn attach(
+        conn: &Connection,
+        path: &Path,
+        (log, file_identity): (&WriteAheadLog, &Arc<FileIdentity>),
+        sequencer: Arc<dyn Sequencer>,
+        namer: Box<RootNameFn>,
+    ) -> Result<WriterReplication, StoreError> {
+        // A write uses some of the statements of recording beside all of its own.
+        conn.set_prepared_statement_cache_capacity(256);
+        let recorder = ChangeRecorder::attach(conn)?;
+        let mut applier = connection::open_beside(path, busy_handler::LONG)?;
+        busy_handler::set_busy_timeout(&mut applier, busy_handler::LONG)?;
+        applier.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
+        applier.set_prepared_statement_cache_capacity(128);
+        log.attach(&mut applier)?;
+        let (applier, file_identity) = (Mutex::new(applier), Arc::clone(file_identity));
+        Ok(WriterReplication { sequencer, namer, recorder, applier, file_identity })
+    }
+
+    /// Returns the keeper of the log.
+    pub(crate) fn sequencer(&self) -> &Arc<dyn Sequencer> {
+        &self.sequencer
+    }
+
+    /// Returns the name of the root at a path.
+    pub(crate) fn root_name(&self, path: &str) -> String {
+        (self.namer)(Path::new(path))
+    }
+
+    /// Makes the connection record again, after its temporary tables were dropped.
+    pub(super) fn record_again(&self, conn: &Connection) -> Result<(), StoreError> {
+        self.recorder.make_triggers(conn)
+    }
+
+    /// Returns where the replica stands.
+    pub(crate) fn replica(&self) -> Result<Replica, StoreError> {
+        present(&self.lock())
+    }
+
+    /// Applies what others appended, and returns whether there was anything.
+    pub(crate) fn follow(&self) -> Result<bool, StoreError> {
+        self.file_identity.check()?;
+        // In this order: a log that is looked at later is never behind its replica. Who writes
+        // meanwhile does not wait for the answer.
+        let replica = self.replica()?;
+        let head = self.sequencer.head()?;
+        if replica.place == head.place {
+            return Ok(false);
+        }
+        let conn = self.lock();
+        let mut parts = |epoch, after| self.sequencer.parts(epoch, after);
+        self.catch_up(&conn, &replica, &head, &mut parts)?;
+        Ok(true)
+    }
+
+    /// Brings the replica to the end of the log, as both were a moment ago.
+    fn catch_up(
+        &self,
+        conn: &Connection,
+        replica: &Replica,
+        head: &SpaceHead,
+        parts: &mut LogPartSource<'_>,
+    ) -> Result<(), StoreError> {
+        check_standing(replica, head, None)?;
+        if replica.place.epoch < head.place.epoch {
+            self.load_newest_image(conn, head.place.epoch)?;
+        }
+        while self.apply_some(conn, head, parts)? {}
+        Ok(())
+    }
+
+    /// Applies the next parts in one transaction, up to the end of an entry; returns whether there
+    /// were any.
+    fn apply_some(
+        &self,
+        conn: &Connection,
+        head: &SpaceHead,
+        parts: &mut LogPartSource<'_>,
+    ) -> Result<bool, StoreError> {
+        let tx = begin_write(conn, "begin to apply the log")?;
+        self.file_identity.check_locked()?;
+        let place = present(&tx)?.place;
+        if place.epoch != head.place.epoch || head.place.seq <= place.seq {
+            return Ok(false);
+        }
+        let mut application = LogApplier::begin(&tx, place)?;
+        loop {
+            let next = parts(place.epoch, application.last_part())?;
+            if next.is_empty() {
+                // The space's row names an entry that is not there.
+                return Err(SharedError::Gap { after: application.place.seq }.into());
+            }
+            next.iter().try_for_each(|it| application.apply(it))?;
+            if application.is_whole() {
+                break;
+            }
+        }
+        drop(application);
+        commit(tx, "apply the log")?;
+        Ok(true)
+    }
+
+    fn load_newest_image(&self, conn: &Connection, epoch: i64) -> Result<LogPosition, StoreError> {
+        let url = self.sequencer.url().to_owned();
+        let image = self.sequencer.newest_image(epoch)?.ok_or(SharedError::NoSpace { url })?;
+        load_image(conn, &*self.sequencer, &image)?;
+        Ok(image)
+    }
+
+    /// Runs a write in a turn of the log: `body` in a local transaction, whose rows are published.
+    pub(super) fn write<T, E: From<StoreError>>(
+        &self,
+        conn: &Connection,
+        body: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut turn = self.turn_in_step(conn)?;
+        let head = turn.head();
+        let tx = begin_write(conn, "begin a write")?;
+        self.file_identity.check_locked()?;
+        if present(&tx)?.place != head.place {
+            return Err(StoreError::from(SharedError::Diverged { since: head.place.seq }).into());
+        }
+        let value = body(&tx)?;
+        match self.append(&tx, &head, &mut *turn)? {
+            None => {
+                drop(turn);
+                commit(tx, "commit a write")?;
+            }
+            Some(end) => {
+                log_position::move_to(&tx, &end.place)?;
+                turn.commit(&end).map_err(StoreError::from)?;
+                // From here on the write is kept: what this file lacks comes from the log.
+                if let Err(error) = commit(tx, "commit a write") {
+                    log::warn!("the log has a write that this file lacks: {error}");
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    /// Waits for a turn, with the replica at the end of the log.
+    fn turn_in_step(&self, conn: &Connection) -> Result<Box<dyn LogTransaction + '_>, StoreError> {
+        for _ in 0..TURNS_MAX {
+            let replica = present(conn)?;
+            refuse_unpublished(&replica)?;
+            let mut turn = self.sequencer.begin_turn(&replica.place)?;
+            let head = turn.head();
+            let own = schema::newest();
+            if head.schema != own {
+                return Err(SharedError::OtherSchema { found: head.schema, own }.into());
+            }
+            if head.place.epoch != replica.place.epoch {
+                // An image is loaded without keeping others from writing.
+                drop(turn);
+                self.follow()?;
+                continue;
+            }
+            check_standing(&replica, &head, None)?;
+            if replica.place != head.place {
+                let applier = self.lock();
+                let mut parts = |epoch, after| turn.parts(epoch, after);
+                self.catch_up(&applier, &replica, &head, &mut parts)?;
+            }
+            return Ok(turn);
+        }
+        Err(SharedError::Gap { after: present(conn)?.place.seq }.into())
+    }
+
+    /// Appends the rows that the transaction changed; returns the new end of the log, `None` where
+    /// it changed none.
+    fn append(
+        &self,
+        tx: &Connection,
+        head: &SpaceHead,
+        turn: &mut dyn LogTransaction,
+    ) -> Result<Option<SpaceHead>, StoreError> {
+        name_other_roots(tx)?;
+        let mut hasher = EntryHasher::new(head.place.hash, self.sequencer.writer(), head.schema);
+        let seq = head.place.seq + 1;
+        let mut part = LogPart::first(seq, self.sequencer.writer(), head.schema);
+        let mut sink = |body: Vec<u8>| {
+            hasher.add(&body);
+            turn.append(part.then(body, None)).map_err(StoreError::from)
+        };
+        let Some(last) = self.recorder.take(tx, head.place.hash, &mut sink)? else {
+            return Ok(None);
+        };
+        hasher.add(&last);
+        let hash = hasher.finish();
+        turn.append(part.then(last, Some(hash)))?;
+        Ok(Some(SpaceHead { place: LogPosition { seq, hash, ..head.place }, ..*head }))
+    }
+
+    /// Runs a change of rows that no other machine needs to know of, such as a root's place here.
+    pub(super) fn write_local(
+        &self,
+        conn: &Connection,
+        body: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let tx = begin_write(conn, "begin a write")?;
+        self.file_identity.check_locked()?;
+        body(&tx)?;
+        self.recorder.forget(&tx)?;
+        commit(tx, "commit a write")
+    }
+
+    /// Publishes an image of the replica as it is: at its place in the log, or as the beginning of
+    /// a new epoch where something changed it past the log, or the schema is a newer one.
+    pub(super) fn publish_image(&self, conn: &Connection) -> Result<LogPosition, StoreError> {
+        let replica = present(conn)?;
+        let mut turn = self.sequencer.begin_turn(&replica.place)?;
+        let head = turn.head();
+        let own = schema::newest();
+        if own < head.schema {
+            return Err(SharedError::OtherSchema { found: head.schema, own }.into());
+        }
+        if replica.unpublished.is_none() {
+            let applier = self.lock();
+            let mut parts = |epoch, after| turn.parts(epoch, after);
+            self.catch_up(&applier, &replica, &head, &mut parts)?;
+        } else if replica.place != head.place {
+            return Err(SharedError::Diverged { since: replica.place.seq + 1 }.into());
+        }
+        let is_new_epoch = replica.unpublished.is_some() || head.schema < own;
+        let place = match is_new_epoch {
+            true => LogPosition { epoch: head.place.epoch + 1, seq: 0, hash: EntryHash::default() },
+            false => head.place,
+        };
+        let tx = begin_write(conn, "begin an image")?;
+        self.file_identity.check_locked()?;
+        append_image(&tx, &self.sequencer, &place, &mut *turn)?;
+        log_position::move_to(&tx, &place)?;
+        self.recorder.forget(&tx)?;
+        turn.commit(&SpaceHead { place, schema: own })?;
+        commit(tx, "commit the place in the log")?;
+        Ok(place)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A poisoned lock is sound: its transaction was rolled back when it was dropped.
+        self.applier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for WriterReplication {
+    fn drop(&mut self) {
+        self.file_identity.leave(&self.lock());
+    }
+}
+
+/// Makes the file the first replica of a new space, whose turn is handed in.
+pub(super) fn publish_space(
+    conn: &Connection,
+    sequencer: &Arc<dyn Sequencer>,
+    namer: &RootNameFn,
+    mut turn: Box<dyn LogTransaction + '_>,
+) -> Result<(), StoreError> {
+    let place = LogPosition { epoch: 1, seq: 0, hash: EntryHash::default() };
+    let tx = begin_write(conn, "begin to publish the memory")?;
+    for root in source_files::roots(&tx)? {
+        name_root(&tx, &root.path, &namer(Path::new(&root.path)))?;
+    }
+    append_image(&tx, sequencer, &place, &mut *turn)?;
+    become_replica(&tx, sequencer.url(), &place)?;
+    turn.commit(&SpaceHead { place, schema: schema::newest() })?;
+    commit(tx, "commit the place in the log")
+}
+
+/// Appends an image of the transaction's rows.
+fn append_image(
+    tx: &Connection,
+    sequencer: &Arc<dyn Sequencer>,
+    place: &LogPosition,
+    turn: &mut dyn LogTransaction,
+) -> Result<(), StoreError> {
+    name_other_roots(tx)?;
+    let schema = schema::newest();
+    let mut hasher = EntryHasher::new(place.hash, sequencer.writer(), schema);
+    let mut part = LogPart::first(place.seq, sequencer.writer(), schema);
+    let mut sink = |body: Vec<u8>| {
+        hasher.add(&body);
+        turn.append_image(place, part.then(body, None)).map_err(StoreError::from)
+    };
+    let last = change_recorder::write_image(tx, &mut sink)?;
+    hasher.add(&last);
+    Ok(turn.append_image(place, part.then(last, Some(hasher.finish())))?)
+}
+
+/// Replaces all shared rows of a replica by those of an image. The connection has no foreign keys.
+fn load_image(
+    conn: &Connection,
+    sequencer: &dyn Sequencer,
+    image: &LogPosition,
+) -> Result<(), StoreError> {
+    let tx = begin_write(conn, "begin to load an image")?;
+    let mut application = LogApplier::begin(&tx, present(&tx)?.place)?;
+    let mut after = -1;
+    loop {
+        let parts = sequencer.image_parts(image, after)?;
+        if parts.is_empty() {
+            return Err(SharedError::Gap { after: image.seq }.into());
+        }
+        for part in &parts {
+            application.apply_image(part, *image)?;
+            after = part.part;
+        }
+        if application.is_whole() {
+            break;
+        }
+    }
+    drop(application);
+    commit(tx, "load an image")
+}
+
+/// Fills an empty memory with the newest image of a space, and follows the log from there.
+pub(crate) fn join_space(
+    path: &Path,
+    sequencer: &dyn Sequencer,
+) -> Result<LogPosition, StoreError> {
+    let head = sequencer.head()?;
+    let url = sequencer.url();
+    let no_image = || SharedError::NoSpace { url: url.to_owned() };
+    let image = sequencer.newest_image(head.place.epoch)?.ok_or_else(no_image)?;
+    let conn = connection::open_existing(path, "open the database")?;
+    conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+    conn.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
+    become_replica(&conn, url, &LogPosition::default())?;
+    load_image(&conn, sequencer, &image)?;
+    Ok(image)
+}
+
+/// Refuses a replica that is not at a place of the log, as far as its end and the next entry tell.
+pub(crate) fn check_standing(
+    replica: &Replica,
+    head: &SpaceHead,
+    next: Option<&LogPart>,
+) -> Result<(), SharedError> {
+    refuse_unpublished(replica)?;
+    let (place, head) = (&replica.place, &head.place);
+    let since = match place.epoch.cmp(&head.epoch) {
+        Ordering::Less => return Ok(()),
+        Ordering::Greater => head.seq,
+        Ordering::Equal if head.seq < place.seq => head.seq + 1,
+        Ordering::Equal if head.seq == place.seq && head.hash != place.hash => place.seq,
+        Ordering::Equal => match next {
+            Some(next) if next.seq == place.seq + 1 && !next.is_after(place.hash) => place.seq,
+            Some(next) if next.seq != place.seq + 1 => {
+                return Err(SharedError::Gap { after: place.seq });
+            }
+            _ => return Ok(()),
+        },
+    };
+    Err(SharedError::Diverged { since })
+}
+
+/// Returns the replica that the file is.
+fn present(conn: &Connection) -> Result<Replica, StoreError> {
+    Ok(replica_of(conn)?.ok_or(SharedError::NoReplica)?)
+}
+
+fn refuse_unpublished(replica: &Replica) -> Result<(), SharedError> {
+    match &replica.unpublished {
+        Some(what) => Err(SharedError::Unpublished { what: what.clone() }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,259 @@
+//! The tools of knowledge by the names and arguments that agents were taught elsewhere: a table of
+//! names, over the same requests as those of [`super::knowledge`].
+
+use serde_json::{Value, json};
+
+use super::memories::{schema, text};
+use crate::mcp::{Arg, Effect, Tool};
+use crate::memory::knowledge::{TASKS, remind_compat};
+use crate::surface::{DocumentFn, ToolRunner};
+
+/// Told to a client's model where these tools are the first that are offered.
+pub(super) const INSTRUCTIONS: &str = "Long-term memory of episodes that become concepts. Look \
+                                       here first: recall returns what is known of a question, an \
+                                       entity or a topic. remember keeps what happened, was \
+                                       decided or learnt. consolidate returns what waits to be \
+                                       made into concepts, and takes the concepts.";
+
+const fn tool(
+    name: &'static str,
+    description: &'static str,
+    args: &'static [Arg],
+    effect: Effect,
+    answer: DocumentFn,
+) -> Tool<ToolRunner> {
+    Tool { name, description, args, output: None, effect, run: ToolRunner::Document(answer) }
+}
+
+/// Declares the schema of a tool's arguments: properties, and the names of those that it needs.
+macro_rules! args {
+    ($properties:tt $(, $required:literal)*) => {
+        &[Arg::custom_schema(|| schema(json!($properties), &[$($required),*]))]
+    };
+}
+
+fn string() -> Value {
+    json!({"type": "string"})
+}
+
+fn number(default: u64) -> Value {
+    json!({"type": "integer", "default": default})
+}
+
+/// Every tool, in the order of their names.
+pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
+    tool(
+        "consolidate",
+        "Returns the worksheet of episodes that wait, with the operations that answer it; with \
+         `operations`, applies them, all or none.",
+        args!({
+            "force": {"type": "boolean", "description": "However few wait"},
+            "task": {"type": "string", "enum": TASKS},
+            "operations": {"type": "array", "items": {"type": "object"}},
+            "base": {"type": "integer", "description": "Of the worksheet"},
+            "dry_run": {"type": "boolean"},
+        }),
+        Effect::Edits,
+        remind_compat::consolidate,
+    ),
+    tool(
+        "create_topic",
+        "Makes a topic, unless one of that name is there.",
+        args!({"name": string(), "description": string()}, "name"),
+        Effect::Edits,
+        remind_compat::create_topic,
+    ),
+    tool(
+        "delete_concept",
+        "Hides a concept; restore_concept shows it again.",
+        args!({"concept_id": string()}, "concept_id"),
+        Effect::Edits,
+        |memory, args| remind_compat::delete_node(memory, args, "concept_id"),
+    ),
+    tool(
+        "delete_episode",
+        "Hides an episode; restore_episode shows it again.",
+        args!({"episode_id": string()}, "episode_id"),
+        Effect::Edits,
+        |memory, args| remind_compat::delete_node(memory, args, "episode_id"),
+    ),
+    tool(
+        "delete_topic",
+        "Deletes a topic that has no episodes and no concepts.",
+        args!({"topic_id": text("Id or name")}, "topic_id"),
+        Effect::Edits,
+        remind_compat::delete_topic,
+    ),
+    tool(
+        "entities",
+        "Returns the entities that are mentioned most.",
+        args!({"entity_type": text("As file, person, tool"), "limit": number(50)}),
+        Effect::Reads,
+        remind_compat::entities,
+    ),
+    tool(
+        "episode_types",
+        "Returns the types of episodes.",
+        args!({}),
+        Effect::Reads,
+        remind_compat::episode_types,
+    ),
+    tool(
+        "flush_ingest",
+        "Divides the raw text that waits, however short it is.",
+        args!({"topic": string(), "instructions": text("What to keep")}),
+        Effect::Edits,
+        remind_compat::flush_ingest,
+    ),
+    tool(
+        "ingest",
+        "Keeps raw text, such as a conversation, until its episodes are drawn from it.",
+        args!({
+            "content": string(),
+            "source": string(),
+            "topic": string(),
+            "instructions": text("What to keep"),
+        }, "content"),
+        Effect::Edits,
+        remind_compat::ingest,
+    ),
+    tool(
+        "inspect",
+        "Returns a concept with its facts and edges; without an id, the newest concepts.",
+        args!({
+            "concept_id": string(),
+            "show_episodes": {"type": "boolean", "default": false},
+            "limit": number(10),
+            "start_date": text("Of episodes: a day"),
+            "end_date": text("A day, inclusive"),
+        }),
+        Effect::Reads,
+        remind_compat::inspect,
+    ),
+    tool(
+        "inspect_entity",
+        "Returns an entity with its relations, episodes and concepts.",
+        args!({
+            "entity_id": text("As `tool:redis`, a name or an id"),
+            "show_relations": {"type": "boolean", "default": true},
+        }, "entity_id"),
+        Effect::Reads,
+        remind_compat::inspect_entity,
+    ),
+    tool(
+        "list_deleted",
+        "Returns deleted episodes and concepts, newest first.",
+        args!({
+            "item_type": {"type": "string", "enum": ["episode", "concept"]},
+            "limit": number(20),
+        }),
+        Effect::Reads,
+        remind_compat::list_deleted,
+    ),
+    tool(
+        "list_topics",
+        "Returns all topics, with the numbers of their episodes and concepts.",
+        args!({}),
+        Effect::Reads,
+        remind_compat::list_topics,
+    ),
+    tool(
+        "recall",
+        "Returns what is known of a question, an entity or a topic, best first.",
+        args!({
+            "query": string(),
+            "k": number(3),
+            "context": text("Further words of the question"),
+            "entity": text("As `tool:redis`, a name or an id"),
+            "episode_k": number(5),
+            "topic": text("Id or name"),
+        }),
+        Effect::Reads,
+        remind_compat::recall_in_context,
+    ),
+    tool(
+        "remember",
+        "Keeps what happened, was decided or learnt, verbatim, once.",
+        args!({
+            "content": text("One self-contained statement"),
+            "metadata": text("JSON"),
+            "episode_type": text("One of episode_types; default observation"),
+            "entities": text("With commas, as `tool:redis, person:ana`"),
+            "topic": text("Id or name; made if new"),
+            "source_type": string(),
+        }, "content"),
+        Effect::Edits,
+        remind_compat::remember,
+    ),
+    tool(
+        "restore_concept",
+        "Shows a deleted concept again.",
+        args!({"concept_id": string()}, "concept_id"),
+        Effect::Edits,
+        |memory, args| remind_compat::restore_node(memory, args, "concept_id"),
+    ),
+    tool(
+        "restore_episode",
+        "Shows a deleted episode again.",
+        args!({"episode_id": string()}, "episode_id"),
+        Effect::Edits,
+        |memory, args| remind_compat::restore_node(memory, args, "episode_id"),
+    ),
+    tool(
+        "stats",
+        "Returns how many episodes, concepts, facts, topics and entities there are.",
+        args!({}),
+        Effect::Reads,
+        remind_compat::stats,
+    ),
+    tool(
+        "topic_overview",
+        "Returns the concepts of a topic that are supported best.",
+        args!({"topic_id": text("Id or name"), "k": number(5)}, "topic_id"),
+        Effect::Reads,
+        remind_compat::topic_overview,
+    ),
+    tool(
+        "update_concept",
+        "Changes what is given of a concept, and adds relations.",
+        args!({
+            "concept_id": string(),
+            "title": string(),
+            "summary": string(),
+            "confidence": {"type": "number"},
+            "tags": text("With commas"),
+            "relations": text("JSON: [{type, target_id, strength, context}]"),
+            "topic": text("Id or name; empty: none"),
+        }, "concept_id"),
+        Effect::Edits,
+        remind_compat::update_concept,
+    ),
+    tool(
+        "update_episode",
+        "Changes what is given of an episode.",
+        args!({
+            "episode_id": string(),
+            "content": string(),
+            "episode_type": string(),
+            "entities": text("With commas"),
+            "topic": text("Id or name; empty: none"),
+            "plan_id": string(),
+            "spec_ids": string(),
+            "depends_on": string(),
+            "priority": string(),
+        }, "episode_id"),
+        Effect::Edits,
+        remind_compat::update_episode,
+    ),
+    tool(
+        "update_topic",
+        "Renames a topic, or describes it anew.",
+        args!({
+            "topic_id": text("Id or name"),
+            "name": string(),
+            "description": string(),
+        }, "topic_id"),
+        Effect::Edits,
+        remind_compat::update_topic,
+    ),
+];
