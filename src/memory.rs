@@ -8,6 +8,7 @@ pub(crate) mod session_note;
 
 mod edits;
 pub(crate) mod embedding;
+mod fresh;
 mod heat;
 pub(crate) mod knowledge;
 pub(crate) mod notes_import;
@@ -75,6 +76,7 @@ pub struct Memory {
     knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
     providers: Providers,
+    reads: fresh::ReadsOf,
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QuestionVectorCache>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -176,6 +178,7 @@ impl Memory {
             memory_settings,
             knowledge_settings: Default::default(),
             providers: Providers::default(),
+            reads: fresh::ReadsOf::default(),
             question_vectors: Mutex::default(),
             readers,
             heat_writer,

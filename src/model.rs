@@ -9,6 +9,7 @@ pub(crate) mod file_stat;
 pub(crate) mod fingerprint;
 pub(crate) mod heat;
 pub(crate) mod identity;
+pub(crate) mod imported_note;
 pub(crate) mod kinds;
 pub(crate) mod links;
 pub(crate) mod order_keys;

@@ -1,9 +1,10 @@
 //! The shell around the engine: threads, signals and the order of shutdown.
 //!
 //! Every thread of the program is started by [`spawn`] or [`spawn_small`], has a name, and is
-//! joined by its starter. There are two exceptions. Work that outlasts the end, such as a reader
+//! joined by its starter. There are three exceptions. Work that outlasts the end, such as a reader
 //! that waits for a client when a signal comes, cannot be woken and ends with the process. The
-//! threads of HTTP connections are waited for without a handle of each.
+//! threads of HTTP connections are waited for without a handle of each. The look-up of a name has
+//! no deadline of the system's, and is left behind where it takes too long.
 
 pub(crate) mod background;
 #[cfg(any(test, feature = "conformance"))]

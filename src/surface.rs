@@ -34,6 +34,7 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
+use rest_api::RestContext;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.
@@ -118,6 +119,7 @@ impl Handler for MemoryHandler {
         args: &Args,
         call: &CallContext,
     ) -> Result<Reply, HandlerError> {
+        self.freshen_before(run)?;
         match run {
             ToolRunner::Read(question) => {
                 Ok(self.memory.query_and_warm(&question(args), asked_budget(args))?.into())
@@ -169,7 +171,9 @@ impl Handler for MemoryHandler {
     }
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
-        Some(rest_api::answer(&self.view, request))
+        let settings = self.memory.knowledge_settings();
+        let context = RestContext { view: &self.view, memory: Some(&self.memory), settings };
+        Some(rest_api::answer(&context, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {
@@ -228,6 +232,15 @@ fn read_row(
 }
 
 impl MemoryHandler {
+    /// Brings a shared memory to the end of its log, if reads are to be fresh. What writes comes
+    /// there by itself.
+    fn freshen_before(&self, run: &ToolRunner) -> Result<(), HandlerError> {
+        match run {
+            ToolRunner::Write(_) | ToolRunner::Compile(_) => Ok(()),
+            _ => Ok(self.memory.freshen()?),
+        }
+    }
+
     fn document(&self, answer: Value) -> Reply {
         let text = answer.to_string();
         let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);

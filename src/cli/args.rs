@@ -10,6 +10,7 @@ mod memory_parsers;
 mod space_parser;
 mod tool_parser;
 mod values;
+mod view_parser;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -48,7 +49,7 @@ pub(crate) struct CommandSpec {
 pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec::new("compile", include_str!("help/compile.txt"), command_parsers::compile),
     CommandSpec::new("serve", include_str!("help/serve.txt"), command_parsers::serve),
-    CommandSpec::new("view", include_str!("help/view.txt"), command_parsers::view),
+    CommandSpec::new("view", include_str!("help/view.txt"), view_parser::view),
     CommandSpec::new("inspect", include_str!("help/inspect.txt"), command_parsers::inspect),
     CommandSpec::new("search", include_str!("help/search.txt"), command_parsers::search),
     CommandSpec::new("tree", include_str!("help/tree.txt"), |parser, db| {
@@ -202,9 +203,10 @@ pub(crate) struct InvalidCommandLine {
 impl fmt::Display for InvalidCommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let InvalidCommandLine { mistake, command } = self;
+        let see = if mistake.0.ends_with('?') { " See" } else { "; see" };
         match command {
-            Some(command) => write!(f, "{mistake}; see `remindb help {command}`"),
-            None => write!(f, "{mistake}; see `remindb help`"),
+            Some(command) => write!(f, "{mistake}{see} `remindb help {command}`"),
+            None => write!(f, "{mistake}{see} `remindb help`"),
         }
     }
 }

@@ -10,7 +10,8 @@ use super::sharing::OpenSpace;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
 use crate::ingest::scan::{PassedOver, PassedOverDetail};
 use crate::memory::compile::{
-    CompileError, CompileRequest, InitialTemperaturesFor, SLICE_BYTES, check_new_root, compile,
+    CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
+    check_new_root, compile,
 };
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
@@ -29,7 +30,7 @@ pub(super) fn run(
     let is_new = !place.path.exists();
     if is_new {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
-        RootSettings::load(&check_new_root(&path)?, options.clone())?;
+        check_new_file(&path, &RootSettings::load(&check_new_root(&path)?, options.clone())?)?;
     }
     place.tell(context);
     place.make_folder()?;
@@ -79,14 +80,22 @@ pub(super) fn run(
     if args.is_json {
         context.say(format_args!("{}\n", report.to_json()))?;
     } else {
-        context.say(format_args!("{report}\n"))?;
-        tell_passed_over(&report.passed_over, context)?;
+        tell(&report, context)?;
         if let Some(n_nodes) = report.reseeded {
             let noun = if n_nodes == 1 { "temperature" } else { "temperatures" };
             context.say(format_args!("reseeded: {n_nodes} {noun}\n"))?;
         }
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Says what was compiled; at a terminal in words for people.
+fn tell(report: &Report, context: &mut Context<'_>) -> Result<(), CommandError> {
+    match context.is_out_terminal {
+        true => context.say(format_args!("{report:#}\n"))?,
+        false => context.say(format_args!("{report}\n"))?,
+    }
+    tell_passed_over(&report.passed_over, context)
 }
 
 /// Says what was passed over in one line; and each path, where they are known.

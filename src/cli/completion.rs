@@ -9,6 +9,9 @@ use crate::model::kinds::knowledge::EPISODE_KINDS;
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 
+/// The types of typed memories.
+const MEMORY_TYPES: &[&str] = &["core", "learning", "task"];
+
 pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     context.say(script(shell))?;
     Ok(CommandOutcome::Done)
@@ -31,13 +34,11 @@ fn names() -> String {
 fn values_of_flags() -> Vec<(&'static str, String)> {
     let clients = clients();
     let sources = FOREIGN_SOURCES.iter().map(|it| it.name).collect::<Vec<_>>().join(" ");
-    // Types of memories and kinds of episodes, for `remember`, too.
-    let types = [&NodeType::ALL.map(NodeType::as_str)[..], EPISODE_KINDS].concat();
     vec![
         ("client", clients),
         ("color", "auto always never".to_owned()),
         ("detail", "label snippet full".to_owned()),
-        ("format", "agent-memory remind".to_owned()),
+        ("format", "agent-memory markdown remind".to_owned()),
         ("from", format!("agent-memory remind {sources}")),
         ("importance", IMPORTANCES.join(" ")),
         ("scope", Scope::NAMES.join(" ")),
@@ -45,7 +46,17 @@ fn values_of_flags() -> Vec<(&'static str, String)> {
         ("task", "consolidate triage conflicts health".to_owned()),
         ("tools", "all core memory remind".to_owned()),
         ("transport", "stdio http".to_owned()),
-        ("type", types.join(" ")),
+        ("type", NodeType::SEARCHED.join(" ")),
+    ]
+}
+
+/// Returns the words that may follow a flag of one command, where they are others than elsewhere.
+fn values_of_command_flags() -> Vec<(&'static str, &'static str, String)> {
+    let kinds = [MEMORY_TYPES, EPISODE_KINDS].concat();
+    vec![
+        ("conflicts", "status", "open resolved dismissed all".to_owned()),
+        ("memories", "type", MEMORY_TYPES.join(" ")),
+        ("remember", "type", kinds.join(" ")),
     ]
 }
 
@@ -56,6 +67,7 @@ fn values_of_commands() -> Vec<(&'static str, String)> {
         ("help", names()),
         ("hook", HookEvent::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")),
         ("setup", clients()),
+        ("space", "create join status image cut leave".to_owned()),
     ]
 }
 
@@ -69,9 +81,12 @@ fn bash() -> String {
         let flags: Vec<String> = row.flags().iter().map(|it| format!("--{it}")).collect();
         cases += &format!("        {}) words='{}' ;;\n", row.name, flags.join(" "));
     }
-    let mut values = String::new();
+    let (mut values, mut own_values) = (String::new(), String::new());
     for (flag, words) in values_of_flags() {
         values += &format!("        --{flag}) values='{words}' ;;\n");
+    }
+    for (command, flag, words) in values_of_command_flags() {
+        own_values += &format!("        '{command} --{flag}') values='{words}' ;;\n");
     }
     let mut places = String::new();
     for (command, words) in values_of_commands() {
@@ -86,6 +101,8 @@ fn bash() -> String {
 {cases}    esac
     case $before in
 {values}    esac
+    case \"${{COMP_WORDS[1]}} $before\" in
+{own_values}    esac
     [ \"$COMP_CWORD\" -eq 2 ] && case $before in
 {places}    esac
     [ \"$COMP_CWORD\" -eq 1 ] && words='{names} --help --version'
@@ -111,11 +128,13 @@ complete -o filenames -F _remindb remindb
 
 fn fish() -> String {
     let mut lines = format!("complete -c remindb -n __fish_use_subcommand -f -a '{}'\n", names());
-    let values = values_of_flags();
+    let (values, own_values) = (values_of_flags(), values_of_command_flags());
     for row in COMMANDS {
         for flag in row.flags() {
-            let words = values.iter().find(|(name, _)| *name == flag);
-            let words = words.map(|(_, words)| format!(" -x -a '{words}'"));
+            let own = own_values.iter().find(|it| (it.0, it.1) == (row.name, flag));
+            let any = values.iter().find(|(name, _)| *name == flag).map(|(_, words)| words);
+            let words = own.map(|(.., words)| words).or(any);
+            let words = words.map(|words| format!(" -x -a '{words}'"));
             lines += &format!(
                 "complete -c remindb -n '__fish_seen_subcommand_from {}' -l {flag}{}\n",
                 row.name,

@@ -89,14 +89,20 @@ fn report(
     mode: WriteOrDryRun,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let &NotesImportReport { n_added, n_updated, n_unchanged, n_secrets, snapshot } = sum;
+    let &NotesImportReport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } =
+        sum;
     let n_refused = notes.refused.len() + notes.n_unnamed;
     let bad = match n_refused {
         0 => String::new(),
         1 => ", 1 piece could not be read".to_owned(),
         n => format!(", {n} pieces could not be read"),
     };
-    let counts = format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{bad}");
+    let gone = match n_forgotten {
+        0 => String::new(),
+        n => format!(", {n} forgotten before"),
+    };
+    let counts =
+        format!("{n_added} added, {n_updated} updated, {n_unchanged} unchanged{gone}{bad}");
     let (name, db) = (source.name, db.display());
     match mode {
         WriteOrDryRun::DryRun => context.say(format_args!(
@@ -132,6 +138,7 @@ fn keep(
     sum.n_added += done.n_added;
     sum.n_updated += done.n_updated;
     sum.n_unchanged += done.n_unchanged;
+    sum.n_forgotten += done.n_forgotten;
     sum.n_secrets += done.n_secrets;
     sum.snapshot = done.snapshot.or(sum.snapshot);
     Ok(())
@@ -177,12 +184,19 @@ fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut ForeignNotes) {
 /// Returns the folder of a program below the home.
 fn of_home(source: &ForeignSource) -> Result<PathBuf, CommandError> {
     let home = std::env::var_os("HOME").filter(|it| !it.is_empty() && !source.home.is_empty());
+    let folder = home.map(|it| Path::new(&it).join(source.home));
     let name = source.name;
-    let needed = || {
-        let what = format!("`--from {name}` needs the file or folder to import: {}", source.files);
-        CommandError::Because(what)
-    };
-    home.map(|it| Path::new(&it).join(source.home)).filter(|it| it.exists()).ok_or_else(needed)
+    match folder {
+        Some(folder) if folder.exists() => Ok(folder),
+        folder => {
+            let missing = folder.map(|it| format!("there is no `{}`; ", it.display()));
+            Err(CommandError::Because(format!(
+                "{}`--from {name}` needs the file or folder to import: {}",
+                missing.unwrap_or_default(),
+                source.files
+            )))
+        }
+    }
 }
 
 /// Returns the files to read, by name.

@@ -88,6 +88,11 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
 fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, input, db, is_json, .. } = args;
     let operations = read_changeset(&input)?;
+    if operations.is_empty() {
+        let what = "the changeset has no operation; `remindb review` shows which there are, and \
+                    `remindb help apply` how they are written";
+        return Err(CommandError::Because(what.to_owned()));
+    }
     let lines: Vec<usize> = operations.iter().map(|it| it.0).collect();
     let operations: Vec<Map<String, Value>> = operations.into_iter().map(|it| it.1).collect();
     arguments.insert("operations".to_owned(), operations.into());

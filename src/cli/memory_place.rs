@@ -8,7 +8,8 @@
 //! 3. `memory.db` in the working folder, the place of earlier versions;
 //! 4. the nearest `.remindb/memory.db` in a folder above;
 //! 5. the only `.remindb/memory.db` in a folder of the working folder;
-//! 6. the user's own `remindb/memory.db` in the data folder.
+//! 6. the user's own `remindb/memory.db` in the data folder, which in a home comes before the one
+//!    below it.
 //!
 //! Only the named file may be missing; [`SearchFolders::new_in_project`] and
 //! [`SearchFolders::of_user`] are the places of new memories. A folder of another user is passed
@@ -98,10 +99,24 @@ impl SearchFolders {
             Some(place) => Ok(Some(place)),
             None if scope == Some(Scope::User) => Ok(user),
             None => match (self.below()?, user) {
+                // A home has the memories of projects below it; one's own comes first.
+                (_, Some(user)) if self.is_home() => Ok(Some(user)),
                 (SubfolderMemories::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
                 (SubfolderMemories::Several(paths), None) => Err(several(&paths)),
                 (_, user) => Ok(user),
             },
+        }
+    }
+
+    /// Returns the memory of a command that may make one, as [`SearchFolders::find`] does. In a
+    /// home with several memories below it, that is the user's own, which may be made.
+    fn find_or_make(&self, scope: Option<Scope>) -> Result<Option<MemoryPlace>, CommandError> {
+        match self.is_home()
+            && scope.is_none()
+            && matches!(self.below()?, SubfolderMemories::Several(_))
+        {
+            true => Ok(self.of_project()?.or_else(|| self.existing_of_user())),
+            false => self.find(scope),
         }
     }
 
@@ -153,10 +168,14 @@ impl SearchFolders {
         Ok(None)
     }
 
-    /// Looks for memories in the folders of the working folder. A home has those of all projects.
+    /// Returns whether the working folder is the user's home.
+    fn is_home(&self) -> bool {
+        self.home.as_ref().is_some_and(|it| *it == self.folder)
+    }
+
+    /// Looks for memories in the folders of the working folder.
     fn below(&self) -> Result<SubfolderMemories, CommandError> {
-        let is_home = self.home.as_ref().is_some_and(|it| *it == self.folder);
-        if is_home || self.folder.parent().is_none() {
+        if self.folder.parent().is_none() {
             return Ok(SubfolderMemories::None);
         }
         let mut found = Vec::new();
@@ -301,7 +320,7 @@ pub(super) fn database_to_make(
         Some(place) => place,
         None => {
             let around = SearchFolders::of_process()?;
-            match (around.find(scope)?, scope) {
+            match (around.find_or_make(scope)?, scope) {
                 (Some(place), _) => place,
                 (None, Some(Scope::Project)) => around.new_in_project(),
                 (None, _) => around.of_user().ok_or_else(|| around.nothing())?,
@@ -332,6 +351,7 @@ pub(super) fn database_of_notes(
         // Notes outside the project may have a memory of their own.
         None if new.path.exists() => new,
         None => match (around.below()?, around.existing_of_user()) {
+            (_, Some(user)) if around.is_home() => user,
             (SubfolderMemories::One(path), _) => around.place(path, PlaceOrigin::Below),
             (_, Some(user)) => user,
             (SubfolderMemories::None | SubfolderMemories::Several(_), None) => new,

@@ -6,7 +6,7 @@ use super::args::{self, ColorWhen};
 use super::color::ColorMode;
 use super::memory_place::known_database;
 use super::tool_advice::with_commands;
-use super::{CommandError, CommandOutcome, Context};
+use super::{CommandError, CommandOutcome, Context, sharing};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
@@ -17,12 +17,7 @@ pub(super) fn run(
     args: args::SearchArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let detail = match args.detail.as_deref() {
-        None => HitDetail::default(),
-        Some(name) => HitDetail::parse(name).ok_or_else(|| {
-            CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
-        })?,
-    };
+    let detail = detail(args.detail.as_deref())?;
     let node_type = match args.node_type.as_deref() {
         None => None,
         Some(name) => Some(NodeType::parse(name).ok_or_else(|| {
@@ -51,7 +46,11 @@ pub(super) fn run(
     let output = if args.is_json { OutputFormat::Structured } else { OutputFormat::Text };
     let options =
         QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
-    let reader = Reader::open(&known_database(args.db, context)?)?;
+    let db = known_database(args.db, context)?;
+    if args.is_fresh {
+        sharing::follow_to_read(&db, context)?;
+    }
+    let reader = Reader::open(&db)?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)
         .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {
@@ -79,6 +78,13 @@ pub(super) fn run(
         CommandOutcome::NotFound
     } else {
         CommandOutcome::Done
+    })
+}
+
+fn detail(typed: Option<&str>) -> Result<HitDetail, CommandError> {
+    let Some(name) = typed else { return Ok(HitDetail::default()) };
+    HitDetail::parse(name).ok_or_else(|| {
+        CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
     })
 }
 

@@ -194,6 +194,7 @@ fn open_memory(
 ) -> Result<(Memory, Option<OpenSpace>), CommandError> {
     let database = place(&args, live.root(), context)?;
     let is_new = !database.exists();
+    let is_fresh = args.shared.as_ref().is_some_and(|it| it.is_fresh);
     let space = OpenSpace::of(args.shared.as_ref(), &database, context)?;
     let mut memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     if let Some(space) = &space {
@@ -203,6 +204,7 @@ fn open_memory(
     let memory = memory.with_workspace(live).with_memory_settings(memory_settings()?);
     let memory = memory.with_knowledge_settings(knowledge);
     let memory = memory.with_providers(providers(context)?);
+    let memory = if is_fresh { memory.with_fresh_reads() } else { memory };
     let memory = match second(&args, &database)? {
         Some(second) => memory.with_second(second),
         None => memory,
@@ -360,7 +362,7 @@ fn consolidating(
     holder: &str,
 ) -> Result<Option<BackgroundTask>, CommandError> {
     let memory = &server.handler.memory;
-    let is_on = memory.workspace().config.consolidation.automatic;
+    let is_on = memory.consolidation_settings().is_automatic();
     let Some(provider) = memory.providers().completion.clone().filter(|_| is_on) else {
         return Ok(None);
     };

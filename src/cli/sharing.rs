@@ -1,6 +1,8 @@
 //! The flag `--shared` of commands: a memory that many machines have.
 
 #[cfg(feature = "shared")]
+mod observed;
+#[cfg(feature = "shared")]
 mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
@@ -13,14 +15,19 @@ use super::Context;
 use crate::memory::Memory;
 use crate::server::StopSignal;
 #[cfg(feature = "shared")]
-pub(super) use replica::{OpenSpace, keeper_of, replica_at};
+pub(super) use observed::observed_space;
+#[cfg(feature = "shared")]
+pub(super) use replica::{OpenSpace, follow_to_read, keeper_of, replica_at};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
 #[cfg(not(feature = "shared"))]
-pub(super) use without_shared::OpenSpace;
+pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 
 /// The work of the thread that follows a log.
 pub(super) type FollowerTask = Box<dyn FnOnce(&Memory, &StopSignal) + Send>;
+
+/// The work of the thread that looks at a log.
+pub(super) type LookWork = Box<dyn FnOnce(&StopSignal) + Send>;
 
 /// Says what is left to do where a command changed a replica past its log.
 pub(super) fn tell_unpublished(db: &Path, context: &mut Context<'_>) {

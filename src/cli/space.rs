@@ -56,6 +56,7 @@ fn join(
     let keeper = keeper_of(url)?;
     // Nothing is moved away for a space that is not there.
     keeper.head()?;
+    let mut kept = None;
     if fs::metadata(&db).is_ok_and(|it| 0 < it.len()) {
         if !args.is_rebase {
             let what = format!(
@@ -66,21 +67,48 @@ fn join(
             );
             return Err(CommandError::Because(what));
         }
-        let kept = set_aside(&db)?;
+        kept = Some(set_aside(&db)?);
+    }
+    if let Err(error) = make_replica(url, &db, &keeper, context) {
+        put_back(&db, kept.as_deref());
+        return Err(error);
+    }
+    if let Some(kept) = kept {
         context.say(format_args!("the old file is `{}` now\n", kept.display()))?;
     }
-    drop(Writer::open(&db, IfMissing::Create)?);
-    join_space(&db, &keeper)?;
-    let flag = SharedFlag { url: Some(url.to_owned()), roots: Vec::new() };
-    let mut writer = Writer::open(&db, IfMissing::Refuse)?;
-    if let Some(space) = OpenSpace::of(Some(&flag), &db, context)? {
+    context.say(format_args!("`{}` is a replica of {} now\n", db.display(), keeper.url()))?;
+    Ok(CommandOutcome::Done)
+}
+
+/// Makes a new file a replica, at the end of the log.
+fn make_replica(
+    url: &str,
+    db: &Path,
+    keeper: &PostgresLog,
+    context: &mut Context<'_>,
+) -> Result<(), CommandError> {
+    drop(Writer::open(db, IfMissing::Create)?);
+    join_space(db, keeper)?;
+    let flag = SharedFlag { url: Some(url.to_owned()), ..SharedFlag::default() };
+    let mut writer = Writer::open(db, IfMissing::Refuse)?;
+    if let Some(space) = OpenSpace::of(Some(&flag), db, context)? {
         space.attach_writer(&mut writer)?;
     }
     if let Some(sharing) = writer.sharing() {
         sharing.follow()?;
     }
-    context.say(format_args!("`{}` is a replica of {} now\n", db.display(), keeper.url()))?;
-    Ok(CommandOutcome::Done)
+    Ok(())
+}
+
+/// Removes a replica that was not completed, and puts the file that it would have replaced back.
+fn put_back(db: &Path, kept: Option<&Path>) {
+    for suffix in ["", "-wal", "-shm"] {
+        // What is left is empty, and joins when it is opened.
+        let _ = fs::remove_file(with_suffix(db, suffix));
+        if let Some(kept) = kept {
+            let _ = fs::rename(with_suffix(kept, suffix), with_suffix(db, suffix));
+        }
+    }
 }
 
 /// Gives a file and its log another name, which no file has.
@@ -89,11 +117,7 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
     let writer = Writer::open(db, IfMissing::Refuse)?;
     writer.log().copy()?;
     drop(writer);
-    let named = |suffix: &str| {
-        let mut name = db.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let named = |suffix: &str| with_suffix(db, suffix);
     let cannot = |error: std::io::Error| {
         CommandError::Because(format!("cannot set `{}` aside: {error}", db.display()))
     };
@@ -114,6 +138,12 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
         return Ok(kept);
     }
     Err(CommandError::Because(format!("too many files `{}.before-N`", db.display())))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Opens the replica that the arguments name, with its keeper.
@@ -172,7 +202,7 @@ fn as_text(facts: &SpaceFacts) -> String {
 
 fn image(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db.clone(), context)?;
-    let flag = SharedFlag { url: None, roots: args.roots.clone() };
+    let flag = SharedFlag { roots: args.roots.clone(), ..SharedFlag::default() };
     let space = OpenSpace::of(Some(&flag), &db, context)?.ok_or(SharedError::NoReplica)?;
     let mut writer = Writer::open(&db, IfMissing::Refuse)?;
     space.attach_writer(&mut writer)?;

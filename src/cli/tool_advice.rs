@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-/// The command of each tool that an advice names.
+/// The command of each tool that an advice names, and the flag of each argument.
 const COMMANDS: &[(&str, &str)] = &[
+    ("`force`", "`--force`"),
     ("MemoryCompile", "`remindb compile`"),
     ("MemoryFetch", "`remindb fetch`"),
     ("MemoryReview", "`remindb review`"),

@@ -12,7 +12,7 @@ use super::memory_place::known_database;
 use super::serve::quiet_panics;
 use super::unique_process_name::process_name;
 use super::user_settings::log_level;
-use super::{CommandError, CommandOutcome, Context, browser, logging, options, variable};
+use super::{CommandError, CommandOutcome, Context, browser, logging, options, sharing, variable};
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
@@ -20,7 +20,7 @@ use crate::server::background::notify;
 use crate::server::background::rescan::LatestScan;
 use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::remindb_folder::OWN_FOLDER;
-use crate::server::server_state::ServerState;
+use crate::server::server_state::{ServerState, SpaceStatusFn};
 use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{EndedSessionRetention, Registry, ServerTransport};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
@@ -38,10 +38,12 @@ pub(super) fn run(
     let http = listen_options::view_options(args.listen.as_deref(), &context.clock)?;
     let wanted = listen_options::address(&http);
     let links = listen_options::page_links(&http);
-    let server = Arc::new(observer(&path, &wanted, context)?);
+    let (space, look) = sharing::observed_space(args.shared.as_ref(), &path)?;
+    let server = Arc::new(observer(&path, &wanted, space, context)?);
     let notifying = Arc::clone(&server);
     let work = move |stop: &StopSignal| notify::run_notifications(&notifying, stop);
-    let background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
+    let mut background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
+    background.extend(look.map(|work| BackgroundTask { name: "space", work }));
     let interrupts = ShutdownSignals::watch()?;
     let clock = context.clock.clone();
     let mut shown = Ok(());
@@ -57,6 +59,7 @@ pub(super) fn run(
 fn observer(
     path: &Path,
     listen: &str,
+    space: SpaceStatusFn,
     context: &Context<'_>,
 ) -> Result<Server<ObserverHandler>, CommandError> {
     let folder = folder_of(path);
@@ -88,7 +91,7 @@ fn observer(
         registry: registry.clone(),
         history,
         logs: logs.clone(),
-        space: None,
+        space,
     };
     let rates = LiveRates::default();
     rates.set(workspace.config.temperature.rates());

@@ -17,7 +17,8 @@ pub(super) fn run(
         ViewTask::List => {
             let views = CustomView::all(&Reader::open(&known_database(db, context)?)?)?;
             let json = views.iter().map(to_json).collect();
-            (json, views.iter().map(line).collect())
+            let lines: String = views.iter().map(line).collect();
+            (json, if lines.is_empty() { "no custom views\n".to_owned() } else { lines })
         }
         ViewTask::Define(name, words) => {
             check_view_name(&name)?;

@@ -1,8 +1,8 @@
 //! Conversations: reads the transcript of a client as requests, answers, files and commands.
 //!
 //! Clients keep transcripts as JSON Lines or as one JSON value, each with records of its own; the
-//! [`transcript_records`] recognise them. Input is untrusted: any text is a conversation, most of them an empty
-//! one, and each list and text is bounded. This module does no IO.
+//! [`transcript_records`] recognise them. Input is untrusted: any text is a conversation, most of
+//! them an empty one, and each list and text is bounded. This module does no IO.
 
 mod digest;
 mod messages;

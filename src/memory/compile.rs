@@ -107,11 +107,14 @@ pub struct Purged {
     pub nodes: usize,
 }
 
+/// Prints the counts; the alternate form, for people, leaves their sum out.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { added, modified, removed, .. } = self;
-        let n_ops = added + modified + removed;
-        write!(f, "compiled: {added} added, {modified} modified, {removed} removed ({n_ops} ops)")?;
+        write!(f, "compiled: {added} added, {modified} modified, {removed} removed")?;
+        if !f.alternate() {
+            write!(f, " ({} ops)", added + modified + removed)?;
+        }
         match self.warnings.len() {
             0 => Ok(()),
             1 => write!(f, ", 1 warning"),
@@ -326,6 +329,11 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     planner::root_at_first(path)
+}
+
+/// Returns an error for a file that its root's settings leave out.
+pub(crate) fn check_new_file(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
+    planner::check_code(path, workspace)
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ impl Memory {
                         return Ok(id);
                     }
                     take_place(batch, &old, &children)?;
-                    batch.forget(&old)?;
+                    forget_one(batch, &old)?;
                 }
                 ForgetMode::Strict | ForgetMode::Cascade | ForgetMode::Reparent => {
                     if in_file.change(batch, &old, FileEdit::Remove)?.is_none() {
@@ -429,7 +429,12 @@ pub(super) fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), 
         open.extend(batch.children_of(node.key)?);
         all.push(node);
     }
-    all.iter().rev().try_for_each(|it| batch.forget(it))
+    all.iter().rev().try_for_each(|it| forget_one(batch, it))
+}
+
+fn forget_one(batch: &mut Batch<'_>, node: &NodeRecord) -> Result<(), StoreError> {
+    batch.keep_note_forgotten(node)?;
+    batch.forget(node)
 }
 
 /// Moves the children of a node to its place, in their order.

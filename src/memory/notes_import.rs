@@ -1,7 +1,8 @@
 //! Imported notes: what other programs remember, as trees below `@imported` and the program's name.
 //!
 //! A note is found again by its key, and is left alone while the program's text is the same, even
-//! if an agent changed it meanwhile. A text that grew keeps the nodes before its first change.
+//! if an agent changed it meanwhile. A text that grew keeps the nodes before its first change. A
+//! note that was forgotten stays forgotten.
 //! Texts are redacted together: a secret that one of them shows is replaced in all.
 
 use std::collections::HashMap;
@@ -13,15 +14,13 @@ use crate::ingest::foreign::ForeignNote;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
+use crate::model::imported_note::{IMPORTED_ROOT, note_key, note_mark};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::store::{
     Batch, KEY_PATH, LEVEL, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord,
     StoreError,
 };
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
-
-/// The root of imported notes.
-const IMPORTED_ROOT: &str = "@imported";
 
 /// The level of a note's heading, below its root and its program.
 const NOTE_LEVEL: i64 = 3;
@@ -39,6 +38,8 @@ pub(crate) struct NotesImportReport {
     pub(crate) n_added: usize,
     pub(crate) n_updated: usize,
     pub(crate) n_unchanged: usize,
+    /// Notes that are left out, since they were forgotten after an earlier import.
+    pub(crate) n_forgotten: usize,
     /// Secrets that became markers, in notes that were not there.
     pub(crate) n_secrets: usize,
     pub(crate) snapshot: Option<i64>,
@@ -81,16 +82,20 @@ impl Memory {
         let message = format!("import:{source}");
         let ended = self.writer.write(&message, "", self.clock.now(), |batch| {
             let bucket = [IMPORTED_ROOT, source];
-            let there = batch.nodes_in_bucket(&bucket)?.into_iter().filter_map(|it| {
-                let (key, _) = it.attributes.key_path()?.rsplit_once('#')?;
-                Some((key.to_owned(), it))
-            });
+            let there = batch
+                .nodes_in_bucket(&bucket)?
+                .into_iter()
+                .filter_map(|it| Some((note_key(it.attributes.key_path()?)?.to_owned(), it)));
             let there: HashMap<String, NodeRecord> = there.collect();
             let mut import = NotesImportReport::default();
             for note in &notes {
                 let known = there.get(&note.key);
                 if known.and_then(|it| it.attributes.key_path()) == Some(&note.mark) {
                     import.n_unchanged += 1;
+                    continue;
+                }
+                if known.is_none() && batch.is_note_forgotten(source, &note.key)? {
+                    import.n_forgotten += 1;
                     continue;
                 }
                 import.n_secrets += note.n_secrets;
@@ -146,7 +151,7 @@ impl PreparedNote {
             first.filter(|_| !is_one).map(|it| it.label.clone())
         });
         let key = redactor.scrub(&note.key).text.into_owned();
-        let mark = format!("{key}#{hash}");
+        let mark = note_mark(&key, hash);
         PreparedNote { key, mark, title, trees, n_secrets }
     }
 

@@ -192,7 +192,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
         n_nodes += usize::from(set_right(batch, change)?);
     }
     n_nodes += surplus.len();
-    forget(batch, surplus)?;
+    forget(batch, surplus, target)?;
     Ok(n_nodes)
 }
 
@@ -215,6 +215,11 @@ fn set_right(batch: &mut Batch<'_>, change: &NodeChange) -> Result<bool, StoreEr
     let Some(now) = batch.find(change.id)? else {
         let text = text_of(batch, change)?;
         batch.restore_node(change.id, &data_of(change, &text)?, place)?;
+        if old.attributes.key_path().is_some()
+            && let Some(restored) = batch.find(change.id)?
+        {
+            batch.let_note_return(&restored)?;
+        }
         return Ok(true);
     };
     let is_moved = now.place.parent != place.parent
@@ -275,14 +280,20 @@ fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>,
     })
 }
 
-/// Forgets nodes that did not exist, children before their parents.
-fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
+/// Forgets nodes that did not exist at `target`, children before their parents.
+fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>, target: i64) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     let mut nodes: Vec<(usize, NodeRecord)> =
         nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
     nodes.sort_unstable_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
-    nodes.iter().try_for_each(|(_, node)| batch.forget(node))
+    nodes.iter().try_for_each(|(_, node)| {
+        // An imported note that was there before was forgotten by then.
+        if node.attributes.key_path().is_some() && batch.was_there_by(node.id, target)? {
+            batch.keep_note_forgotten(node)?;
+        }
+        batch.forget(node)
+    })
 }
 
 fn strange(id: &str) -> StoreError {

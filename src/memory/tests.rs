@@ -10,6 +10,8 @@ mod past;
 mod seen;
 #[cfg(feature = "shared")]
 mod shared;
+#[cfg(feature = "shared")]
+mod shared_races;
 mod simulation;
 
 use simulation::Simulation;

@@ -59,6 +59,9 @@ struct Overview<'a> {
     temperature: TemperatureSummary,
     relations: ReferenceCounts,
     fts_rows: u64,
+    /// The space of a shared memory.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    space: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -97,7 +100,7 @@ struct ReferenceCounts {
 pub(crate) fn write_overview(
     reader: &Reader,
     path: &str,
-    lines: HeatThresholds,
+    (lines, space): (HeatThresholds, &Value),
     now: Millis,
     out: JsonOut<'_>,
 ) -> Result<(), Error> {
@@ -135,6 +138,7 @@ pub(crate) fn write_overview(
             pending: stats.n_pending,
         },
         fts_rows: stats.n_index_rows,
+        space,
     };
     Ok(out.write_str(&json(&overview))?)
 }

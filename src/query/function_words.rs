@@ -5,9 +5,10 @@ pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// Returns whether a word begins a question.
-pub(super) fn begins_question(word: &str) -> bool {
-    QUESTION_WORDS.contains(&word)
+/// Returns whether a query begins with a question word.
+pub(super) fn begins_question(query: &str) -> bool {
+    let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();
+    QUESTION_WORDS.contains(&first.as_str())
 }
 
 /// Words that questions begin with.

@@ -98,8 +98,7 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
         }
     }
     let (terms, marks) = terms.finish();
-    let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_asked = begins_question(&first);
+    let is_asked = begins_question(query);
     ParsedQuery { expression: expression(&tokens), terms, marks, is_asked }
 }
 

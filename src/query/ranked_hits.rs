@@ -83,10 +83,9 @@ pub(super) fn ranked_hits(
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let (mut matches, are_of_words) = matches(reader, asked, filter)?;
-    let near = match meaning.filter(|_| are_of_words) {
-        Some(meaning) => nearest_in_meaning(reader, meaning, &filter)?,
-        None => Vec::new(),
-    };
+    let meant = meaning.filter(|_| are_of_words);
+    let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
+    let near = near.unwrap_or_default();
     let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.marks.len();
     let is_doubted = is_long && !is_answered(&matches);
     if is_doubted {
@@ -97,8 +96,7 @@ pub(super) fn ranked_hits(
         return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
     }
     let times = (reader.attended()?, now);
-    let is_of_notes = filter.of_memories().is_empty();
-    let is_question = are_of_words && is_of_notes && is_question(asked);
+    let is_question = are_of_words && filter.of_memories().is_empty() && is_question(asked);
     let vicinity = is_question.then(|| SiblingContext::of(reader, &matches));
     let vicinity = vicinity.transpose()?.unwrap_or_default();
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {

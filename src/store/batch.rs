@@ -8,6 +8,7 @@
 mod agent_edits;
 mod custom_views;
 mod derived_columns;
+mod forgotten_notes;
 mod fts;
 mod heat;
 mod history;

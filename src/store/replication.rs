@@ -14,11 +14,11 @@ mod log_applier;
 mod log_entry;
 mod log_position;
 mod sequencer;
+mod standing;
 mod table_scopes;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,18 +29,21 @@ pub(crate) use log_position::{
     LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
 };
 pub(crate) use sequencer::{LogTransaction, Sequencer, SpaceHead};
+pub(crate) use standing::check_standing;
 
 use super::checkpoint::WriteAheadLog;
 use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::lock_holder::begin_write;
-use super::root_names::{name_other_roots, name_root};
+use super::root_names::{name_other_roots, name_root, root_name_at};
 use super::{
-    ErrorContext, SharedError, StoreError, busy_handler, connection, schema, source_files,
+    ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
+    source_files,
 };
 use change_recorder::ChangeRecorder;
 use log_applier::LogApplier;
 use log_entry::EntryHasher;
+use standing::refuse_unpublished;
 
 /// Turns that a write takes until it is in step: others may publish an image in between.
 const TURNS_MAX: usize = 4;
@@ -91,6 +94,11 @@ impl WriterReplication {
         (self.namer)(Path::new(path))
     }
 
+    /// Returns the name of a root that is known already, or the one that it will have.
+    pub(super) fn root_name_at(&self, conn: &Connection, path: &str) -> Result<String, StoreError> {
+        Ok(root_name_at(conn, path)?.unwrap_or_else(|| self.root_name(path)))
+    }
+
     /// Makes the connection record again, after its temporary tables were dropped.
     pub(super) fn record_again(&self, conn: &Connection) -> Result<(), StoreError> {
         self.recorder.make_triggers(conn)
@@ -103,18 +111,38 @@ impl WriterReplication {
 
     /// Applies what others appended, and returns whether there was anything.
     pub(crate) fn follow(&self) -> Result<bool, StoreError> {
-        self.file_identity.check()?;
-        // In this order: a log that is looked at later is never behind its replica. Who writes
-        // meanwhile does not wait for the answer.
-        let replica = self.replica()?;
-        let head = self.sequencer.head()?;
-        if replica.place == head.place {
-            return Ok(false);
+        let mut last = None;
+        for _ in 0..TURNS_MAX {
+            self.file_identity.check()?;
+            // In this order: a log that is looked at later is never behind its replica. Who writes
+            // meanwhile does not wait for the answer.
+            let replica = self.replica()?;
+            let head = self.sequencer.head()?;
+            if replica.place == head.place {
+                return Ok(false);
+            }
+            let mut parts = |epoch, after| self.sequencer.parts(epoch, after);
+            match self.catch_up(&self.lock(), &replica, &head, &mut parts) {
+                Ok(()) => return Ok(true),
+                Err(error) => last = Some(error),
+            }
+            let now = self.sequencer.head()?;
+            if now.place.epoch == head.place.epoch {
+                break;
+            }
+            // The log began anew while it was read.
         }
-        let conn = self.lock();
-        let mut parts = |epoch, after| self.sequencer.parts(epoch, after);
-        self.catch_up(&conn, &replica, &head, &mut parts)?;
-        Ok(true)
+        last.map_or(Ok(false), Err)
+    }
+
+    /// Applies what others appended, for a read that is to see all of it.
+    pub(crate) fn follow_to_read(&self) -> Result<(), StoreError> {
+        match self.follow() {
+            Err(StoreError::Shared(SharedError::Unreachable { server, why })) => {
+                Err(SharedError::NotFresh { server, why }.into())
+            }
+            followed => followed.map(drop),
+        }
     }
 
     /// Brings the replica to the end of the log, as both were a moment ago.
@@ -141,15 +169,22 @@ impl WriterReplication {
         head: &SpaceHead,
         parts: &mut LogPartSource<'_>,
     ) -> Result<bool, StoreError> {
-        let tx = begin_write(conn, "begin to apply the log")?;
-        self.file_identity.check_locked()?;
-        let place = present(&tx)?.place;
+        let place = present(conn)?.place;
         if place.epoch != head.place.epoch || head.place.seq <= place.seq {
             return Ok(false);
         }
+        // Before the file is locked: a slow server keeps nobody on this machine from writing.
+        let mut next = parts(place.epoch, (place.seq, i64::MAX))?;
+        let tx = begin_write(conn, "begin to apply the log")?;
+        self.file_identity.check_locked()?;
+        let replica = present(&tx)?;
+        refuse_unpublished(&replica)?;
+        if replica.place != place {
+            // Another process of this machine applied them.
+            return Ok(true);
+        }
         let mut application = LogApplier::begin(&tx, place)?;
         loop {
-            let next = parts(place.epoch, application.last_part())?;
             if next.is_empty() {
                 // The space's row names an entry that is not there.
                 return Err(SharedError::Gap { after: application.place.seq }.into());
@@ -158,6 +193,7 @@ impl WriterReplication {
             if application.is_whole() {
                 break;
             }
+            next = parts(place.epoch, application.last_part())?;
         }
         drop(application);
         commit(tx, "apply the log")?;
@@ -172,16 +208,28 @@ impl WriterReplication {
     }
 
     /// Runs a write in a turn of the log: `body` in a local transaction, whose rows are published.
+    ///
+    /// A compile needs the lease of its root for as long as the turn lasts: a process that was
+    /// stopped for minutes may have lost it.
     pub(super) fn write<T, E: From<StoreError>>(
         &self,
         conn: &Connection,
+        compiled_root: Option<&str>,
         body: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut turn = self.turn_in_step(conn)?;
+        if let Some(root) = compiled_root
+            && !turn.has_lease(&compile_lease(root)).map_err(StoreError::from)?
+        {
+            return Err(StoreError::from(SharedError::LeaseLost { root: root.to_owned() }).into());
+        }
         let head = turn.head();
         let tx = begin_write(conn, "begin a write")?;
         self.file_identity.check_locked()?;
-        if present(&tx)?.place != head.place {
+        // Another process may have changed the file past its log since the turn began.
+        let replica = present(&tx)?;
+        refuse_unpublished(&replica).map_err(StoreError::from)?;
+        if replica.place != head.place {
             return Err(StoreError::from(SharedError::Diverged { since: head.place.seq }).into());
         }
         let value = body(&tx)?;
@@ -287,7 +335,7 @@ impl WriterReplication {
         }
         let is_new_epoch = replica.unpublished.is_some() || head.schema < own;
         let place = match is_new_epoch {
-            true => LogPosition { epoch: head.place.epoch + 1, seq: 0, hash: EntryHash::default() },
+            true => first_place(conn, head.place.epoch + 1, head.place.hash, &*self.sequencer)?,
             false => head.place,
         };
         let tx = begin_write(conn, "begin an image")?;
@@ -312,6 +360,11 @@ impl Drop for WriterReplication {
     }
 }
 
+/// Returns the name of the lease that compiles a root.
+pub(super) fn compile_lease(root: &str) -> String {
+    format!("compile:{root}")
+}
+
 /// Makes the file the first replica of a new space, whose turn is handed in.
 pub(super) fn publish_space(
     conn: &Connection,
@@ -319,8 +372,8 @@ pub(super) fn publish_space(
     namer: &RootNameFn,
     mut turn: Box<dyn LogTransaction + '_>,
 ) -> Result<(), StoreError> {
-    let place = LogPosition { epoch: 1, seq: 0, hash: EntryHash::default() };
     let tx = begin_write(conn, "begin to publish the memory")?;
+    let place = first_place(&tx, 1, EntryHash::default(), &**sequencer)?;
     for root in source_files::roots(&tx)? {
         name_root(&tx, &root.path, &namer(Path::new(&root.path)))?;
     }
@@ -328,6 +381,21 @@ pub(super) fn publish_space(
     become_replica(&tx, sequencer.url(), &place)?;
     turn.commit(&SpaceHead { place, schema: schema::newest() })?;
     commit(tx, "commit the place in the log")
+}
+
+/// Returns where an epoch begins. Two that are made of different memories, or by different
+/// processes, are not the same place.
+fn first_place(
+    conn: &Connection,
+    epoch: i64,
+    before: EntryHash,
+    sequencer: &dyn Sequencer,
+) -> Result<LogPosition, StoreError> {
+    const STATE: &str = "SELECT CAST(fingerprint AS TEXT) FROM memory";
+    let state: String = conn.row(STATE, [], |row| row.get(0), "read the fingerprint")?;
+    let mut hasher = EntryHasher::new(before, sequencer.writer(), schema::newest());
+    hasher.add(state.as_bytes());
+    Ok(LogPosition { epoch, seq: 0, hash: hasher.finish() })
 }
 
 /// Appends an image of the transaction's rows.
@@ -350,14 +418,21 @@ fn append_image(
     Ok(turn.append_image(place, part.then(last, Some(hasher.finish())))?)
 }
 
-/// Replaces all shared rows of a replica by those of an image. The connection has no foreign keys.
+/// Replaces all shared rows of a replica by those of an image, unless it has come as far without.
+/// The connection has no foreign keys.
 fn load_image(
     conn: &Connection,
     sequencer: &dyn Sequencer,
     image: &LogPosition,
 ) -> Result<(), StoreError> {
     let tx = begin_write(conn, "begin to load an image")?;
-    let mut application = LogApplier::begin(&tx, present(&tx)?.place)?;
+    let replica = present(&tx)?;
+    refuse_unpublished(&replica)?;
+    if image.epoch <= replica.place.epoch {
+        // Another process of this machine loaded it, and may have gone on from there.
+        return Ok(());
+    }
+    let mut application = LogApplier::begin(&tx, replica.place)?;
     let mut after = -1;
     loop {
         let parts = sequencer.image_parts(image, after)?;
@@ -393,38 +468,7 @@ pub(crate) fn join_space(
     Ok(image)
 }
 
-/// Refuses a replica that is not at a place of the log, as far as its end and the next entry tell.
-pub(crate) fn check_standing(
-    replica: &Replica,
-    head: &SpaceHead,
-    next: Option<&LogPart>,
-) -> Result<(), SharedError> {
-    refuse_unpublished(replica)?;
-    let (place, head) = (&replica.place, &head.place);
-    let since = match place.epoch.cmp(&head.epoch) {
-        Ordering::Less => return Ok(()),
-        Ordering::Greater => head.seq,
-        Ordering::Equal if head.seq < place.seq => head.seq + 1,
-        Ordering::Equal if head.seq == place.seq && head.hash != place.hash => place.seq,
-        Ordering::Equal => match next {
-            Some(next) if next.seq == place.seq + 1 && !next.is_after(place.hash) => place.seq,
-            Some(next) if next.seq != place.seq + 1 => {
-                return Err(SharedError::Gap { after: place.seq });
-            }
-            _ => return Ok(()),
-        },
-    };
-    Err(SharedError::Diverged { since })
-}
-
 /// Returns the replica that the file is.
 fn present(conn: &Connection) -> Result<Replica, StoreError> {
     Ok(replica_of(conn)?.ok_or(SharedError::NoReplica)?)
-}
-
-fn refuse_unpublished(replica: &Replica) -> Result<(), SharedError> {
-    match &replica.unpublished {
-        Some(what) => Err(SharedError::Unpublished { what: what.clone() }),
-        None => Ok(()),
-    }
 }

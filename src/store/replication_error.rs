@@ -14,6 +14,20 @@ pub enum SharedError {
         /// The system's reason.
         why: String,
     },
+    /// A read was to see what the server has, which cannot be reached.
+    NotFresh {
+        /// The server.
+        server: String,
+        /// The system's reason.
+        why: String,
+    },
+    /// The server is not the one that was asked for, or would let others read along.
+    Untrusted {
+        /// The server.
+        server: String,
+        /// The reason.
+        why: String,
+    },
     /// Another machine has been writing for longer than this one waits.
     Busy {
         /// The server.
@@ -77,6 +91,11 @@ pub enum SharedError {
         /// The command that did.
         what: String,
     },
+    /// The process lost the right to compile the root, which it had.
+    LeaseLost {
+        /// The root's name.
+        root: String,
+    },
     /// Another process compiles the root.
     Compiled {
         /// The root's name.
@@ -90,6 +109,12 @@ impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SharedError::Unreachable { server, why } => f.write_str(&unreachable(server, why)),
+            SharedError::NotFresh { server, why } => f.write_str(&not_fresh(server, why)),
+            SharedError::Untrusted { server, why } => write!(
+                f,
+                "PostgreSQL at {server} is not trusted: {why}; it got no password, and nothing was \
+                 written; reads go on"
+            ),
             SharedError::Busy { server } => write!(
                 f,
                 "cannot write: another machine has been writing to PostgreSQL at {server} for a \
@@ -110,13 +135,7 @@ impl fmt::Display for SharedError {
             SharedError::NoReplica => f.write_str(
                 "this memory is no replica; `remindb space join URL --db FILE` makes one",
             ),
-            SharedError::ReadOnly { path, url } => write!(
-                f,
-                "`{}` is a replica of {url}, and read-only without it: write with `--shared \
-                 {url}`, or make it a memory of its own with `remindb space leave --db {}`",
-                path.display(),
-                path.display()
-            ),
+            SharedError::ReadOnly { path, url } => f.write_str(&read_only(&path.display(), url)),
             SharedError::OtherSpace { url } => write!(
                 f,
                 "this memory is a replica of {url}; `remindb space leave` makes it one of its own"
@@ -142,6 +161,11 @@ impl fmt::Display for SharedError {
                 "`remindb {what}` changed this replica past the log; publish it with `remindb \
                  space image`; until then nothing is written"
             ),
+            SharedError::LeaseLost { root } => write!(
+                f,
+                "the right to compile `{root}` ended while this process did not go on; nothing \
+                 was written since; compile again"
+            ),
             SharedError::Compiled { root, holder } => write!(
                 f,
                 "{holder} compiles `{root}`; it alone does until it ends, or 90 s after it was \
@@ -152,11 +176,30 @@ impl fmt::Display for SharedError {
 }
 
 fn unreachable(server: &str, why: &str) -> String {
-    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    let why = in_brackets(why);
     format!(
         "cannot write: PostgreSQL at {server} is not reachable; nothing was written; reads go \
          on{why}"
     )
+}
+
+fn not_fresh(server: &str, why: &str) -> String {
+    let why = in_brackets(why);
+    format!(
+        "PostgreSQL at {server} is not reachable, so nobody knows whether this replica is fresh; \
+         reads without `--fresh` go on{why}"
+    )
+}
+
+fn read_only(path: &impl fmt::Display, url: &str) -> String {
+    format!(
+        "`{path}` is a replica of {url}, and read-only without it: write with `--shared {url}`, or \
+         make it a memory of its own with `remindb space leave --db {path}`"
+    )
+}
+
+fn in_brackets(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(" ({why})") }
 }
 
 fn other_schema(found: i64, own: i64) -> String {

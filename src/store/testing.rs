@@ -37,6 +37,7 @@ pub(crate) fn forget_fields(path: &Path) {
         "DROP TRIGGER vector_of_old_text;
          DROP TRIGGER vector_of_no_text;
          DROP TABLE vector;
+         DROP TABLE forgotten_note;
          DROP TABLE change_count;
          DROP TABLE replica;
          DROP INDEX root_by_name;

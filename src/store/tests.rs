@@ -93,6 +93,7 @@ fn shipped_migrations_never_change() {
             "d9bae4b446aa11f3",
             "418bb8e02d0388c6",
             "24d8e7554342e663",
+            "40ae1c0c5b342ae9",
         ]
     "#]]
     .assert_debug_eq(&hashes);

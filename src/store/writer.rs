@@ -150,7 +150,7 @@ impl Writer {
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, CommitReport), E> {
         let conn = self.lock();
-        let written = self.transact(&conn, "begin a write", "commit a write", |tx| {
+        let in_batch = |tx: &Transaction<'_>| {
             let mut batch = Batch::begin(tx, message, compile_root, now)?;
             #[cfg(feature = "shared")]
             batch.name_root(self.root_name(compile_root));
@@ -158,7 +158,15 @@ impl Writer {
             let snapshot = batch.finish()?;
             let counts = batch.counts();
             Ok::<_, E>((value, CommitReport { snapshot, counts }))
-        })?;
+        };
+        #[cfg(feature = "shared")]
+        if let Some(sharing) = self.sharing.as_ref().filter(|_| !compile_root.is_empty()) {
+            let name = sharing.root_name_at(&conn, compile_root)?;
+            let written = sharing.write(&conn, Some(&name), in_batch)?;
+            self.file_identity.confirm(&conn)?;
+            return Ok(written);
+        }
+        let written = self.transact(&conn, "begin a write", "commit a write", in_batch)?;
         self.file_identity.confirm(&conn)?;
         Ok(written)
     }
@@ -174,7 +182,7 @@ impl Writer {
     ) -> Result<T, E> {
         #[cfg(feature = "shared")]
         if let Some(sharing) = &self.sharing {
-            return sharing.write(conn, body);
+            return sharing.write(conn, None, body);
         }
         self.announcement.allow();
         let begun = begin_write(conn, begin);
@@ -266,9 +274,8 @@ impl Writer {
     #[cfg(feature = "shared")]
     pub(crate) fn claim_root(&self, path: &str) -> Result<(), StoreError> {
         let Some(sharing) = &self.sharing else { return Ok(()) };
-        let known = root_names::root_name_at(&self.lock(), path)?;
-        let root = known.unwrap_or_else(|| sharing.root_name(path));
-        match sharing.sequencer().take_lease(&format!("compile:{root}"))? {
+        let root = sharing.root_name_at(&self.lock(), path)?;
+        match sharing.sequencer().take_lease(&replication::compile_lease(&root))? {
             None => Ok(()),
             Some(holder) => Err(SharedError::Compiled { root, holder }.into()),
         }

@@ -315,7 +315,8 @@ fn values(
 
 fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
-    view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))
+    let space = process::known(view, ProcessFact::Space)?;
+    view.read(|reader| dashboard::write_overview(reader, &path, (lines, &space), now, out))
 }
 
 fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {

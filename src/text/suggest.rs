@@ -19,10 +19,13 @@ pub(crate) fn suggest<'n>(
     let typed = letters(typed);
     names
         .into_iter()
-        .map(|name| (distance(&typed, &letters(name)), name))
-        .min_by_key(|(n_edits, _)| *n_edits)
-        .filter(|(n_edits, name)| *n_edits <= (name.len().max(typed.len()) / 3).max(1))
-        .map(|(_, name)| name)
+        .map(|name| {
+            let known = letters(name);
+            (distance(&typed, &known), known.len(), name)
+        })
+        .min_by_key(|(n_edits, ..)| *n_edits)
+        .filter(|(n_edits, n_letters, _)| *n_edits <= (*n_letters.max(&typed.len()) / 3).max(1))
+        .map(|(.., name)| name)
 }
 
 /// Returns the edit distance: insertions, deletions, replacements and swaps of neighbours.

@@ -127,7 +127,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       16/16 migrations applied
+        ✓ schema_version       17/17 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -154,7 +154,7 @@ fn doctor_reports_every_check() {
         ✓ parent_cycles        every node stands below a root
         ✓ head_cursor          HEAD → snapshot 1
         ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       16/16 migrations applied
+        ✓ schema_version       17/17 migrations applied
         ✓ schema_objects       every table, index, trigger and view is ours
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
@@ -293,7 +293,7 @@ fn a_foreign_file_is_refused_and_left_alone() {
             $ compile notes --db newer.db
             $ serve --db newer.db
             $ search a --db newer.db
-            ! remindb: `newer.db` has schema 99, newer than 16, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 17, the newest this build knows; update the program
             = 2
             $ inspect --db folder.db
             $ compile notes --db folder.db
@@ -346,7 +346,7 @@ fn usage_errors_are_explained() {
         ! remindb: `compile` does not take `b`; see `remindb help compile`
         = 2
         $ compil a
-        ! remindb: no command `compil`; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; did you mean `compile`? See `remindb help`
         = 2
         $ compile a --databse x
         ! remindb: `compile` has no flag `--databse`; see `remindb help compile`
@@ -553,6 +553,11 @@ fn completions_are_scripts_that_their_shell_reads() {
         ("remember --type dec", "decision\n"),
         ("import --from server", "server-memory\n"),
         ("inspect --db mi", "mine.db\n"),
+        ("export --format m", "markdown\n"),
+        ("space j", "join\n"),
+        ("conflicts --status o", "open\n"),
+        ("search --type epi", "episode\n"),
+        ("search --type dec", "\n"),
     ];
     let asked = asked.map(|(words, completed)| (["-c".to_owned(), ask(words)], completed));
     let read = (["-n".to_owned(), "remindb.bash".to_owned()], "");

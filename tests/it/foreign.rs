@@ -290,6 +290,11 @@ fn what_cannot_be_imported_says_why() {
         "did you mean `claude-code`?",
     );
     check(
+        &["import", "--from", "claudecode", "--db", "memory.db"],
+        2,
+        "did you mean `claude-code`?",
+    );
+    check(
         &["import", "--from", "codex", "empty", "--db", "memory.db"],
         2,
         "no memories of codex in `empty`; what is read: sessions/**/rollout-*.jsonl",
@@ -301,4 +306,80 @@ fn what_cannot_be_imported_says_why() {
     );
     check(&["import", "--from", "mem0", "none.json", "--db", "memory.db"], 2, "cannot read");
     check(&["import", "x.jsonl", "--dry-run", "--db", "memory.db"], 2, "`--dry-run` is for");
+}
+
+/// Imports a sample of two notes, and returns what the import says between the name and the end.
+fn imported(folder: &Folder) -> String {
+    let said = folder.ok(["import", "--from", "server-memory", "graph.jsonl", "--db", "memory.db"]);
+    let said = said.strip_prefix("imported notes of server-memory: ").expect(&said);
+    said.split(", to ").next().unwrap_or(said).to_owned()
+}
+
+/// Makes a memory with two imported notes.
+fn with_two_notes() -> Folder {
+    let folder = Folder::new();
+    let lines = ["Ana", "Bo"].map(|name| {
+        format!(
+            r#"{{"type":"entity","name":"{name}","entityType":"person","observations":["on call"]}}"#
+        )
+    });
+    fs::write(folder.path("graph.jsonl"), lines.join("\n")).unwrap();
+    assert_eq!(imported(&folder), "2 added, 0 updated, 0 unchanged, snapshot 1");
+    folder
+}
+
+/// Forgets the first node whose line in the tree has this text, with all below it.
+#[track_caller]
+fn forget(folder: &Folder, text: &str) {
+    let tree = folder.ok(["tree", "--db", "memory.db"]);
+    let line = tree.lines().find(|it| it.contains(text)).expect(&tree);
+    let id = &line[line.find("(id=").unwrap() + 4..][..11];
+    folder.ok(["forget", id, "--mode", "cascade", "--db", "memory.db"]);
+}
+
+#[test]
+fn a_forgotten_note_is_not_imported_again() {
+    let folder = with_two_notes();
+    forget(&folder, "[heading] Ana");
+    let again = "0 added, 0 updated, 1 unchanged, 1 forgotten before, no snapshot";
+    assert_eq!(imported(&folder), again);
+    // Not even after its history is gone, or in a copy of the memory.
+    folder.ok(["gc", "--keep", "1", "--db", "memory.db"]);
+    assert_eq!(imported(&folder), again);
+    folder.ok(["export", "all.jsonl", "--db", "memory.db"]);
+    let copy = Folder::new();
+    fs::copy(folder.path("graph.jsonl"), copy.path("graph.jsonl")).unwrap();
+    fs::copy(folder.path("all.jsonl"), copy.path("all.jsonl")).unwrap();
+    copy.ok(["import", "all.jsonl", "--db", "memory.db"]);
+    assert_eq!(imported(&copy), again);
+    copy.ok(["doctor", "--db", "memory.db"]);
+}
+
+#[test]
+fn a_forgotten_program_is_not_imported_again() {
+    for heading in ["[heading] server-memory", "[heading] @imported"] {
+        let folder = with_two_notes();
+        forget(&folder, heading);
+        let again = "0 added, 0 updated, 0 unchanged, 2 forgotten before, no snapshot";
+        assert_eq!(imported(&folder), again, "{heading}");
+    }
+}
+
+#[test]
+fn a_rollback_decides_what_was_forgotten() {
+    let folder = with_two_notes();
+    forget(&folder, "[heading] Ana");
+    // The state before it was forgotten, and the one after.
+    folder.ok(["rollback", "1", "--db", "memory.db"]);
+    assert_eq!(imported(&folder), "0 added, 0 updated, 2 unchanged, no snapshot");
+    folder.ok(["rollback", "2", "--db", "memory.db"]);
+    let again = "0 added, 0 updated, 1 unchanged, 1 forgotten before, no snapshot";
+    assert_eq!(imported(&folder), again);
+    // An import that was undone may be repeated.
+    let folder = with_two_notes();
+    folder.ok(["write", "Something else.", "--db", "memory.db"]);
+    forget(&folder, "[heading] Ana");
+    folder.ok(["rollback", "1", "--db", "memory.db"]);
+    folder.ok(["write", "Something else.", "--db", "memory.db"]);
+    assert_eq!(imported(&folder), "0 added, 0 updated, 2 unchanged, no snapshot");
 }

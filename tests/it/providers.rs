@@ -70,7 +70,7 @@ fn a_service_consolidates_on_the_command_line() {
     assert_eq!(ran.transcript(), "4 episodes became 1 concept; 0 wait\n= 0\n");
     assert_eq!(service.seen()[0].header("x-api-key"), Some(KEY));
     let again = with_key(&folder, &["consolidate", "--db", "m.db"]);
-    let few = "fewer than 3 episodes wait; `force` hands them out\n= 0\n";
+    let few = "fewer than 3 episodes wait; `--force` hands them out\n= 0\n";
     assert_eq!(again.transcript(), few);
     assert!(folder.ok(["recall", "retries", "--db", "m.db"]).contains("Retries fail"));
     folder.ok(["undo", "--db", "m.db"]);

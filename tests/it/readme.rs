@@ -130,22 +130,29 @@ fn the_first_commands_of_the_readme_answer_as_it_shows() {
         let (_, rest) = rest.split_once(&format!("```{kind}\n")).expect(kind);
         rest.split("\n```").next().unwrap().to_owned()
     };
-    let folder = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_remindb")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
-    let run = |script: &str| {
+    let run = |folder: &Path, home: &str, script: &str| {
         let mut bash = Command::new("bash");
-        bash.args(["-c", script]).current_dir(folder.path()).env("PATH", &path);
-        let output = bash.env("HOME", folder.path().join("home")).output().unwrap();
+        bash.args(["-c", script]).current_dir(folder).env("PATH", &path);
+        bash.env_remove("XDG_DATA_HOME").env_remove("REMINDB_DB").env_remove("MEMORY_DIR");
+        let output = bash.env("HOME", folder.join(home)).output().unwrap();
         assert!(output.status.success(), "{script}: {output:?}");
         let said = [output.stderr, output.stdout].concat();
         String::from_utf8(said).unwrap()
     };
-    run(&block("Two notes to begin with, in any folder but your home:", "sh"));
-    let shown = block("Two notes to begin with, in any folder but your home:", "text");
-    for part in shown.split("$ ").skip(1).filter(|it| !it.contains("setup")) {
-        let (command, expected) = part.split_once('\n').unwrap();
-        assert_eq!(run(command).trim_end(), expected.trim_end(), "{command}");
+    let notes = block("Two notes to begin with:", "sh");
+    let shown = block("Two notes to begin with:", "text");
+    // Typed in any folder, and in the home itself.
+    for home in ["home", ""] {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().canonicalize().unwrap();
+        run(&folder, home, &notes);
+        for part in shown.split("$ ").skip(1).filter(|it| !it.contains("setup")) {
+            let (command, expected) = part.split_once('\n').unwrap();
+            let said = run(&folder, home, command);
+            assert_eq!(said.trim_end(), expected.trim_end(), "{command}, home: `{home}`");
+        }
     }
 }
 

@@ -6,8 +6,12 @@
     reason = "real servers take real time, and what was measured is told"
 )]
 
+mod encryption;
+mod measures;
 mod proxy;
+mod seen;
 mod server;
+mod sign_in;
 mod storm;
 
 use std::path::Path;
@@ -217,7 +221,11 @@ fn offline_reads_go_on_and_writes_are_refused_in_time() {
     );
     assert!(a.text("MemorySearch", json!({"query": "while there"})).contains("While it is there"));
     proxy.bring_up();
-    say(&mut a, "It is back").unwrap();
+    // A moment after a failure, no new try is made.
+    let began = Instant::now();
+    while say(&mut a, "It is back").is_err() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
     // A server starts without its log, too.
     a.end();
     proxy.take_down();
@@ -316,6 +324,56 @@ fn of_two_clones_only_the_holder_compiles() {
 
 #[test]
 #[ignore = "needs PostgreSQL: make shared"]
+fn a_server_takes_over_what_a_dead_one_compiled() {
+    let postgres = Postgres::start();
+    let (folder, url) = published(&postgres, "team");
+    let other = machine();
+    ok(&other, &["space", "join", &url, "--db", "r.db"]);
+    folder.write("notes/b.md", "# B\n\nMain.\n");
+    other.write("notes/b.md", "# B\n\nBranch.\n");
+    let watching = |of: &Folder| {
+        let notes = of.path("notes").to_string_lossy().into_owned();
+        ["--source".to_owned(), notes, "--rescan-interval".to_owned(), "200ms".to_owned()]
+    };
+    let more = watching(&folder);
+    let mut a = serve(&folder, "m.db", &url, &more.each_ref().map(String::as_str));
+    wait_for(&mut a, "main", "Main.");
+    let more = watching(&other);
+    let mut b = serve(&other, "r.db", &url, &more.each_ref().map(String::as_str));
+    wait_for(&mut b, "main", "Main.");
+    const LASTS: &str = "SELECT bool_and(expires_at <= now() + interval '90 seconds') FROM lease";
+    assert_eq!(postgres.sql(LASTS), "t");
+    signal(a.pid(), "KILL");
+    drop(a.kill());
+    assert!(!b.text("MemorySearch", json!({"query": "branch"})).contains("Branch."));
+    // Time passes.
+    postgres.sql("UPDATE lease SET expires_at = now() - interval '1 second'");
+    wait_for(&mut b, "branch", "Branch.");
+    b.end();
+    assert_eq!(postgres.sql("SELECT count(*) FROM lease"), "0", "it was given back");
+}
+
+/// The server goes away between the old file and the new one.
+#[test]
+#[ignore = "needs PostgreSQL: make shared"]
+fn a_rebase_that_fails_leaves_the_file_where_it_was() {
+    let postgres = Postgres::start();
+    let (folder, url) = published(&postgres, "team");
+    ok(&folder, &["compile", "notes", "--db", "own.db"]);
+    postgres.sql("ALTER TABLE image RENAME TO away");
+    let ran = run(&folder, &["space", "join", &url, "--db", "own.db", "--rebase"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    ok(&folder, &["search", "one", "--db", "own.db"]);
+    assert!(!folder.path("own.db.before-1").exists());
+    postgres.sql("ALTER TABLE away RENAME TO image");
+    let joined = ok(&folder, &["space", "join", &url, "--db", "own.db", "--rebase"]);
+    assert!(joined.starts_with("the old file is `own.db.before-1` now\n"), "{joined}");
+    ok(&folder, &["search", "one", "--db", "own.db.before-1"]);
+    folder.assert_healthy("own.db");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: make shared"]
 fn a_restored_backup_begins_the_log_anew_and_others_follow() {
     let postgres = Postgres::start();
     let (folder, url) = published(&postgres, "team");
@@ -343,32 +401,4 @@ fn a_restored_backup_begins_the_log_anew_and_others_follow() {
     assert!(!a.text("MemorySearch", json!({"query": "before"})).contains("Before the restore"));
     a.end();
     assert_same(&folder.path("m.db"), &other.path("r.db"));
-}
-
-#[test]
-#[ignore = "needs PostgreSQL: make shared"]
-fn a_write_takes_two_round_trips() {
-    const ADDED: Duration = Duration::from_millis(20);
-    let postgres = Postgres::start();
-    let proxy = Proxy::before(postgres.port);
-    let (folder, _) = published(&postgres, "team");
-    let mut a = serve(&folder, "m.db", &postgres.url(proxy.port, "team"), &[]);
-    let mut measure = || {
-        let mut times: Vec<Duration> = (0..21)
-            .map(|nth| {
-                let began = Instant::now();
-                say(&mut a, &format!("Number {nth} at {began:?}")).unwrap();
-                began.elapsed()
-            })
-            .collect();
-        times.sort();
-        times[10]
-    };
-    let near = measure();
-    proxy.delay(ADDED);
-    let far = measure();
-    println!("a write takes {near:?}, and {far:?} with {ADDED:?} of round trip");
-    let trips = (far - near).as_secs_f64() / ADDED.as_secs_f64();
-    assert!((1.8..2.6).contains(&trips), "{trips} round trips");
-    a.end();
 }

@@ -73,7 +73,10 @@ impl Folder {
     /// Returns a command of the program in this folder, without variables that change its
     /// behaviour.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_remindb"));
+        // Measurements name a release build.
+        let named = std::env::var_os("REMINDB_PROGRAM");
+        let program = named.unwrap_or_else(|| env!("CARGO_BIN_EXE_remindb").into());
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
         let names = [
             "REMINDB_DB",

@@ -66,6 +66,8 @@ pub(crate) struct SharedFlag {
     pub(crate) url: Option<String>,
     /// Names of roots, `NAME=PATH` each.
     pub(crate) roots: Vec<String>,
+    /// Whether tools look at the log before they read.
+    pub(crate) is_fresh: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +128,7 @@ pub(crate) struct ViewArgs {
     pub(crate) listen: Option<String>,
     /// Whether to leave the browser alone.
     pub(crate) is_without_browser: bool,
+    pub(crate) shared: Option<SharedFlag>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,6 +159,8 @@ pub(crate) struct SearchArgs {
     pub(crate) until: Option<Millis>,
     pub(crate) is_archived: bool,
     pub(crate) has_dates: bool,
+    /// Whether a replica first follows its log to the end.
+    pub(crate) is_fresh: bool,
     pub(crate) is_json: bool,
     pub(crate) color: ColorWhen,
 }

@@ -9,11 +9,11 @@ use lexopt::prelude::*;
 use super::command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
-    SalvageArgs, SearchArgs, ServeArgs, ViewArgs,
+    SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::values::{
-    parse_color, parse_interval, parse_number, parse_scope, parse_shell, parse_span_ms, parse_time,
-    parse_tools, parse_transport, shared_flag, shared_url, suggestion,
+    SharedParts, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
+    parse_span_ms, parse_time, parse_tools, parse_transport, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
@@ -31,7 +31,7 @@ const MARKDOWN: &str = "markdown";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
-    let (mut values, mut shared, mut roots) = (Vec::new(), None, Vec::new());
+    let (mut values, mut shared) = (Vec::new(), SharedParts::default());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -41,20 +41,20 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand
             Long("trust-workspace") => args.is_trusted = true,
             Short('v') | Long("verbose") => args.is_verbose = true,
             Long("json") => args.is_json = true,
-            Long("shared") => shared = Some(shared_url(parser)?),
-            Long("root") => roots.push(parser.value()?.string()?),
+            Long("shared") => shared.url = Some(shared_url(parser)?),
+            Long("root") => shared.roots.push(parser.value()?.string()?),
             Value(value) => values.push(value),
             other => return otherwise("compile", other),
         }
     }
-    args.shared = shared_flag(shared, roots)?;
+    args.shared = shared.flag()?;
     args.path = one("compile", values, "the folder or file to compile")?.into();
     Ok(Command::Compile(args))
 }
 
 pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
-    let (mut shared, mut roots) = (None, Vec::new());
+    let mut shared = SharedParts::default();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -76,27 +76,15 @@ pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
             Long("allow-origin") => args.origins.push(parser.value()?.string()?),
             Long("open") => args.is_open = true,
             Long("allow") => args.allowed.push(parser.value()?.into()),
-            Long("shared") => shared = Some(shared_url(parser)?),
-            Long("root") => roots.push(parser.value()?.string()?),
+            Long("shared") => shared.url = Some(shared_url(parser)?),
+            Long("root") => shared.roots.push(parser.value()?.string()?),
+            Long("fresh") => shared.is_fresh = true,
             Short('v') | Long("verbose") => args.is_verbose = true,
             other => return otherwise("serve", other),
         }
     }
-    args.shared = shared_flag(shared, roots)?;
+    args.shared = shared.flag()?;
     Ok(Command::Serve(args))
-}
-
-pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
-    let mut args = ViewArgs { db, ..ViewArgs::default() };
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Long("db") => args.db = Some(parser.value()?.into()),
-            Long("listen") => args.listen = Some(parser.value()?.string()?),
-            Long("no-open") => args.is_without_browser = true,
-            other => return otherwise("view", other),
-        }
-    }
-    Ok(Command::View(args))
 }
 
 pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
@@ -151,6 +139,7 @@ pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand 
             }
             Long("archived") => args.is_archived = true,
             Long("dates") => args.has_dates = true,
+            Long("fresh") => args.is_fresh = true,
             Long("json") => args.is_json = true,
             Long("color") => args.color = parse_color(&parser.value()?)?,
             // Words need no quotes: `remindb search rate limit`.
@@ -379,7 +368,9 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
         }
     }
     let foreign = from.as_ref().and_then(|it| ForeignSource::named(it.to_str()?));
-    if mode == WriteOrDryRun::DryRun && foreign.is_none() {
+    // Without a dot or a slash it is a mistyped program rather than a database.
+    let is_name = |it: &OsString| !it.to_string_lossy().contains(['.', '/', '\\']);
+    if mode == WriteOrDryRun::DryRun && foreign.is_none() && !from.as_ref().is_some_and(is_name) {
         let why = format!("`--dry-run` is for `--from` one of {}", foreign_names().join(", "));
         return Err(UsageError(why));
     }
@@ -396,17 +387,15 @@ pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
             let what = format!("the file or folder to import, behind `--from {REMIND}`");
             ImportSource::Remind(one("import", values, &what)?.into())
         }
-        (Some(name), _) if !values.is_empty() => {
+        (Some(name), _) if !values.is_empty() || is_name(&name) => {
             let (name, names) = (name.to_string_lossy(), foreign_names());
-            let known = names.join(", ");
-            let why = format!(
-                "nothing is imported from `{name}`, but from {known}, {AGENT_MEMORY}, {REMIND}"
-            );
+            let known = format!("{}, {AGENT_MEMORY}, {REMIND}", names.join(", "));
+            let why = format!("nothing is imported from `{name}`, but from {known} and databases");
             return Err(UsageError(why + &suggestion(&name, &names)));
         }
         (Some(old), _) => ImportSource::Old(old.into()),
         (None, _) => {
-            let what = "the export to import, or `--from OLD.db`";
+            let what = "the export to import, or `--from` and a program";
             ImportSource::Lines(one("import", values, what)?.into())
         }
     };
@@ -442,8 +431,8 @@ pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> ParsedComma
             other => return otherwise("completion", other),
         }
     }
-    let shell = one("completion", values, "a shell: bash, zsh or fish")?;
-    Ok(Command::Completion(parse_shell(&shell)?))
+    let shell = parse_shell(&one("completion", values, "a shell: bash, zsh or fish")?)?;
+    Ok(Command::Completion(shell))
 }
 
 pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> ParsedCommand {

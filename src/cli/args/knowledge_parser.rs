@@ -134,6 +134,11 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
     if task == KnowledgeTask::Apply && input == KnowledgeInput::None {
         input = KnowledgeInput::Stdin;
     }
+    let has_text = ["content", "flush"].iter().any(|it| arguments.contains_key(*it));
+    if task == KnowledgeTask::Ingest && input == KnowledgeInput::None && !has_text {
+        let what = "`ingest` needs the text to keep, `-` for standard input, or `--flush`";
+        return Err(UsageError(what.to_owned()));
+    }
     Ok(Command::Knowledge(KnowledgeArgs { task, arguments, input, db, is_json }))
 }
 

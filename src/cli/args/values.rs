@@ -137,14 +137,25 @@ pub(super) fn shared_url(parser: &mut Parser) -> Result<Option<String>, UsageErr
     Ok(next.map(ValueExt::string).transpose()?)
 }
 
-/// Returns the flag from its parts; `--root` is for a memory that is shared.
-pub(super) fn shared_flag(
-    shared: Option<Option<String>>,
-    roots: Vec<String>,
-) -> Result<Option<SharedFlag>, UsageError> {
-    match shared {
-        Some(url) => Ok(Some(SharedFlag { url, roots })),
-        None if roots.is_empty() => Ok(None),
-        None => Err(UsageError("`--root` is for `--shared`; add it".to_owned())),
+/// The flag `--shared` and those that belong to it, as they come.
+#[derive(Default)]
+pub(super) struct SharedParts {
+    /// `Some(None)`: the flag without an address.
+    pub(super) url: Option<Option<String>>,
+    pub(super) roots: Vec<String>,
+    pub(super) is_fresh: bool,
+}
+
+impl SharedParts {
+    /// Returns the flag; what belongs to it is for a memory that is shared.
+    pub(super) fn flag(self) -> Result<Option<SharedFlag>, UsageError> {
+        let SharedParts { url, roots, is_fresh } = self;
+        let without = |flag: &str| Err(UsageError(format!("`--{flag}` is for `--shared`; add it")));
+        match url {
+            Some(url) => Ok(Some(SharedFlag { url, roots, is_fresh })),
+            None if !roots.is_empty() => without("root"),
+            None if is_fresh => without("fresh"),
+            None => Ok(None),
+        }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_place::known_database;
+use crate::cli::tool_advice::with_commands;
 use crate::cli::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::providers::wait_out;
@@ -54,7 +55,7 @@ fn show_sheet(
 ) -> Result<CommandOutcome, CommandError> {
     let note = sheet["note"].as_str().filter(|_| !is_json);
     match note {
-        Some(note) => context.say(format_args!("{note}\n"))?,
+        Some(note) => context.say(format_args!("{}\n", with_commands(note)))?,
         None => context.say(format_args!("{sheet:#}\n"))?,
     }
     Ok(CommandOutcome::Done)

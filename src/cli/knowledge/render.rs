@@ -48,7 +48,12 @@ pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorMode) ->
         _ => items(answer, paint, &mut out),
     }
     if out.is_empty() {
-        out = with_commands(answer["note"].as_str().unwrap_or("none")) + "\n";
+        let none = match task {
+            KnowledgeTask::Topics => "no topics",
+            KnowledgeTask::Entities => "no entities",
+            _ => "none",
+        };
+        out = with_commands(answer["note"].as_str().unwrap_or(none)) + "\n";
     }
     out
 }

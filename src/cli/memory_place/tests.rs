@@ -68,8 +68,9 @@ fn the_nearest_memory_is_the_one() {
         (&["project/.hidden/.remindb/memory.db"], "project", "none"),
         // A folder has settings of its own without a memory.
         (&["project/.remindb/config.json", USER], "project", user),
-        // A home has the memories of all projects below it.
-        (&["home/work/.remindb/memory.db"], "home", "none"),
+        // In a home, one's own comes first.
+        (&["home/notes/.remindb/memory.db"], "home", "notes/.remindb/memory.db (Below)"),
+        (&["home/notes/.remindb/memory.db", USER], "home", user),
     ] {
         assert_eq!(Scratch::with(files).found(from, None), expected, "{files:?} from {from}");
     }
@@ -95,6 +96,20 @@ fn several_memories_below_are_an_error_without_one_of_the_user() {
     assert_eq!(Scratch::with(&[NOTES, other]).found("project", None), what);
     let found = Scratch::with(&[NOTES, other, USER]).found("project", None);
     assert_eq!(found, "ROOT/home/.local/share/remindb/memory.db (User)");
+}
+
+#[test]
+fn a_new_memory_in_a_home_of_several_is_of_the_user() {
+    let (notes, other) = ("home/notes/.remindb/memory.db", "home/plant/.remindb/memory.db");
+    let made = |files: &[&str], from: &str| {
+        let place = Scratch::with(files).around(from).find_or_make(None).ok().flatten();
+        place.map(|it| it.path.display().to_string())
+    };
+    assert_eq!(made(&[notes], "home").as_deref(), Some("notes/.remindb/memory.db"));
+    assert_eq!(made(&[notes, other], "home"), None);
+    assert_eq!(made(&[notes, other, "home/memory.db"], "home").as_deref(), Some("memory.db"));
+    let what = Scratch::with(&[notes, other]).found("home", None);
+    assert!(what.starts_with("several memories are below this folder: `notes/"), "{what}");
 }
 
 #[test]

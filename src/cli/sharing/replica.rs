@@ -7,7 +7,7 @@ use super::FollowerTask;
 use super::root_names::RootNames;
 use crate::cli::args::SharedFlag;
 use crate::cli::unique_process_name::process_name;
-use crate::cli::{CommandError, Context, variable};
+use crate::cli::{CommandError, Context, absolute, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
@@ -101,7 +101,11 @@ impl OpenSpace {
 
 /// Returns the keeper of a space, with the password that the environment or a file has.
 pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresLog, CommandError> {
-    let url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
+    let mut url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
+    if let Some(file) = &mut url.root_certificates {
+        // The replica keeps the address, and is opened in other folders, too.
+        *file = absolute(Path::new(file))?.to_string_lossy().into_owned();
+    }
     let text = |name| variable(name).map(|it| it.to_string_lossy().into_owned());
     let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
     let sources = PasswordSources {
@@ -143,11 +147,33 @@ fn follow_from(db: &Path, replica: &Replica, keeper: &PostgresLog) -> Result<(),
     if replica.url == keeper.url() {
         return Ok(());
     }
+    check_same_space(replica, keeper)?;
+    let conn = connection::open_existing(db, "open the database")?;
+    Ok(set_space_url(&conn, keeper.url())?)
+}
+
+/// Checks that a replica is one of the space, whatever its address.
+pub(super) fn check_same_space(
+    replica: &Replica,
+    keeper: &PostgresLog,
+) -> Result<(), CommandError> {
     let old = SpaceUrl::parse(&replica.url).map_err(CommandError::Because)?;
     let new = SpaceUrl::parse(keeper.url()).map_err(CommandError::Because)?;
     if (&old.database, &old.space) != (&new.database, &new.space) {
         return Err(StoreError::from(SharedError::OtherSpace { url: replica.url.clone() }).into());
     }
-    let conn = connection::open_existing(db, "open the database")?;
-    Ok(set_space_url(&conn, keeper.url())?)
+    Ok(())
+}
+
+/// Brings a replica to the end of its log, for a command that then reads it.
+pub(in crate::cli) fn follow_to_read(
+    db: &Path,
+    context: &mut Context<'_>,
+) -> Result<(), CommandError> {
+    let flag = SharedFlag::default();
+    let space = OpenSpace::of(Some(&flag), db, context)?.ok_or(SharedError::NoReplica)?;
+    let mut writer = Writer::open(db, IfMissing::Refuse)?;
+    space.attach_writer(&mut writer)?;
+    let sharing = writer.sharing().ok_or(SharedError::NoReplica)?;
+    Ok(sharing.follow_to_read()?)
 }

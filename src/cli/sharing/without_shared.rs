@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::FollowerTask;
+use super::{FollowerTask, LookWork};
 use crate::cli::args::SharedFlag;
 use crate::cli::{CommandError, Context};
 use crate::memory::Memory;
@@ -19,10 +19,7 @@ impl OpenSpace {
         _: &Path,
         _: &mut Context<'_>,
     ) -> Result<Option<OpenSpace>, CommandError> {
-        match flag {
-            None => Ok(None),
-            Some(_) => Err(CommandError::Because("this build has no `--shared`".to_owned())),
-        }
+        refuse(flag).map(|()| None)
     }
 
     pub(in crate::cli) fn attach(&self, _: &mut Memory) -> Result<(), CommandError> {
@@ -43,5 +40,25 @@ impl OpenSpace {
 
     pub(in crate::cli) fn follower(&self) -> FollowerTask {
         match *self {}
+    }
+}
+
+/// Refuses the flag.
+pub(in crate::cli) fn observed_space(
+    flag: Option<&SharedFlag>,
+    _: &Path,
+) -> Result<(SpaceStatusFn, Option<LookWork>), CommandError> {
+    refuse(flag).map(|()| (None, None))
+}
+
+/// Refuses to follow a log.
+pub(in crate::cli) fn follow_to_read(_: &Path, _: &mut Context<'_>) -> Result<(), CommandError> {
+    Err(CommandError::Because("this build has no `--fresh`".to_owned()))
+}
+
+fn refuse(flag: Option<&SharedFlag>) -> Result<(), CommandError> {
+    match flag {
+        None => Ok(()),
+        Some(_) => Err(CommandError::Because("this build has no `--shared`".to_owned())),
     }
 }

@@ -64,6 +64,7 @@ const OTHERS: &[TextColumn] = &[
     column("custom_view", "query", ColumnContent::Json),
     column("typed_edge", "type", ColumnContent::Bound),
     column("typed_edge", "target", ColumnContent::Names),
+    column("forgotten_note", "hash", ColumnContent::Names),
     column("receipt", "name", ColumnContent::Names),
     column("receipt", "request", ColumnContent::Names),
     column("receipt", "answer", ColumnContent::Names),

@@ -23,6 +23,7 @@ pub(super) const TRANSFERRED_TABLES: &[&str] = &[
     "diff",
     "blob",
     "custom_view",
+    "forgotten_note",
 ];
 
 /// Tables that are not: their rows follow from others, or mean nothing elsewhere.

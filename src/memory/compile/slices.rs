@@ -146,6 +146,9 @@ fn write_slice(
     if reader.group.is_empty() {
         reader.fill()?;
     }
+    // A long compile keeps its right among all machines.
+    #[cfg(feature = "shared")]
+    writer.claim_root(&plan.root)?;
     let message = plan.workspace.redactor.scrub(request.message).text;
     let (mut n_files, mut bytes) = (0, 0);
     let (mut warnings, mut purged) = (Vec::new(), Vec::new());

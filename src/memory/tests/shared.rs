@@ -66,7 +66,7 @@ impl Space {
     }
 
     #[track_caller]
-    fn assert_same(&self, memories: &[(&str, &Memory)]) {
+    pub(super) fn assert_same(&self, memories: &[(&str, &Memory)]) {
         for (name, memory) in memories {
             memory.sharing().unwrap().follow().unwrap();
             let (one, other) = (shared_rows(&self.db("a")), shared_rows(&self.db(name)));
@@ -84,7 +84,7 @@ impl Space {
     }
 }
 
-fn say(memory: &Memory, text: &str) -> Result<String, Error> {
+pub(super) fn say(memory: &Memory, text: &str) -> Result<String, Error> {
     let answer = memory.write(text, None, WriteMode::Append)?;
     Ok(answer.structured["nodes"][0]["id"].as_str().unwrap().to_owned())
 }
@@ -97,11 +97,11 @@ fn shared_error(error: Error) -> SharedError {
 }
 
 #[track_caller]
-fn refused<T>(outcome: Result<T, Error>) -> SharedError {
+pub(super) fn refused<T>(outcome: Result<T, Error>) -> SharedError {
     shared_error(outcome.err().expect("it is refused"))
 }
 
-fn notes(space: &Space, files: &[(&str, &str)]) -> PathBuf {
+pub(super) fn notes(space: &Space, files: &[(&str, &str)]) -> PathBuf {
     let folder = space.dir.path().join("notes");
     for (name, text) in files {
         let path = folder.join(name);

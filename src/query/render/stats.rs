@@ -54,7 +54,11 @@ pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> Stri
         if cursor.len() < head.cursor_hash.len() {
             cursor.push_str("...");
         }
-        let facts = vec![("latest:".to_owned(), latest), ("cursor:".to_owned(), cursor)];
+        let state = match reader {
+            Audience::Agent => "cursor:",
+            Audience::Person => "state:",
+        };
+        let facts = vec![("latest:".to_owned(), latest), (state.to_owned(), cursor)];
         branches(&mut out, facts);
     }
     let warm = stats.temperatures;
@@ -78,7 +82,11 @@ pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> Stri
     top(&mut out, "Relations:", &n_relations.to_string());
     let there = relations.iter().filter(|(_, n)| 0 < *n);
     branches(&mut out, there.map(|(name, n)| ((*name).to_owned(), n.to_string())).collect());
-    top(&mut out, "FTS rows:", &stats.n_index_rows.to_string());
+    let indexed = match reader {
+        Audience::Agent => "FTS rows:",
+        Audience::Person => "Searchable:",
+    };
+    top(&mut out, indexed, &stats.n_index_rows.to_string());
     if reader == Audience::Person {
         out.push('\n');
     }

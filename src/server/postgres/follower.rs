@@ -29,8 +29,13 @@ pub(crate) fn run_follower(
     let Some(sharing) = memory.sharing() else { return };
     let mut backoff_ms = BACKOFF_MS_MIN;
     let mut problem = None;
+    let mut is_told = true;
     while !stop.is_set() {
         let followed = sharing.follow().map_err(|error| error.to_string());
+        if followed == Ok(true) && !is_told {
+            // What stands between has dropped the connection, and told nobody.
+            keeper.listen_again();
+        }
         let followed = followed.and_then(|_| keeper.renew_leases().map_err(|it| it.to_string()));
         let now = followed.err();
         status.set(space_facts(sharing, keeper, now.clone()));
@@ -49,23 +54,23 @@ pub(crate) fn run_follower(
             backoff_ms = (2 * backoff_ms).min(BACKOFF_MS_MAX);
         } else {
             backoff_ms = BACKOFF_MS_MIN;
-            wait_for_news(keeper, stop);
+            is_told = wait_for_news(keeper, stop) != LogWaitOutcome::Nothing;
         }
     }
     keeper.release_leases();
 }
 
 /// Waits until there may be new entries, or a while.
-fn wait_for_news(keeper: &PostgresLog, stop: &StopSignal) {
+fn wait_for_news(keeper: &PostgresLog, stop: &StopSignal) -> LogWaitOutcome {
     for _ in 0..LOOK_MS / WAIT_MS {
         match keeper.is_news_within(WAIT_MS) {
-            LogWaitOutcome::News => return,
             LogWaitOutcome::Unknown => {
                 stop.is_set_within(Duration::from_millis(POLL_MS));
-                return;
+                return LogWaitOutcome::Unknown;
             }
-            LogWaitOutcome::Nothing if stop.is_set() => return,
-            LogWaitOutcome::Nothing => (),
+            LogWaitOutcome::Nothing if !stop.is_set() => (),
+            outcome => return outcome,
         }
     }
+    LogWaitOutcome::Nothing
 }

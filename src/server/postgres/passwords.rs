@@ -1,14 +1,18 @@
 //! Finds the password of a server: in the environment, or in a password file as `psql` reads it.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::space_url::SpaceUrl;
 
-/// A password, which no message shows.
+/// A password, which no message shows, with the place where it was found or looked for.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct SecretPassword(pub(super) String);
+pub(crate) struct SecretPassword {
+    pub(super) text: String,
+    pub(super) origin: String,
+}
 
 impl fmt::Debug for SecretPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +32,11 @@ pub(crate) struct PasswordSources {
 impl SecretPassword {
     /// Returns a password that the environment gave.
     pub(crate) fn of(text: String) -> SecretPassword {
-        SecretPassword(text)
+        SecretPassword { text, origin: "the password is from PGPASSWORD".to_owned() }
+    }
+
+    fn none(origin: String) -> SecretPassword {
+        SecretPassword { text: String::new(), origin }
     }
 }
 
@@ -38,15 +46,43 @@ impl PasswordSources {
         if let Some(given) = &self.given {
             return given.clone();
         }
-        let Some(path) = &self.file else { return SecretPassword::default() };
-        let Ok(text) = fs::read_to_string(path) else { return SecretPassword::default() };
-        if is_open_to_others(path) {
-            log::warn!("`{}` is not used: other users can read it; chmod 600 it", path.display());
-            return SecretPassword::default();
+        let Some(path) = &self.file else {
+            return SecretPassword::none("PGPASSWORD is not set".to_owned());
+        };
+        let shown = path.display();
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let origin = format!("PGPASSWORD is not set, and there is no `{shown}`");
+                return SecretPassword::none(origin);
+            }
+            Err(error) => {
+                let origin = format!("PGPASSWORD is not set, and `{shown}` is not used: {error}");
+                return SecretPassword::none(origin);
+            }
+        };
+        match text.lines().find_map(|line| password_in(line, url)) {
+            Some(text) => {
+                SecretPassword { text, origin: format!("the password is from `{shown}`") }
+            }
+            None => SecretPassword::none(format!(
+                "PGPASSWORD is not set, and no line of `{shown}` is about {}:{}:{}:{}",
+                url.host, url.port, url.database, url.user
+            )),
         }
-        let found = text.lines().find_map(|line| password_in(line, url));
-        found.map(SecretPassword).unwrap_or_default()
     }
+}
+
+/// Reads a file that only its owner can read.
+fn read(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if is_open_to_others(&metadata) {
+        return Err(io::Error::other("other users can read it; chmod 600 it"));
+    }
+    fs::read_to_string(path)
 }
 
 /// Returns the password of a line `host:port:database:user:password` that is about the server.
@@ -58,7 +94,9 @@ fn password_in(line: &str, url: &SpaceUrl) -> Option<String> {
     let fields = fields(line);
     let [host, port, database, user, password] = &fields[..] else { return None };
     let is = |field: &str, value: &str| field == "*" || field == value;
-    let is_about = is(host, &url.host)
+    // The usual sockets of this machine go by the name `localhost`, too.
+    let is_host = is(host, &url.host) || url.is_usual_socket() && host == "localhost";
+    let is_about = is_host
         && is(port, &url.port.to_string())
         && is(database, &url.database)
         && is(user, &url.user);
@@ -82,13 +120,13 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 #[cfg(unix)]
-fn is_open_to_others(path: &Path) -> bool {
+fn is_open_to_others(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o077 != 0)
+    metadata.permissions().mode() & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-fn is_open_to_others(_: &Path) -> bool {
+fn is_open_to_others(_: &Metadata) -> bool {
     false
 }
 

@@ -1,22 +1,25 @@
 //! The keeper of a space's log: one connection writes in turns, others read and listen.
 
+mod lost_commit;
+mod own_leases;
 mod write_transaction;
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
 
 use super::passwords::SecretPassword;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
-use super::wire::{Param, PostgresConnection, Statement, WireError, WireRow};
+use super::wire::{CONNECT_MS, Param, PostgresConnection, Statement, WireRow};
+use super::wire_error::WireError;
 use crate::model::clock::{Clock, Stopwatch};
 use crate::store::SharedError;
 use crate::store::replication::{
     EntryHash, LogPart, LogPosition, LogTransaction, Sequencer, SpaceHead,
 };
+use own_leases::OwnLeases;
 use write_transaction::PostgresLogTransaction;
 
 /// Milliseconds in which a call is answered.
@@ -30,14 +33,13 @@ const STALE_MS: i64 = 1_000;
 const BACKOFF_MS_MIN: i64 = 25;
 const BACKOFF_MS_MAX: i64 = 800;
 
-/// Milliseconds in which a question about the past of a broken connection is answered.
-const DOUBT_MS: i64 = 9_000;
+/// Milliseconds without a call after which a connection is asked whether it is still there: what
+/// stands between forgets connections, and tells nobody.
+const IDLE_MS: i64 = 30_000;
+const PROBE_MS: i64 = 2_000;
 
-/// Pause between two tries to connect.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// Milliseconds after which an own lease is renewed.
-const RENEW_MS: i64 = 30_000;
+/// Milliseconds for what nobody waits for.
+const LAST_MS: i64 = 1_000;
 
 /// A lease and its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,13 +82,6 @@ struct ConnectBackoff {
     backoff_ms: i64,
 }
 
-/// The leases that this process holds.
-#[derive(Debug)]
-struct OwnLeases {
-    names: BTreeSet<String>,
-    renewed: Stopwatch,
-}
-
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     // A connection that a panic left is closed by its error at the next call.
     of.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,7 +90,6 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl PostgresLog {
     /// Returns a keeper, which connects at its first call. No other process may have the name.
     pub(crate) fn new(url: SpaceUrl, password: SecretPassword, writer: &str) -> PostgresLog {
-        let renewed = Clock::System.stopwatch();
         PostgresLog {
             shown_url: url.to_string(),
             url,
@@ -104,7 +98,7 @@ impl PostgresLog {
             writing: Mutex::new(None),
             reading: Mutex::new(None),
             listening: Mutex::new(None),
-            leases: Mutex::new(OwnLeases { names: BTreeSet::new(), renewed }),
+            leases: Mutex::default(),
             away: Mutex::new(None),
         }
     }
@@ -118,6 +112,19 @@ impl PostgresLog {
         let server = self.url.host.clone();
         match error {
             WireError::Broken(why) => SharedError::Unreachable { server, why: why.clone() },
+            WireError::Untrusted(why) => SharedError::Untrusted { server, why: why.clone() },
+            WireError::NoPassword => {
+                let what = format!("it asks for a password: {}", self.password.origin);
+                SharedError::Refused { server, what }
+            }
+            // A wrong password, or a user who may not sign in.
+            WireError::Server { code, message } if code.starts_with("28") => {
+                let what = match self.password.origin.as_str() {
+                    "" => message.clone(),
+                    origin => format!("{message} ({origin})"),
+                };
+                SharedError::Refused { server, what }
+            }
             // Another one's turn lasts: a lock, or a deadlock that should not be.
             it if it.is_code("55P03") || it.is_code("40P01") || it.is_code("40001") => {
                 SharedError::Busy { server }
@@ -138,8 +145,9 @@ impl PostgresLog {
         }
     }
 
-    pub(super) fn connect(&self) -> Result<PostgresConnection, WireError> {
-        PostgresConnection::connect(&self.url, &self.password)
+    /// Connects within `wait_ms`, or the time that a connection takes at most.
+    fn connect(&self, wait_ms: i64) -> Result<PostgresConnection, WireError> {
+        PostgresConnection::connect(&self.url, &self.password, wait_ms.min(CONNECT_MS))
     }
 
     /// Runs statements that change nothing on the reading connection. One that broke since is made
@@ -172,11 +180,18 @@ impl PostgresLog {
         statements: &[Statement<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<WireRow>>, WireError> {
+        let watch = Clock::System.stopwatch();
+        if let Some(wire) = slot
+            && IDLE_MS <= wire.idle_ms()
+            && wire.run(&[], PROBE_MS).is_err()
+        {
+            *slot = None;
+        }
         let wire = match slot {
             Some(wire) => wire,
-            None => slot.insert(self.connect()?),
+            None => slot.insert(self.connect(wait_ms - watch.elapsed_ms())?),
         };
-        let outcome = wire.run(statements, wait_ms);
+        let outcome = wire.run(statements, wait_ms - watch.elapsed_ms());
         if outcome.as_ref().is_err_and(is_closing) {
             *slot = None;
         }
@@ -275,36 +290,45 @@ impl PostgresLog {
         rows.collect::<Option<_>>().ok_or_else(|| self.odd())
     }
 
-    /// Renews the own leases when that is due.
+    /// Renews the own leases when that is due, and forgets those that were lost.
     pub(crate) fn renew_leases(&self) -> Result<(), SharedError> {
-        {
-            let leases = lock(&self.leases);
-            if leases.names.is_empty() || leases.renewed.elapsed_ms() < RENEW_MS {
-                return Ok(());
-            }
+        if !lock(&self.leases).is_due() {
+            return Ok(());
         }
-        self.ask(&[(sql::RENEW_LEASES, vec![self.space(), Param::Text(&self.writer)])])?;
-        lock(&self.leases).renewed = Clock::System.stopwatch();
+        let renew = (sql::RENEW_LEASES, vec![self.space(), Param::Text(&self.writer)]);
+        let rows = self.ask(&[renew])?;
+        let names = rows.into_iter().flatten().map(|row| RowReader::new(row).text());
+        let names: Option<BTreeSet<String>> = names.collect();
+        lock(&self.leases).renewed(&names.ok_or_else(|| self.odd())?);
         Ok(())
     }
 
-    /// Gives the own leases back.
+    /// Gives the own leases back, if the server is at hand: they expire by themselves.
     pub(crate) fn release_leases(&self) {
-        if std::mem::take(&mut lock(&self.leases).names).is_empty() {
+        if lock(&self.leases).take_all().is_empty() {
             return;
         }
+        let mut reading = match self.reading.try_lock() {
+            Ok(it) => it,
+            Err(TryLockError::Poisoned(it)) => it.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
         let statement = (sql::RELEASE_LEASES, vec![self.space(), Param::Text(&self.writer)]);
-        // They expire by themselves.
-        if let Err(error) = self.ask(&[statement]) {
-            log::debug!("leases were not given back: {error}");
+        if let Some(Err(error)) = reading.as_mut().map(|it| it.run(&[statement], LAST_MS)) {
+            log::debug!("leases were not given back: {}", error.why());
         }
+    }
+
+    /// Makes the connection that listens anew: it missed something.
+    pub(crate) fn listen_again(&self) {
+        *lock(&self.listening) = None;
     }
 
     /// Waits for others to append, and returns whether they may have.
     pub(crate) fn is_news_within(&self, wait_ms: i64) -> LogWaitOutcome {
         let mut listening = lock(&self.listening);
         let Some(wire) = listening.as_mut() else {
-            let wire = self.connect().map(|mut wire| {
+            let wire = self.connect(CONNECT_MS).map(|mut wire| {
                 if wire.is_notifying {
                     // Without notifications, the log is looked at now and then.
                     wire.is_notifying = wire.run(&[(sql::LISTEN, vec![])], CALL_MS).is_ok();
@@ -330,48 +354,6 @@ impl PostgresLog {
             |is_news| if is_news { LogWaitOutcome::News } else { LogWaitOutcome::Nothing },
         )
     }
-
-    /// Finds out whether an end of the log was committed whose answer was lost.
-    ///
-    /// It waits for the turn that may still be open: only then nothing can come after the look.
-    pub(super) fn was_committed(&self, end: &SpaceHead) -> Result<bool, SharedError> {
-        let server = || self.url.host.clone();
-        let in_doubt = |_| SharedError::InDoubt { server: server() };
-        let watch = Clock::System.stopwatch();
-        while watch.elapsed_ms() < DOUBT_MS {
-            let mut wire = match self.connect() {
-                Ok(wire) => wire,
-                Err(_) => {
-                    // A server that was killed comes up again in a moment.
-                    let _ = crossbeam_channel::never::<()>().recv_timeout(PAUSE);
-                    continue;
-                }
-            };
-            let place = &end.place;
-            let entry = vec![self.space(), Param::Int(place.epoch), Param::Int(place.seq)];
-            let statements = [
-                (sql::BEGIN, vec![]),
-                (sql::WAIT, vec![]),
-                (sql::LOCK_HEAD, vec![self.space()]),
-                (sql::ENTRY_HASH, entry),
-                (sql::ROLLBACK, vec![]),
-            ];
-            match wire.run(&statements, CALL_MS) {
-                Ok(mut rows) => {
-                    let entries = rows.swap_remove(3);
-                    let head = self.one(rows.swap_remove(2), sql::read_head).map_err(in_doubt)?;
-                    let is_entry = |row: &WireRow| row[0].as_deref() == Some(&place.hash.0[..]);
-                    return Ok(head.place == *place || entries.iter().any(is_entry));
-                }
-                Err(error) => log::debug!("the look at a lost commit failed: {}", error.why()),
-            }
-        }
-        Err(SharedError::InDoubt { server: server() })
-    }
-
-    pub(super) fn note_lease(&self, name: &str) {
-        lock(&self.leases).names.insert(name.to_owned());
-    }
 }
 
 /// The state of the log after a wait, as far as it is known.
@@ -386,7 +368,7 @@ pub(crate) enum LogWaitOutcome {
 /// Returns whether the connection is of no use any more.
 pub(super) fn is_closing(error: &WireError) -> bool {
     match error {
-        WireError::Broken(_) => true,
+        WireError::Broken(_) | WireError::Untrusted(_) | WireError::NoPassword => true,
         WireError::Server { code, .. } => code.starts_with("57P") || code == "25P03",
     }
 }
@@ -450,7 +432,7 @@ impl Sequencer for PostgresLog {
             Err(error) => {
                 // Whatever the transaction holds, it must not hold it on.
                 if let Some(wire) = guard.as_mut()
-                    && wire.run(&[(sql::ROLLBACK, vec![])], CALL_MS).is_err()
+                    && wire.run(&[(sql::ROLLBACK, vec![])], LAST_MS).is_err()
                 {
                     *guard = None;
                 }
@@ -460,14 +442,18 @@ impl Sequencer for PostgresLog {
     }
 
     fn take_lease(&self, name: &str) -> Result<Option<String>, SharedError> {
+        if lock(&self.leases).is_fresh(name) {
+            return Ok(None);
+        }
         let taken = vec![self.space(), Param::Text(name), Param::Text(&self.writer)];
         let held = vec![self.space(), Param::Text(name)];
         let rows = self.ask(&[(sql::TAKE_LEASE, taken), (sql::LEASE_HOLDER, held)])?;
         let [taken, holder] = &rows[..] else { return Err(self.odd()) };
         if !taken.is_empty() {
-            self.note_lease(name);
+            lock(&self.leases).note(name);
             return Ok(None);
         }
+        lock(&self.leases).forget(name);
         let holder = holder.first().cloned().map(RowReader::new).and_then(|mut it| it.text());
         Ok(Some(holder.unwrap_or_else(|| "another process".to_owned())))
     }
@@ -478,3 +464,6 @@ impl Drop for PostgresLog {
         self.release_leases();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,18 @@ pub(crate) struct SpaceFacts {
     pub(crate) problem: Option<String>,
 }
 
+impl SpaceFacts {
+    /// Returns the facts that the file itself knows.
+    pub(crate) fn of_file(replica: &Replica) -> SpaceFacts {
+        SpaceFacts {
+            space: replica.url.clone(),
+            epoch: replica.place.epoch,
+            seq: replica.place.seq,
+            ..SpaceFacts::default()
+        }
+    }
+}
+
 /// The latest facts, which the follower keeps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedSpaceStatus(Arc<Mutex<SpaceFacts>>);
@@ -50,7 +62,7 @@ impl SharedSpaceStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn set(&self, facts: SpaceFacts) {
+    pub(crate) fn set(&self, facts: SpaceFacts) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = facts;
     }
 }
@@ -70,12 +82,7 @@ pub(super) fn space_facts(
 /// Compares a replica with its log.
 pub(crate) fn facts_of(replica: &Replica, keeper: &PostgresLog) -> SpaceFacts {
     let place = replica.place;
-    let mut facts = SpaceFacts {
-        space: replica.url.clone(),
-        epoch: place.epoch,
-        seq: place.seq,
-        ..SpaceFacts::default()
-    };
+    let mut facts = SpaceFacts::of_file(replica);
     let head = match keeper.head() {
         Ok(head) => head,
         Err(error) => {

@@ -1,9 +1,16 @@
 //! The address of a space: `postgres://user@host:port/database/space`.
+//!
+//! A host that begins with `/` is the folder of a socket on this machine, as PostgreSQL's own
+//! programs have it: `postgres://user@/database/space?host=/var/run/postgresql`.
 
 use std::fmt;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
 const PORT: u16 = 5432;
+
+/// Folders in which servers put their sockets unless they are told otherwise.
+const USUAL_FOLDERS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
 /// Whether the connection is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,27 +54,47 @@ impl SpaceUrl {
         let (database, space) = path.split_once('/').ok_or_else(|| FORM.to_owned())?;
         let mut url = SpaceUrl {
             user: decoded(user),
-            encryption: if is_local(&host) { Encryption::None } else { Encryption::Verified },
+            encryption: Encryption::None,
             host,
             port,
             database: decoded(database),
             space: decoded(space.trim_end_matches('/')),
             root_certificates: None,
         };
-        let parts = [&url.user, &url.host, &url.database, &url.space];
-        if parts.iter().any(|it| it.is_empty() || it.contains(['\0', '/'])) {
+        let mut asked = None;
+        for option in query.split('&').filter(|it| !it.is_empty()) {
+            url.set(option, &mut asked)?;
+        }
+        let parts = [&url.user, &url.database, &url.space];
+        let is_bad = |it: &&String| it.is_empty() || it.contains(['\0', '/']);
+        let is_folder = url.host.starts_with('/');
+        let is_bad_host = url.host.is_empty() || url.host.contains('\0');
+        if parts.iter().any(is_bad) || is_bad_host || url.host.contains('/') && !is_folder {
             return Err(FORM.to_owned());
         }
-        for option in query.split('&').filter(|it| !it.is_empty()) {
-            url.set(option)?;
+        if is_folder && asked == Some(Encryption::Verified) {
+            return Err("a socket of this machine has no TLS; leave `sslmode` out".to_owned());
         }
-        Ok(url)
+        let by_default = || match is_local(&url.host) {
+            true => Encryption::None,
+            false => Encryption::Verified,
+        };
+        let encryption = asked.unwrap_or_else(by_default);
+        Ok(SpaceUrl { encryption, ..url })
     }
 
-    fn set(&mut self, option: &str) -> Result<(), String> {
+    fn set(&mut self, option: &str, asked: &mut Option<Encryption>) -> Result<(), String> {
         match option.split_once('=').unwrap_or((option, "")) {
-            ("sslmode", "disable") => self.encryption = Encryption::None,
-            ("sslmode", "verify-full") => self.encryption = Encryption::Verified,
+            ("sslmode", "disable") => *asked = Some(Encryption::None),
+            ("sslmode", "verify-full") => *asked = Some(Encryption::Verified),
+            ("host", folder) if self.host.is_empty() && decoded(folder).starts_with('/') => {
+                self.host = decoded(folder);
+            }
+            ("host", _) => {
+                return Err("`host` names the folder of a socket of this machine, in an address \
+                            without another host"
+                    .to_owned());
+            }
             ("sslmode", _) => {
                 return Err("`sslmode` is `verify-full`, the default for other machines, or \
                             `disable`"
@@ -78,17 +105,31 @@ impl SpaceUrl {
             }
             (name, _) => {
                 return Err(format!(
-                    "`{name}` is no option of a space; there are `sslmode` and `sslrootcert`"
+                    "`{name}` is no option of a space; there are `sslmode`, `sslrootcert` and \
+                     `host`"
                 ));
             }
         }
         Ok(())
     }
 
-    /// Returns the server for messages.
-    pub(crate) fn server(&self) -> String {
+    /// Returns the path of the server's socket on this machine; `None` where it is reached over
+    /// the network.
+    pub(super) fn socket_path(&self) -> Option<PathBuf> {
+        let folder = self.host.starts_with('/').then(|| Path::new(&self.host))?;
+        Some(folder.join(format!(".s.PGSQL.{}", self.port)))
+    }
+
+    /// Returns whether the server is reached by the socket that is there by default.
+    pub(super) fn is_usual_socket(&self) -> bool {
+        USUAL_FOLDERS.contains(&self.host.trim_end_matches('/'))
+    }
+
+    /// Returns the server as an address has it.
+    fn server(&self) -> String {
         match self.host.contains(':') {
             true => format!("[{}]:{}", self.host, self.port),
+            false if self.host.starts_with('/') => format!("{}:{}", encoded(&self.host), self.port),
             false => format!("{}:{}", self.host, self.port),
         }
     }
@@ -125,9 +166,11 @@ fn split_port(place: &str) -> Option<(String, u16)> {
     Some((decoded(host), port.map_or(Some(PORT), |it| it.parse().ok())?))
 }
 
-/// Returns whether a host is this machine, to which nothing leaves it.
+/// Returns whether a host is this machine, so that nothing leaves it.
 fn is_local(host: &str) -> bool {
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+    host == "localhost"
+        || host.starts_with('/')
+        || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
 }
 
 fn decoded(text: &str) -> String {

@@ -22,7 +22,9 @@ pub(super) const TABLES: [&str; 5] = [
          expires_at timestamptz NOT NULL, PRIMARY KEY (space, name))",
 ];
 
-pub(super) const BEGIN: &str = "BEGIN";
+/// Each statement sees what was committed before it, whatever the server's settings say: the head
+/// is read when its lock is there.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 pub(super) const COMMIT: &str = "COMMIT";
 pub(super) const ROLLBACK: &str = "ROLLBACK";
 
@@ -41,10 +43,13 @@ pub(super) const HEAD: &str = "SELECT epoch, head, hash, schema FROM space WHERE
 pub(super) const LOCK_HEAD: &str =
     "SELECT epoch, head, hash, schema FROM space WHERE name = $1 FOR UPDATE";
 
-/// Few parts, since one may be large.
-pub(super) const PARTS: &str = "SELECT seq, part, writer, schema, hash, body FROM log
-     WHERE space = $1 AND epoch = $2 AND (seq > $3 OR seq = $3 AND part > $4)
-     ORDER BY seq, part LIMIT 16";
+/// Few parts, and of those only as many as are small together: one may be large.
+pub(super) const PARTS: &str = "SELECT seq, part, writer, schema, hash, body
+     FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY seq, part) - octet_length(body) AS bytes
+           FROM (SELECT seq, part, writer, schema, hash, body FROM log
+                 WHERE space = $1 AND epoch = $2 AND (seq > $3 OR seq = $3 AND part > $4)
+                 ORDER BY seq, part LIMIT 16) AS later) AS summed
+     WHERE bytes < 8388608 ORDER BY seq, part";
 
 pub(super) const ENTRY_HASH: &str =
     "SELECT hash FROM log WHERE space = $1 AND epoch = $2 AND seq = $3 AND hash IS NOT NULL";
@@ -73,8 +78,15 @@ pub(super) const LISTEN: &str = "LISTEN remindb";
 pub(super) const NEWEST_IMAGE: &str = "SELECT epoch, seq, hash FROM image
      WHERE space = $1 AND epoch = $2 AND part = 0 ORDER BY seq DESC LIMIT 1";
 
-pub(super) const IMAGE_PARTS: &str = "SELECT seq, part, writer, schema, sum, body FROM image
-     WHERE space = $1 AND epoch = $2 AND seq = $3 AND part > $4 ORDER BY part LIMIT 16";
+pub(super) const IMAGE_PARTS: &str = "SELECT seq, part, writer, schema, sum, body
+     FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY part) - octet_length(body) AS bytes
+           FROM (SELECT seq, part, writer, schema, sum, body FROM image
+                 WHERE space = $1 AND epoch = $2 AND seq = $3 AND part > $4
+                 ORDER BY part LIMIT 16) AS later) AS summed
+     WHERE bytes < 8388608 ORDER BY part";
+
+pub(super) const IMAGE_SUM: &str =
+    "SELECT sum FROM image WHERE space = $1 AND epoch = $2 AND seq = $3 AND sum IS NOT NULL";
 
 /// Takes a lease that is free, or renews an own one.
 pub(super) const TAKE_LEASE: &str = "INSERT INTO lease (space, name, holder, expires_at)
@@ -84,8 +96,15 @@ pub(super) const TAKE_LEASE: &str = "INSERT INTO lease (space, name, holder, exp
       WHERE lease.holder = excluded.holder OR lease.expires_at < now()
      RETURNING holder";
 
+/// Renews what was not lost, and says which leases those are.
 pub(super) const RENEW_LEASES: &str =
-    "UPDATE lease SET expires_at = now() + interval '90 seconds' WHERE space = $1 AND holder = $2";
+    "UPDATE lease SET expires_at = now() + interval '90 seconds' WHERE space = $1 AND holder = $2
+     RETURNING name";
+
+/// A turn ends before the lease does: a writer that does not go on is ended after 30 s.
+pub(super) const HAS_LEASE: &str = "SELECT holder FROM lease
+     WHERE space = $1 AND name = $2 AND holder = $3
+       AND clock_timestamp() + interval '40 seconds' < expires_at";
 
 pub(super) const RELEASE_LEASES: &str = "DELETE FROM lease WHERE space = $1 AND holder = $2";
 
@@ -130,6 +149,10 @@ pub(super) fn read_head(row: WireRow) -> Option<SpaceHead> {
     let mut row = RowReader::new(row);
     let place = LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? };
     Some(SpaceHead { place, schema: row.int()? })
+}
+
+pub(super) fn read_hash(row: WireRow) -> Option<EntryHash> {
+    RowReader::new(row).hash()
 }
 
 pub(super) fn read_place(row: WireRow) -> Option<LogPosition> {

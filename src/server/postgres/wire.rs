@@ -1,75 +1,35 @@
 //! A connection to PostgreSQL: one socket, the extended protocol in pipelines, SCRAM, deadlines.
 
+mod sign_in;
+
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
-use postgres_protocol::authentication::sasl;
-use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Message};
+use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
 use super::passwords::SecretPassword;
 use super::space_url::{Encryption, SpaceUrl};
+use super::timed_socket::TimedSocket;
 use super::tls::{self, TlsStream};
-use crate::model::clock::{Clock, Stopwatch};
+use super::wire_error::WireError;
 
 /// Milliseconds until a connection is made.
-const CONNECT_MS: i64 = 4_000;
+pub(super) const CONNECT_MS: i64 = 4_000;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
+/// Bytes of a message at most: one text as large as the store takes, and the rest of its part.
+const MESSAGE_BYTES_MAX: usize = 640 * 1024 * 1024;
+
+/// Bytes of all rows of a call at most: the server is asked for few of them.
+const ANSWER_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
+
 /// An answer's row: each value as its bytes.
 pub(super) type WireRow = Vec<Option<Vec<u8>>>;
-
-/// A failed call.
-#[derive(Debug)]
-pub(super) enum WireError {
-    /// The socket: nobody knows what the server did.
-    Broken(String),
-    /// The server's own words.
-    Server { code: String, message: String },
-}
-
-impl WireError {
-    pub(super) fn is_code(&self, wanted: &str) -> bool {
-        matches!(self, WireError::Server { code, .. } if code == wanted)
-    }
-
-    /// Returns the reason for a message.
-    pub(super) fn why(&self) -> String {
-        match self {
-            WireError::Broken(why) if why.is_empty() => "the connection was lost".to_owned(),
-            WireError::Broken(why) => why.clone(),
-            WireError::Server { message, .. } => message.clone(),
-        }
-    }
-}
-
-impl From<io::Error> for WireError {
-    fn from(error: io::Error) -> WireError {
-        use ErrorKind::{
-            BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
-            TimedOut, UnexpectedEof, WouldBlock,
-        };
-        // That it is not reachable says it all.
-        let is_plain = matches!(
-            error.kind(),
-            BrokenPipe
-                | ConnectionAborted
-                | ConnectionRefused
-                | ConnectionReset
-                | Interrupted
-                | TimedOut
-                | UnexpectedEof
-                | WouldBlock
-        );
-        WireError::Broken(if is_plain { String::new() } else { error.to_string() })
-    }
-}
 
 /// A parameter of a statement.
 #[derive(Clone, Copy, Debug)]
@@ -86,15 +46,15 @@ pub(super) type Statement<'a> = (&'a str, Vec<Param<'a>>);
 /// The socket, in the clear or not.
 #[derive(Debug)]
 enum Socket {
-    Plain(TcpStream),
+    Plain(TimedSocket),
     Tls(Box<TlsStream>),
 }
 
 impl Socket {
-    fn tcp(&self) -> &TcpStream {
+    fn timed(&mut self) -> &mut TimedSocket {
         match self {
             Socket::Plain(it) => it,
-            Socket::Tls(it) => &it.sock,
+            Socket::Tls(it) => &mut it.sock,
         }
     }
 
@@ -119,108 +79,49 @@ pub(super) struct PostgresConnection {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
-    watch: Stopwatch,
-    deadline_ms: i64,
+    /// The time of the last call, on the clock of the socket.
+    used_ms: i64,
     has_news: bool,
     /// Whether the server has notifications.
     pub(super) is_notifying: bool,
 }
 
 impl PostgresConnection {
-    /// Connects and signs in.
+    /// Connects and signs in, within `wait_ms`.
     pub(super) fn connect(
         url: &SpaceUrl,
         password: &SecretPassword,
+        wait_ms: i64,
     ) -> Result<PostgresConnection, WireError> {
-        let watch = Clock::System.stopwatch();
+        let mut socket = TimedSocket::dial(url, wait_ms)?;
+        let socket = match url.encryption {
+            Encryption::None => Socket::Plain(socket),
+            Encryption::Verified => {
+                ask_for_tls(&mut socket)?;
+                let roots = url.root_certificates.as_deref();
+                Socket::Tls(Box::new(tls::encrypt(socket, &url.host, roots)?))
+            }
+        };
         let mut wire = PostgresConnection {
-            socket: Socket::Plain(dial(url, &watch)?),
+            socket,
             incoming: BytesMut::new(),
             outgoing: BytesMut::new(),
-            watch,
-            deadline_ms: CONNECT_MS,
+            used_ms: 0,
             has_news: false,
             is_notifying: true,
         };
-        if url.encryption == Encryption::Verified {
-            wire = wire.encrypted(url)?;
-        }
-        let settings = [
-            ("user", url.user.as_str()),
-            ("database", url.database.as_str()),
-            ("client_encoding", "UTF8"),
-            ("application_name", "remindb"),
-        ];
-        frontend::startup_message(settings, &mut wire.outgoing)?;
-        wire.send()?;
         wire.sign_in(url, password)?;
+        wire.note_use();
         Ok(wire)
     }
 
-    fn encrypted(mut self, url: &SpaceUrl) -> Result<PostgresConnection, WireError> {
-        frontend::ssl_request(&mut self.outgoing);
-        self.send()?;
-        let mut answer = [0];
-        self.socket.tcp().set_read_timeout(Some(self.left()?))?;
-        if self.socket.read(&mut answer)? != 1 || answer != *b"S" {
-            let why = "it offers no TLS; `?sslmode=disable` does without, in a network you trust";
-            return Err(WireError::Broken(why.to_owned()));
-        }
-        let Socket::Plain(plain) = self.socket else {
-            return Err(WireError::Broken("encrypted twice".to_owned()));
-        };
-        plain.set_write_timeout(Some(Duration::from_millis(CONNECT_MS.unsigned_abs())))?;
-        plain.set_read_timeout(Some(Duration::from_millis(CONNECT_MS.unsigned_abs())))?;
-        let stream = tls::encrypt(plain, &url.host, url.root_certificates.as_deref())
-            .map_err(WireError::Broken)?;
-        Ok(PostgresConnection { socket: Socket::Tls(Box::new(stream)), ..self })
+    /// Returns the milliseconds since the last call.
+    pub(super) fn idle_ms(&mut self) -> i64 {
+        self.socket.timed().now_ms() - self.used_ms
     }
 
-    fn sign_in(&mut self, url: &SpaceUrl, password: &SecretPassword) -> Result<(), WireError> {
-        let mut scram = None;
-        loop {
-            match self.receive()? {
-                Message::AuthenticationOk
-                | Message::BackendKeyData(_)
-                | Message::NoticeResponse(_) => (),
-                Message::ParameterStatus(it) => {
-                    // CockroachDB has no notifications, and fails at their names.
-                    self.is_notifying &= it.name().unwrap_or_default() != "crdb_version";
-                }
-                Message::AuthenticationCleartextPassword
-                    if url.encryption == Encryption::Verified =>
-                {
-                    frontend::password_message(password.0.as_bytes(), &mut self.outgoing)?;
-                    self.send()?;
-                }
-                Message::AuthenticationSasl(_) => {
-                    let binding = sasl::ChannelBinding::unsupported();
-                    let it = sasl::ScramSha256::new(password.0.as_bytes(), binding);
-                    let name = sasl::SCRAM_SHA_256;
-                    frontend::sasl_initial_response(name, it.message(), &mut self.outgoing)?;
-                    scram = Some(it);
-                    self.send()?;
-                }
-                Message::AuthenticationSaslContinue(body) => {
-                    let it = scram.as_mut().ok_or_else(out_of_place)?;
-                    it.update(body.data())?;
-                    frontend::sasl_response(it.message(), &mut self.outgoing)?;
-                    self.send()?;
-                }
-                Message::AuthenticationSaslFinal(body) => {
-                    scram.as_mut().ok_or_else(out_of_place)?.finish(body.data())?;
-                }
-                Message::AuthenticationMd5Password(_)
-                | Message::AuthenticationCleartextPassword => {
-                    let why = "it asks for the password in a form that others can read; use \
-                               scram-sha-256 there";
-                    return Err(WireError::Broken(why.to_owned()));
-                }
-                Message::ErrorResponse(body) => return Err(server_error(body.fields())),
-                Message::ReadyForQuery(_) => return Ok(()),
-                _ => return Err(out_of_place().into()),
-            }
-        }
+    fn note_use(&mut self) {
+        self.used_ms = self.socket.timed().now_ms();
     }
 
     /// Runs statements in one round trip, and returns the rows of each. The first error ends the
@@ -230,7 +131,8 @@ impl PostgresConnection {
         statements: &[Statement<'_>],
         wait_ms: i64,
     ) -> Result<Vec<Vec<WireRow>>, WireError> {
-        self.deadline_ms = self.watch.elapsed_ms() + wait_ms;
+        self.note_use();
+        self.socket.timed().wait_for(wait_ms);
         for (sql, params) in statements {
             frontend::parse("", sql, [], &mut self.outgoing)?;
             let formats = params.iter().map(|it| i16::from(!matches!(it, Param::Text(_))));
@@ -243,9 +145,16 @@ impl PostgresConnection {
             return Err(self.last_words().unwrap_or_else(|| error.into()));
         }
         let (mut all, mut rows, mut error) = (Vec::new(), Vec::new(), None);
+        let mut n_bytes = 0;
         loop {
             match self.receive()? {
-                Message::DataRow(body) => rows.push(row(&body)?),
+                Message::DataRow(body) => {
+                    n_bytes += body.buffer().len();
+                    if ANSWER_BYTES_MAX < n_bytes {
+                        return Err(too_large().into());
+                    }
+                    rows.push(row(&body)?);
+                }
                 Message::CommandComplete(_) | Message::EmptyQueryResponse => {
                     all.push(std::mem::take(&mut rows));
                 }
@@ -269,7 +178,7 @@ impl PostgresConnection {
 
     /// Waits for a notification, and returns whether there was one.
     pub(super) fn is_news_within(&mut self, wait_ms: i64) -> Result<bool, WireError> {
-        let until = self.watch.elapsed_ms() + wait_ms;
+        self.socket.timed().wait_for(wait_ms);
         loop {
             while let Some(message) = Message::parse(&mut self.incoming)? {
                 match message {
@@ -281,7 +190,6 @@ impl PostgresConnection {
             if std::mem::take(&mut self.has_news) {
                 return Ok(true);
             }
-            self.deadline_ms = until;
             match self.fill() {
                 Ok(()) => (),
                 Err(error) if is_patient(&error) => return Ok(false),
@@ -290,15 +198,7 @@ impl PostgresConnection {
         }
     }
 
-    fn left(&self) -> io::Result<Duration> {
-        match self.deadline_ms - self.watch.elapsed_ms() {
-            left_ms if 0 < left_ms => Ok(Duration::from_millis(left_ms.unsigned_abs())),
-            _ => Err(ErrorKind::TimedOut.into()),
-        }
-    }
-
     fn send(&mut self) -> io::Result<()> {
-        self.socket.tcp().set_write_timeout(Some(self.left()?))?;
         self.socket.write_all(&self.outgoing)?;
         self.outgoing.clear();
         Ok(())
@@ -314,36 +214,38 @@ impl PostgresConnection {
         }
     }
 
+    /// Reads some bytes. A message that is too large is refused before there is room for it.
     fn fill(&mut self) -> io::Result<()> {
         let mut bytes = [0; READ_BYTES];
-        self.socket.tcp().set_read_timeout(Some(self.left()?))?;
         match self.socket.read(&mut bytes)? {
-            0 => Err(ErrorKind::UnexpectedEof.into()),
-            n_bytes => {
-                self.incoming.extend_from_slice(&bytes[..n_bytes]);
-                Ok(())
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            n_bytes => self.incoming.extend_from_slice(&bytes[..n_bytes]),
+        }
+        match Header::parse(&self.incoming)? {
+            Some(header) if MESSAGE_BYTES_MAX < usize::try_from(header.len()).unwrap_or(0) => {
+                Err(too_large())
             }
+            _ => Ok(()),
         }
     }
 }
 
-/// Opens a socket to the first address that answers.
-fn dial(url: &SpaceUrl, watch: &Stopwatch) -> Result<TcpStream, WireError> {
-    let mut last = io::Error::from(ErrorKind::NotFound);
-    for address in (url.host.as_str(), url.port).to_socket_addrs()? {
-        let left_ms = CONNECT_MS - watch.elapsed_ms();
-        if left_ms <= 0 {
-            break;
+/// Asks the server to go on in TLS, and returns when it has agreed.
+fn ask_for_tls(socket: &mut TimedSocket) -> Result<(), WireError> {
+    let mut question = BytesMut::new();
+    frontend::ssl_request(&mut question);
+    socket.write_all(&question)?;
+    // One byte: what came after it would not be from within TLS.
+    let mut answer = [0];
+    socket.read_exact(&mut answer)?;
+    match answer {
+        [b'S'] => Ok(()),
+        [b'N'] => {
+            let why = "it offers no TLS; `?sslmode=disable` does without, in a network you trust";
+            Err(WireError::Untrusted(why.to_owned()))
         }
-        match TcpStream::connect_timeout(&address, Duration::from_millis(left_ms.unsigned_abs())) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                return Ok(stream);
-            }
-            Err(error) => last = error,
-        }
+        _ => Err(WireError::Untrusted("what answers there is no PostgreSQL".to_owned())),
     }
-    Err(last.into())
 }
 
 fn put_param(
@@ -381,6 +283,13 @@ fn out_of_place() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "a message out of place")
 }
 
+fn too_large() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "an answer larger than anything that was asked for")
+}
+
 fn is_patient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Keeps the log of a space in this process, for tests.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::log_entry::LogPart;
@@ -24,8 +25,19 @@ pub(crate) enum CommitFault {
     After,
 }
 
+/// A call before which something else happens once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeeperCall {
+    Parts,
+    NewestImage,
+    BeginTurn,
+}
+
+/// An act of another process before a call.
+type Interlude = Box<dyn FnOnce() + Send>;
+
 /// Keeps the log in memory.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct InProcessSequencer {
     log: Mutex<InProcessLog>,
     /// Held by whoever has the turn.
@@ -33,6 +45,12 @@ pub(crate) struct InProcessSequencer {
     pub(crate) fault: Mutex<Option<CommitFault>>,
     /// Parts that one question returns; 0: two.
     pub(crate) batch: usize,
+    /// An act of another process before the next call of a kind.
+    pub(crate) interlude: Mutex<Option<(KeeperCall, Interlude)>>,
+    /// Whether nobody answers.
+    pub(crate) is_away: AtomicBool,
+    /// Whether all leases are another one's.
+    pub(crate) is_lease_lost: AtomicBool,
 }
 
 /// Creates the turn in which a space is made.
@@ -54,6 +72,13 @@ impl InProcessSequencer {
     fn some(&self) -> usize {
         self.batch.max(2)
     }
+
+    fn before(&self, call: KeeperCall) {
+        let due = lock(&self.interlude).take_if(|it| it.0 == call);
+        if let Some((_, happens)) = due {
+            happens();
+        }
+    }
 }
 
 impl Sequencer for InProcessSequencer {
@@ -66,17 +91,25 @@ impl Sequencer for InProcessSequencer {
     }
 
     fn head(&self) -> Result<SpaceHead, SharedError> {
+        if self.is_away.load(Ordering::Relaxed) {
+            return Err(SharedError::Unreachable { server: "test".to_owned(), why: String::new() });
+        }
         let url = self.url().to_owned();
         self.log().head.ok_or(SharedError::NoSpace { url })
     }
 
-    fn parts(&self, _: i64, after: (i64, i64)) -> Result<Vec<LogPart>, SharedError> {
+    fn parts(&self, epoch: i64, after: (i64, i64)) -> Result<Vec<LogPart>, SharedError> {
+        self.before(KeeperCall::Parts);
         let log = self.log();
+        if log.head.is_none_or(|it| it.place.epoch != epoch) {
+            return Ok(Vec::new());
+        }
         let later = log.entries.iter().filter(|it| after < (it.seq, it.part));
         Ok(later.take(self.some()).cloned().collect())
     }
 
     fn newest_image(&self, epoch: i64) -> Result<Option<LogPosition>, SharedError> {
+        self.before(KeeperCall::NewestImage);
         let log = self.log();
         let places = log.images.iter().map(|it| it.0).filter(|it| it.epoch == epoch);
         Ok(places.max_by_key(|it| it.seq))
@@ -89,6 +122,7 @@ impl Sequencer for InProcessSequencer {
     }
 
     fn begin_turn(&self, _: &LogPosition) -> Result<Box<dyn LogTransaction + '_>, SharedError> {
+        self.before(KeeperCall::BeginTurn);
         let _turn = lock(&self.turn);
         let head = self.head()?;
         let (entries, images) = (Vec::new(), Vec::new());
@@ -115,6 +149,10 @@ impl LogTransaction for InProcessTransaction<'_> {
 
     fn parts(&mut self, epoch: i64, after: (i64, i64)) -> Result<Vec<LogPart>, SharedError> {
         self.keeper.parts(epoch, after)
+    }
+
+    fn has_lease(&mut self, _: &str) -> Result<bool, SharedError> {
+        Ok(!self.keeper.is_lease_lost.load(Ordering::Relaxed))
     }
 
     fn append(&mut self, part: LogPart) -> Result<(), SharedError> {

@@ -37,7 +37,8 @@ pub(crate) trait Sequencer: Send + Sync {
     /// `at` is where this replica is: the turn already has the parts after it.
     fn begin_turn(&self, at: &LogPosition) -> Result<Box<dyn LogTransaction + '_>, SharedError>;
 
-    /// Takes or renews a lease; returns the holder where that is another process.
+    /// Takes a lease, or renews an own one that is due; returns the holder where that is another
+    /// process.
     fn take_lease(&self, name: &str) -> Result<Option<String>, SharedError>;
 }
 
@@ -47,6 +48,9 @@ pub(crate) trait LogTransaction {
 
     /// Returns the next parts after one, as [`Sequencer::parts`].
     fn parts(&mut self, epoch: i64, after: (i64, i64)) -> Result<Vec<LogPart>, SharedError>;
+
+    /// Returns whether this process holds a lease until the turn is over, however long it lasts.
+    fn has_lease(&mut self, name: &str) -> Result<bool, SharedError>;
 
     /// Appends a part of the next entry.
     fn append(&mut self, part: LogPart) -> Result<(), SharedError>;

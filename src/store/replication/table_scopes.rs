@@ -99,6 +99,7 @@ pub(super) const TABLES: &[(&str, TableScope)] = &[
     shared("blob", &["hash"]),
     shared("custom_view", &["name"]),
     shared("receipt", &["name"]),
+    shared("forgotten_note", &["hash"]),
     (HEAT, TableScope::Local),
     ("lease", TableScope::Local),
     ("pulse", TableScope::Local),

@@ -47,7 +47,7 @@ fn server(lease: &ActiveLease) -> Value {
     json!({"pid": pid, "work": work})
 }
 
-fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, Error> {
+pub(super) fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, Error> {
     let missing = || {
         let (what, name) = match fact {
             ProcessFact::Client(hash) => ("client", hash),

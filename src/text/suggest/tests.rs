@@ -10,6 +10,8 @@ fn a_typo_gets_a_suggestion_and_an_unknown_name_none() {
     assert_eq!(suggest("frequency", names), None);
     assert_eq!(suggest("Set_Tle", names), Some("settle"));
     assert_eq!(suggest("", names), None);
+    // Dashes are no letters: two edits of three letters make another word.
+    assert_eq!(suggest("--foo", ["--root"]), None);
 }
 
 proptest! {

@@ -15,6 +15,19 @@ pub(crate) struct Proxy {
     open: Arc<Mutex<Vec<TcpStream>>>,
     delay_ms: Arc<AtomicU64>,
     is_down: Arc<AtomicBool>,
+    /// Round trips of connections that ever took a turn to write.
+    trips: Arc<AtomicU64>,
+}
+
+/// The statement that takes a turn to write.
+const TURN: &[u8] = b"FOR UPDATE";
+
+/// One connection, as far as its round trips are counted.
+#[derive(Default)]
+struct Trips {
+    /// Whether the server spoke last.
+    is_answered: AtomicBool,
+    is_writer: AtomicBool,
 }
 
 impl Proxy {
@@ -25,6 +38,7 @@ impl Proxy {
             open: Arc::default(),
             delay_ms: Arc::default(),
             is_down: Arc::default(),
+            trips: Arc::default(),
         };
         let own = proxy.clone();
         spawn(move || {
@@ -38,10 +52,22 @@ impl Proxy {
                     own.open.lock().unwrap().push(stream.try_clone().unwrap());
                 }
                 let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let trips = Arc::new(Trips::default());
+                let (delay, all, there) =
+                    (Arc::clone(&own.delay_ms), Arc::clone(&own.trips), Arc::clone(&trips));
+                let asks = move |bytes: &[u8]| {
+                    if bytes.windows(TURN.len()).any(|it| it == TURN) {
+                        there.is_writer.store(true, Ordering::SeqCst);
+                    }
+                    let is_new = there.is_answered.swap(false, Ordering::SeqCst);
+                    if is_new && there.is_writer.load(Ordering::SeqCst) {
+                        all.fetch_add(1, Ordering::SeqCst);
+                    }
+                };
+                spawn(move || pass(from, to, &delay, asks));
                 let delay = Arc::clone(&own.delay_ms);
-                spawn(move || pass(from, to, &delay));
-                let delay = Arc::clone(&own.delay_ms);
-                spawn(move || pass(server, client, &delay));
+                let answers = move |_: &[u8]| trips.is_answered.store(true, Ordering::SeqCst);
+                spawn(move || pass(server, client, &delay, answers));
             }
         });
         proxy
@@ -50,6 +76,11 @@ impl Proxy {
     /// Delays each way by half of a round trip.
     pub(crate) fn delay(&self, round_trip: Duration) {
         self.delay_ms.store(round_trip.as_millis() as u64 / 2, Ordering::Relaxed);
+    }
+
+    /// Returns the round trips of writers so far: each question that follows an answer.
+    pub(crate) fn trips(&self) -> u64 {
+        self.trips.load(Ordering::SeqCst)
     }
 
     /// Cuts every connection.
@@ -71,7 +102,7 @@ impl Proxy {
 }
 
 /// Passes bytes on, each as late as the delay says, however they were cut into pieces.
-fn pass(mut from: TcpStream, mut to: TcpStream, delay_ms: &AtomicU64) {
+fn pass(mut from: TcpStream, mut to: TcpStream, delay_ms: &AtomicU64, mut note: impl FnMut(&[u8])) {
     let (sender, pieces) = channel::<(Instant, Vec<u8>)>();
     let end = to.try_clone().unwrap();
     spawn(move || {
@@ -85,6 +116,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, delay_ms: &AtomicU64) {
     });
     let mut bytes = [0; 64 * 1024];
     while let Ok(n_bytes @ 1..) = from.read(&mut bytes) {
+        note(&bytes[..n_bytes]);
         let due = Instant::now() + Duration::from_millis(delay_ms.load(Ordering::Relaxed));
         if sender.send((due, bytes[..n_bytes].to_vec())).is_err() {
             break;

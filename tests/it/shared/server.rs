@@ -22,6 +22,8 @@ pub(crate) struct Postgres {
     folder: TempDir,
     bin: PathBuf,
     pub(crate) port: u16,
+    /// Further settings of its command line.
+    settings: &'static str,
 }
 
 /// Returns the folder of the newest installed server.
@@ -42,9 +44,16 @@ fn is_root() -> bool {
 
 impl Postgres {
     pub(crate) fn start() -> Postgres {
+        let postgres = Postgres::new("");
+        postgres.launch();
+        postgres
+    }
+
+    /// Makes a server that waits to be launched.
+    pub(crate) fn new(settings: &'static str) -> Postgres {
         let folder = tempfile::Builder::new().prefix("remindb-pg-").tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let postgres = Postgres { folder, bin: installed(), port };
+        let postgres = Postgres { folder, bin: installed(), port, settings };
         let password = postgres.path("password");
         fs::write(&password, PASSWORD).unwrap();
         if is_root() {
@@ -57,8 +66,22 @@ impl Postgres {
         init.arg(&data).arg("--pwfile").arg(&password);
         let made = init.output().unwrap();
         assert!(made.status.success(), "{made:?}");
-        postgres.launch();
         postgres
+    }
+
+    /// Writes a file that only the server can read, below its data.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path("data").join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        if is_root() {
+            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+
+    /// Returns the folder of its socket.
+    pub(crate) fn socket_folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -79,9 +102,10 @@ impl Postgres {
         let began = Instant::now();
         loop {
             let settings = format!(
-                "-p {} -h 127.0.0.1 -k {} -c max_connections=200",
+                "-p {} -h 127.0.0.1 -k {} -c max_connections=200 {}",
                 self.port,
-                self.folder.path().display()
+                self.folder.path().display(),
+                self.settings
             );
             let mut start = self.command("pg_ctl");
             start.args(["-w", "-t", "20", "-D"]).arg(self.path("data"));

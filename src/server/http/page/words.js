@@ -55,6 +55,7 @@ const WORDS = {
   overview: 'Overview',
   empty: 'This memory is empty.',
   empty_do: 'Fill it from a folder of notes:',
+  space: '{space}, entry {seq}: {standing}, lag {n}',
   tile_nodes: 'Nodes',
   tile_tokens: 'Tokens',
   tile_snapshots: 'Snapshots',
@@ -181,7 +182,7 @@ const WORDS = {
   compare_to: 'to #',
   compared: 'Changes from #{id}',
   compare_all: 'All snapshots',
-  compare_far: 'Too many to show all: a part of the newest {n} snapshots.',
+  compare_far: 'A part of the newest {n} snapshots.',
 
   // Acting.
   pin: 'Pin',
@@ -205,8 +206,7 @@ const WORDS = {
   sessions: 'Sessions',
   sessions_now: 'Present',
   sessions_past: 'Ever seen',
-  sessions_alone: 'Only this page is known here. A server that scans a folder shows, and sessions of '
-    + 'servers with a source folder.',
+  sessions_alone: 'Only this page is known here. Servers with a source folder show.',
   by_ledger: 'by its ledger',
   server_does: 'A server, process {id}, {work}',
   does_rescan: 'scans a folder',
@@ -214,7 +214,7 @@ const WORDS = {
   does_other: 'works on this memory',
   sessions_none: 'No agent is connected.',
   sessions_do: 'Tell your agents about this memory:',
-  past_none: 'No session is recorded yet. A server with a source folder keeps a ledger of clients that call tools.',
+  past_none: 'No session is recorded yet. A server with a source folder records them.',
   this_page: 'this page',
   claims: 'Names are what clients say of themselves; nobody verified them.',
   active: 'active',
@@ -225,8 +225,7 @@ const WORDS = {
 
   // Doctor.
   doctor: 'Doctor',
-  doctor_why: 'Examines the whole file. It repairs nothing and blocks nobody; a large memory '
-    + 'takes half a minute.',
+  doctor_why: 'Examines the whole file, and repairs nothing. A large memory takes half a minute.',
   doctor_run: 'Examine',
   doctor_runs: 'Examining for {n} s',
   doctor_ok: 'All is well',

@@ -2,11 +2,13 @@
 
 use std::sync::MutexGuard;
 
+use super::lost_commit::SoughtCommit;
 use super::{CALL_MS, PostgresLog, is_closing};
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire::{Param, PostgresConnection, Statement, WireError, WireRow};
+use crate::server::postgres::wire::{Param, PostgresConnection, Statement, WireRow};
+use crate::server::postgres::wire_error::WireError;
 use crate::store::SharedError;
-use crate::store::replication::{LogPart, LogPosition, LogTransaction, SpaceHead};
+use crate::store::replication::{EntryHash, LogPart, LogPosition, LogTransaction, SpaceHead};
 
 /// An open transaction. Without a commit it is rolled back.
 pub(super) struct PostgresLogTransaction<'k> {
@@ -17,6 +19,8 @@ pub(super) struct PostgresLogTransaction<'k> {
     parts: Vec<LogPart>,
     /// The part that waits for the next one, or for the commit.
     waiting: Option<LogPart>,
+    /// The hash of the image that was appended.
+    image: Option<EntryHash>,
     is_over: bool,
 }
 
@@ -27,7 +31,15 @@ impl<'k> PostgresLogTransaction<'k> {
         head: SpaceHead,
         parts: Vec<LogPart>,
     ) -> PostgresLogTransaction<'k> {
-        PostgresLogTransaction { keeper, wire, head, parts, waiting: None, is_over: false }
+        PostgresLogTransaction {
+            keeper,
+            wire,
+            head,
+            parts,
+            waiting: None,
+            image: None,
+            is_over: false,
+        }
     }
 
     fn run(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<WireRow>>, WireError> {
@@ -75,6 +87,13 @@ impl LogTransaction for PostgresLogTransaction<'_> {
         keeper.read_parts(rows.pop().unwrap_or_default())
     }
 
+    fn has_lease(&mut self, name: &str) -> Result<bool, SharedError> {
+        let keeper = self.keeper;
+        let values = vec![keeper.space(), Param::Text(name), Param::Text(&keeper.writer)];
+        let rows = self.run(&[(sql::HAS_LEASE, values)]).map_err(|it| keeper.error(&it))?;
+        Ok(rows.first().is_some_and(|it| !it.is_empty()))
+    }
+
     fn append(&mut self, part: LogPart) -> Result<(), SharedError> {
         let keeper = self.keeper;
         if let Some(before) = self.waiting.replace(part) {
@@ -101,6 +120,7 @@ impl LogTransaction for PostgresLogTransaction<'_> {
         if part.part == 0 {
             statements.insert(0, (sql::DROP_IMAGE, at.to_vec()));
         }
+        self.image = part.hash.or(self.image);
         self.run(&statements).map(drop).map_err(|it| keeper.error(&it))
     }
 
@@ -135,7 +155,8 @@ impl LogTransaction for PostgresLogTransaction<'_> {
         // Whatever the error, the server may have gone further than its answer.
         *self.wire = None;
         log::info!("the answer to a commit was lost: {}", error.why());
-        match keeper.was_committed(end)? {
+        let sought = SoughtCommit { place: end.place, image: self.image };
+        match keeper.was_committed(&sought)? {
             true => Ok(()),
             false => Err(keeper.error(&error)),
         }

@@ -49,6 +49,8 @@ fn a_wrong_address_is_explained() {
         "postgres://a@b:port/c/d",
         "postgres://a@b/c/",
         "postgres://a@b/c/d/e",
+        "postgres://a@/c/d",
+        "postgres://a@b%2Fx/c/d",
     ] {
         check(text, form);
     }
@@ -58,6 +60,30 @@ fn a_wrong_address_is_explained() {
     );
     check(
         "postgres://a@b/c/d?password=x",
-        "`password` is no option of a space; there are `sslmode` and `sslrootcert`",
+        "`password` is no option of a space; there are `sslmode`, `sslrootcert` and `host`",
     );
+    check(
+        "postgres://a@b/c/d?host=/run",
+        "`host` names the folder of a socket of this machine, in an address without another host",
+    );
+    check(
+        "postgres://a@/c/d?host=/run&sslmode=verify-full",
+        "a socket of this machine has no TLS; leave `sslmode` out",
+    );
+}
+
+#[test]
+fn a_socket_of_this_machine_has_two_forms() {
+    for text in [
+        "postgres://me@/db/t?host=/var/run/postgresql",
+        "postgres://me@%2Fvar%2Frun%2Fpostgresql/db/t",
+        "postgres://me@/db/t?sslmode=disable&host=/var/run/postgresql",
+    ] {
+        check(text, "postgres://me@%2Fvar%2Frun%2Fpostgresql:5432/db/t None");
+        let url = SpaceUrl::parse(text).unwrap();
+        let path = url.socket_path().unwrap();
+        assert_eq!(path, Path::new("/var/run/postgresql/.s.PGSQL.5432"));
+    }
+    check("postgres://me@:5433/db/t?host=/tmp", "postgres://me@%2Ftmp:5433/db/t None");
+    assert_eq!(SpaceUrl::parse("postgres://me@b/c/d").unwrap().socket_path(), None);
 }

@@ -141,7 +141,7 @@ fn assert_documents_agree(fixture: &ResourceFixture) {
             std::thread::yield_now();
             dashboard::write_temperatures(reader, lines, &mut warm)?;
             std::thread::yield_now();
-            dashboard::write_overview(reader, "", lines, START, &mut overview)?;
+            dashboard::write_overview(reader, "", (lines, &Value::Null), START, &mut overview)?;
             dashboard::write_graph(reader, &mut graph)
         })
         .unwrap();

@@ -14,7 +14,7 @@ VIEWS.overview = {
       return { body: [emptyState(say('empty'), say('empty_do'),
         'remindb compile FOLDER --db ' + all.db_path)] };
     }
-    return { body: [make('div', { class: 'tiles' }, tiles(all, warmth)),
+    return { body: [make('div', { class: 'tiles' }, tiles(all, warmth)), spaceLine(all.space),
       make('div', { class: 'two' },
         panel(say('read_most'), hint(say('read_most_why')), readMost(warmth, signal)),
         panel(say('changed'), rows(lately.snapshots.map(snapshotLine)), undoLast(lately.snapshots),
@@ -41,6 +41,10 @@ function tiles({ nodes, snapshots, relations, db_bytes: bytes }, warmth) {
       say('read_share', { n: percentFormat.format(warmth.read / nodes.total) })),
     tile(say('tile_cold'), compactFormat.format(warmth.cold), say('n_pinned', { n: warmth.pinned }))];
 }
+
+/** Says where a replica stands. */
+const spaceLine = (it) => it && hint([say('space', { ...it, n: it.lag ?? '?', standing: it.standing.replace('_', ' ') }),
+  ...it.leases.map((it) => it.name + ' ' + it.holder)].join(' · '));
 
 /** How often nodes were read, by their ids and temperatures. */
 const readings = new Map();
