@@ -7,9 +7,8 @@
 //! - `related.txt`: the first word of a line is related to each of the others, and they to it.
 //! - `kinds.txt`: the first word of a line names a kind, the others are what is told of it.
 //!
-//! The tables have base forms; [`other_forms`], [`related_words`] and [`words_of_kind`] take inflected
-//! words, too.
-//! This module does no IO.
+//! The tables have base forms; [`other_forms`], [`related_words`] and [`words_of_kind`] take
+//! inflected words, too. This module does no IO.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
