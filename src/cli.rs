@@ -40,8 +40,8 @@ mod setup;
 mod sharing;
 #[cfg(feature = "shared")]
 mod space;
-mod tool;
-mod tool_advice;
+mod terminal_advice;
+mod tool_commands;
 mod typed_memories;
 mod unique_process_name;
 mod user_settings;
@@ -172,7 +172,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::View(args) => view::run(args, context),
         Command::Inspect(args) => inspect::run(args, context),
         Command::Search(args) => search::run(args, context),
-        Command::Tool(args) => tool::run(args, context),
+        Command::Tool(args) => tool_commands::run(args, context),
         Command::Knowledge(args) => knowledge::run(args, context),
         Command::Remember(args) => remember::run(args, context),
         Command::Memories(args) => memories::run(args, context),

@@ -37,7 +37,7 @@ pub mod redact;
 mod redaction_false_positives;
 #[cfg(feature = "http")]
 pub mod rest;
-mod scratch;
+mod scratch_folder;
 pub mod splice;
 pub mod toml;
 pub mod toon;

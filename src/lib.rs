@@ -52,9 +52,9 @@
 //! way they came. `ingest/parse` names a folder: a parser is a file or a few.
 //!
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
-//! `ingest/scan` → `memory/compile/source` → `memory/compile/redaction` → `ingest/redact` →
+//! `ingest/scan` → `memory/compile/source_reader` → `memory/compile/redaction` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `memory/compile/apply` → `model/identity/alignment` →
-//! `memory/compile/overlay` → `store/batch/inserts` → `store/links`.
+//! `memory/compile/overlay_alignment` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/query_parser` →

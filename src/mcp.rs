@@ -3,7 +3,7 @@
 //! A [`Server`] is a registration: its name, tables of tools, resources and prompts, and a
 //! [`Handler`] that runs them. The engine knows no tool, no database and no transport. A transport
 //! owns one [`Connection`] for each client, passes it every frame in order, and does what the
-//! [`FrameStep`] says; the work of the handler is a [`Job`] that may run on any thread.
+//! [`FrameOutcome`] says; the work of the handler is a [`Job`] that may run on any thread.
 //!
 //! *Legacy* versions open with `initialize`, and the era belongs to the connection. The *modern*
 //! version is in the `_meta` of every request, and the era belongs to the request. A handler gets
@@ -14,11 +14,12 @@ pub(crate) mod rpc;
 pub(crate) mod uri;
 
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
-pub(crate) mod call;
-mod client;
+pub(crate) mod call_context;
+mod client_events;
 pub(crate) mod connection;
 mod content;
-pub(crate) mod errors;
+mod definitions;
+pub(crate) mod error_codes;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
@@ -28,10 +29,9 @@ pub(crate) mod in_flight;
 pub(crate) mod input_schema;
 mod job;
 mod method;
-pub(crate) mod notifications;
+pub(crate) mod notices;
 mod outbox;
 mod pagination;
-mod registry;
 mod rest;
 mod server_requests;
 mod severity;
@@ -50,23 +50,23 @@ use crate::model::clock::Clock;
 use method::Method;
 use version::Version;
 
-pub(crate) use call::CallContext;
-pub(crate) use client::{
+pub(crate) use call_context::CallContext;
+pub(crate) use client_events::{
     ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind, ToolCallFailure, ToolCallRecord,
 };
-pub(crate) use connection::{Connection, FrameStep};
+pub(crate) use connection::{Connection, FrameOutcome};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
-pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
-pub(crate) use input_schema::{Arg, Args};
+pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
+pub(crate) use definitions::{DynamicResource, Prompt, Resource, ResourceFormat, Tool, ToolEffect};
+pub(crate) use input_schema::{ArgSpec, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
-pub(crate) use notifications::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
+pub(crate) use notices::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use registry::{DynamicResource, Effect, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use rest::{RestBody, RestReply, RestRequest};
 pub(crate) use server_requests::{
-    Capabilities, Capability, ElicitResult, ServerRequest, ServerRequestError,
+    ClientCapabilities, ClientCapability, ElicitResult, ServerRequest, ServerRequestError,
 };
 pub(crate) use severity::Severity;
 pub(crate) use signed_state::StateSigner;
@@ -111,8 +111,12 @@ pub(crate) trait Handler: Send + Sync + 'static {
     type Prompt: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here becomes one internal error, and the server goes on.
-    fn call(&self, run: &Self::Run, args: &Args, call: &CallContext)
-    -> Result<Reply, HandlerError>;
+    fn call(
+        &self,
+        run: &Self::Run,
+        args: &Args,
+        call: &CallContext,
+    ) -> Result<ToolReply, HandlerError>;
 
     /// Writes a resource to `out` in the format of its row; after an error all of it is discarded.
     fn read(
@@ -145,7 +149,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns a notice for the client. Beside a tool's reply, it keeps to the budget of that
     /// reply.
-    fn notice(&self, _beside: Option<&Reply>) -> Option<Notice> {
+    fn notice(&self, _beside: Option<&ToolReply>) -> Option<Notice> {
         None
     }
 
@@ -180,7 +184,7 @@ pub(crate) enum HandlerError {
     /// The call was cancelled, and nobody waits for a reply.
     Cancelled,
     /// The client lacks a capability that the call needs.
-    Needs(Capability),
+    Needs(ClientCapability),
     /// The client must answer requests first; then the call runs again.
     Open,
     /// An error of the handler's own form: its code and detail are for the log, and the client gets

@@ -22,27 +22,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{NoProcess, ProcessFact, ProcessFacts, ProcessListing};
+pub(crate) use read_only::{NoProcessFacts, ProcessFactKey, ProcessFacts, ProcessListing};
 pub(crate) use relate::RelateRequest;
 
 use crate::ingest::scan::PassedOverDetail;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
 };
 use crate::memory::embedding::QuestionVectorCache;
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::model::kinds::{Kind, check_marked_text};
+use crate::model::kinds::{KindSpec, check_marked_text};
 use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
     SearchQuery, TreeQuery,
 };
-use crate::settings::config::{KnowledgeSettings, MemorySettings};
-use crate::settings::root_settings::{LiveRootSettings, Reload, RootSettings, RootSettingsError};
-use crate::store::reader::{ArchivedNodes, Reader};
+use crate::settings::config::{KnowledgeSettings, TypedMemorySettings};
+use crate::settings::root_settings::{
+    LiveRootSettings, ReloadOutcome, RootSettings, RootSettingsError,
+};
+use crate::store::reader::{ArchivedVisibility, Reader};
 #[cfg(all(test, feature = "shared"))]
 use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
@@ -71,7 +73,7 @@ pub struct Memory {
     /// The memory that is searched beside it.
     second: Option<SecondMemory>,
     /// Settings of typed memories that count before those of the workspace.
-    memory_settings: MemorySettings,
+    memory_settings: TypedMemorySettings,
     /// Settings of knowledge that count before those of the workspace, and after them.
     knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
@@ -125,7 +127,7 @@ impl Memory {
 
     /// Returns this memory with settings of typed memories that count before those of its folder.
     #[must_use]
-    pub(crate) fn with_memory_settings(self, memory_settings: MemorySettings) -> Memory {
+    pub(crate) fn with_memory_settings(self, memory_settings: TypedMemorySettings) -> Memory {
         Memory { memory_settings, ..self }
     }
 
@@ -167,7 +169,7 @@ impl Memory {
         let heat_writer = Arc::new(HeatWriter::new(path, &writer)?);
         let readers = Arc::new(ReaderPool::new(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        let (output, memory_settings) = (OutputFormat::default(), MemorySettings::default());
+        let (output, memory_settings) = (OutputFormat::default(), TypedMemorySettings::default());
         Ok(Memory {
             clock,
             live,
@@ -286,7 +288,7 @@ impl Memory {
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
         let levels = query::clamp_levels(None, query::TREE_LEVELS);
-        let query = TreeQuery { root, levels, archived: ArchivedNodes::Hidden };
+        let query = TreeQuery { root, levels, archived: ArchivedVisibility::Hidden };
         self.query_and_warm(&Query::Tree(query), budget)
     }
 
@@ -325,14 +327,14 @@ impl Memory {
     ///
     /// There is no such snapshot, or its state cannot be reproduced. Nothing changes then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
-        let after = if drop_after { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
+        let after = if drop_after { LaterSnapshotPolicy::Drop } else { LaterSnapshotPolicy::Keep };
         Ok(self.rollback_to(snapshot, after)?.text)
     }
 
     pub(crate) fn rollback_to(
         &self,
         snapshot: i64,
-        after: LaterSnapshots,
+        after: LaterSnapshotPolicy,
     ) -> Result<Answer, Error> {
         let rolled = rollback::rollback(&self.writer, snapshot, after, self.clock.now())?;
         Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
@@ -350,7 +352,7 @@ impl Memory {
     /// Returns a read-only handle. Drop it before the memory, whose last connection checkpoints
     /// the log.
     pub fn read_only(&self) -> ReadOnlyMemory {
-        self.read_only_beside(Arc::new(NoProcess))
+        self.read_only_beside(Arc::new(NoProcessFacts))
     }
 
     /// Returns a read-only handle with the facts of a process.
@@ -371,7 +373,7 @@ impl Memory {
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,
-        watch: &mut RescanState,
+        watch: &mut UnsettledFiles,
     ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
@@ -388,7 +390,7 @@ impl Memory {
     }
 
     /// Returns the settings of typed memories that count now.
-    pub(crate) fn memory_settings(&self) -> MemorySettings {
+    pub(crate) fn memory_settings(&self) -> TypedMemorySettings {
         self.memory_settings.or(self.workspace().config.memory)
     }
 
@@ -415,19 +417,19 @@ impl Memory {
 
     /// Reloads the settings of the memory's own folder if they changed. A mistake is logged once,
     /// and the last good settings stay.
-    pub(crate) fn reload(&self) -> Reload {
+    pub(crate) fn reload(&self) -> ReloadOutcome {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         let reload = live.reload();
         match &reload {
-            Reload::Same => (),
-            Reload::Changed => {
+            ReloadOutcome::Same => (),
+            ReloadOutcome::Changed => {
                 let workspace = Arc::clone(live.current());
                 workspace.untrusted.iter().for_each(|it| log::warn!("{it}"));
                 self.set_rates(workspace.config.temperature.rates());
                 *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
                 log::info!("settings were read again");
             }
-            Reload::Bad(error) => log::warn!("{error}; the last good settings stay"),
+            ReloadOutcome::Bad(error) => log::warn!("{error}; the last good settings stay"),
         }
         reload
     }
@@ -484,7 +486,7 @@ impl Memory {
 
 /// Refuses a text that a typed memory may not have; other nodes may have any.
 fn check_node_text(node: &NodeRecord, name: &str, text: &str) -> Result<(), Error> {
-    match Kind::of(node.node_type) {
+    match KindSpec::of(node.node_type) {
         None => Ok(()),
         Some(kind) => check_marked_text(text, kind.content_chars_max)
             .map_err(|why| Error::BadArgument(format!("`{name}` {why} into a memory"))),

@@ -3,7 +3,7 @@
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
 pub(crate) mod consolidation_schedule;
-pub(crate) mod entities;
+pub(crate) mod entity_extraction;
 pub(crate) mod fields;
 pub(crate) mod file_stat;
 pub(crate) mod fingerprint;

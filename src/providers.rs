@@ -10,16 +10,14 @@
 mod error;
 mod redacted_text;
 
-#[cfg(feature = "providers")]
-mod answers;
-#[cfg(feature = "providers")]
-mod command;
 #[cfg(not(feature = "providers"))]
 mod disabled_provider;
 #[cfg(feature = "providers")]
 mod http;
 #[cfg(feature = "providers")]
 mod line_process;
+#[cfg(feature = "providers")]
+mod one_shot_command;
 #[cfg(feature = "providers")]
 mod pipes;
 #[cfg(feature = "providers")]
@@ -28,6 +26,8 @@ mod process_group;
 mod provider;
 #[cfg(feature = "providers")]
 mod requests;
+#[cfg(feature = "providers")]
+mod response_parsing;
 #[cfg(feature = "providers")]
 mod retries;
 

@@ -7,12 +7,12 @@
 //! no deadline of the system's, and is left behind where it takes too long.
 
 pub(crate) mod background;
+pub(crate) mod client_sessions;
 #[cfg(any(test, feature = "conformance"))]
 #[doc(hidden)]
 pub mod conformance;
 pub(crate) mod jsonl_log;
 pub(crate) mod log_buffer;
-pub(crate) mod sessions;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
@@ -131,7 +131,7 @@ pub(crate) struct BackgroundTask {
 
 /// The reason why serving ended. All of them are good ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServeEnd {
+pub(crate) enum StopReason {
     /// The client closed its end, and all its requests have been answered.
     Input,
     /// The output is closed.

@@ -10,13 +10,12 @@ pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
 pub(crate) mod connection;
-pub(crate) mod file_identity;
+pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
 pub(crate) mod history;
 mod lease;
 pub(crate) mod links;
-pub(crate) mod lock_holder;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -38,7 +37,8 @@ pub(crate) mod source_files;
 #[cfg(test)]
 pub(crate) mod testing;
 mod vector_writer;
-pub(crate) mod wal_files;
+pub(crate) mod wal_check;
+pub(crate) mod write_lock;
 mod write_waiters;
 mod writer;
 
@@ -53,7 +53,7 @@ pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
 pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
 pub(crate) use history::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
-pub(crate) use lease::{ActiveLease, COMPILE_LEASE, ClaimableLease, LeaseClient, RESCAN_LEASE};
+pub(crate) use lease::{ActiveLease, COMPILE_LEASE, ClaimPolicy, LeaseClient, RESCAN_LEASE};
 pub(crate) use node_columns::{FIELDS, KEY_PATH, LANG, LEVEL, NodeAttribute, NodeAttributes};
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
@@ -62,7 +62,7 @@ pub(crate) use record::{
 pub(crate) use vector_writer::VectorWriter;
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
-pub use {lock_holder::LockHolder, replication_error::SharedError};
+pub use {replication_error::SharedError, write_lock::LockHolder};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -482,7 +482,7 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
         (Ok(it), _) if !it.is_file() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
         }
-        (Ok(it), _) => file_identity::check_links(path, &it),
+        (Ok(it), _) => file_identity_check::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

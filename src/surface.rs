@@ -26,8 +26,8 @@ use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
-    Handler, HandlerError, Notice, PromptMessage, Reply, RestReply, RestRequest, ServerInfo, Tool,
-    ToolCallRecord,
+    Handler, HandlerError, Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool,
+    ToolCallRecord, ToolReply,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -35,7 +35,7 @@ use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
-pub(crate) use tools::ToolSet;
+pub(crate) use tools::ToolSelection;
 
 /// Answers a request of the REST interface, for fuzz targets.
 #[cfg(any(test, fuzzing))]
@@ -49,7 +49,7 @@ pub(crate) fn answer_rest(
 }
 
 /// Returns who the server says it is, where it offers those tools.
-pub(crate) fn about(offer: ToolSet) -> ServerInfo {
+pub(crate) fn about(offer: ToolSelection) -> ServerInfo {
     ServerInfo {
         name: "remindb",
         title: "remindb",
@@ -97,7 +97,7 @@ pub(crate) trait RecordSessions: Send + Sync {
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// A call on typed memories: arguments as they came, for it to check, and a JSON document.
-type DocumentFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
+type TypedMemoryFn = fn(&Memory, &Map<String, Value>) -> Result<Value, MemoryError>;
 
 /// A call on typed memories that may ask its client.
 type AskingFn = fn(&Memory, &Map<String, Value>, &CallContext) -> Result<Value, HandlerError>;
@@ -112,9 +112,9 @@ pub(crate) enum ToolRunner {
     /// Calls one method of the memory after the user's consent to a removal.
     Confirmed(confirmation::ConfirmQuestionFn, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<Reply, HandlerError>),
+    Compile(fn(&MemoryHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>),
     /// Calls one method of the typed memories, whose errors have codes.
-    Document(DocumentFn),
+    Document(TypedMemoryFn),
     /// Calls one method of the typed memories, after questions to the client.
     Asking(AskingFn),
 }
@@ -129,7 +129,7 @@ impl Handler for MemoryHandler {
         run: &ToolRunner,
         args: &Args,
         call: &CallContext,
-    ) -> Result<Reply, HandlerError> {
+    ) -> Result<ToolReply, HandlerError> {
         self.freshen_before(run)?;
         match run {
             ToolRunner::Read(question) => {
@@ -177,7 +177,7 @@ impl Handler for MemoryHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
+    fn notice(&self, beside: Option<&ToolReply>) -> Option<Notice> {
         cold_notifications::notice(&self.memory, beside)
     }
 
@@ -252,11 +252,11 @@ impl MemoryHandler {
         }
     }
 
-    fn document(&self, answer: Value) -> Reply {
+    fn document(&self, answer: Value) -> ToolReply {
         let text = answer.to_string();
         let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);
         // Programs read it by its keys: there is no room for a notice.
-        Reply { text, structured, budget: Some(0), ..Reply::default() }
+        ToolReply { text, structured, budget: Some(0), ..ToolReply::default() }
     }
 }
 
@@ -277,11 +277,11 @@ pub(crate) fn asked_budget(args: &Args) -> Option<u32> {
     Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }
 
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Reply {
+impl From<Answer> for ToolReply {
+    fn from(answer: Answer) -> ToolReply {
         let Answer { text, structured, budget, .. } = answer;
         let structured = Some(structured).filter(|it| !it.is_null());
-        Reply { text, structured, budget, ..Reply::default() }
+        ToolReply { text, structured, budget, ..ToolReply::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Command lines as values: parsed and checked here, run elsewhere.
 
 mod agent_parsers;
-mod client;
+mod client_and_scope;
 mod command;
 mod command_parsers;
 mod knowledge_args;
@@ -9,7 +9,7 @@ mod knowledge_parser;
 mod memory_parsers;
 mod space_parser;
 mod tool_parser;
-mod values;
+mod value_parsers;
 mod view_parser;
 
 use std::ffi::OsString;
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use lexopt::prelude::*;
 
 #[cfg(feature = "desktop")]
-pub(crate) use client::Client;
-pub(crate) use client::{CLIENTS, Scope};
+pub(crate) use client_and_scope::Client;
+pub(crate) use client_and_scope::{CLIENTS, Scope};
 pub(crate) use command::{
     ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
     ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
@@ -31,8 +31,8 @@ pub(crate) use command::{
 pub(crate) use command::{SetupArgs, SetupClients};
 #[cfg(feature = "shared")]
 pub(crate) use command::{SpaceArgs, SpaceTask};
-pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
-use values::suggestion;
+pub(crate) use knowledge_args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
+use value_parsers::suggestion;
 
 /// Parses the arguments after a command's name; the database may be named before it.
 type ParseArgsFn = fn(&mut lexopt::Parser, Option<PathBuf>) -> Result<Command, UsageError>;

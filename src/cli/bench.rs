@@ -5,7 +5,7 @@
 //! with most of the question's words; with one a search and then its hits. The notes are copied
 //! into a temporary folder, so that no file of the user is written to.
 
-mod naive;
+mod naive_baseline;
 
 use std::fs::{self, DirBuilder};
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ use crate::model::clock::Millis;
 use crate::query::{
     self, Answer, DeltaDetail, DeltaQuery, FetchQuery, Query, QueryOptions, SearchQuery, TreeQuery,
 };
-use crate::store::reader::{ArchivedNodes, NodeSummary, Reader};
+use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader};
 use crate::text::{self, tokens};
-use naive::NoteFile;
+use naive_baseline::NoteFile;
 
 /// Default token budget of each reply.
 const BUDGET_DEFAULT: u32 = 1_000;
@@ -37,7 +37,7 @@ const ADDED: &str =
     "\n\n## Added by the benchmark\n\nOne more paragraph, so that something is new.\n";
 
 /// The tokens of one scenario on both sides; `None` where the answer was not found.
-struct TokenCost {
+struct TokenComparison {
     scenario: String,
     naive: Option<u32>,
     remindb: Option<u32>,
@@ -124,14 +124,21 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
 }
 
 /// Compares an outline with listing and reading everything.
-fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
-    let (levels, archived) = (query::TREE_LEVELS, ArchivedNodes::Hidden);
+fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenComparison, CommandError> {
+    let (levels, archived) = (query::TREE_LEVELS, ArchivedVisibility::Hidden);
     let ask = Query::Tree(TreeQuery { root: None, levels, archived });
     let outline = asked(reader, &ask, Some(u32::MAX))?;
-    let naive =
-        notes.iter().map(NoteFile::tokens).fold(naive::listing_tokens(notes), u32::saturating_add);
+    let naive = notes
+        .iter()
+        .map(NoteFile::tokens)
+        .fold(naive_baseline::listing_tokens(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
-    Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
+    Ok(TokenComparison {
+        scenario: "tree".to_owned(),
+        naive: Some(naive),
+        remindb,
+        is_in_total: false,
+    })
 }
 
 /// The expected answer to a question.
@@ -154,7 +161,7 @@ fn search(
     notes: &[NoteFile],
     typed: &str,
     budget: u32,
-) -> Result<TokenCost, CommandError> {
+) -> Result<TokenComparison, CommandError> {
     let (question, answer) = match typed.split_once(" => ") {
         Some((question, answer)) => (question, Some(answer)),
         None => (typed, None),
@@ -168,14 +175,15 @@ fn search(
     };
     let scenario = format!("search: {}", text::truncate_chars(question, NAME_CHARS));
     let Some(wanted) = wanted else {
-        return Ok(TokenCost { scenario, naive: None, remindb: None, is_in_total: true });
+        return Ok(TokenComparison { scenario, naive: None, remindb: None, is_in_total: true });
     };
-    let naive = naive::search_tokens(notes, &query::words_to_highlight(question), |note| {
-        match &wanted.path {
-            Some(path) => *path == note.path,
-            None => wanted.is_in(&note.text),
-        }
-    });
+    let naive =
+        naive_baseline::search_tokens(notes, &query::words_to_highlight(question), |note| {
+            match &wanted.path {
+                Some(path) => *path == note.path,
+                None => wanted.is_in(&note.text),
+            }
+        });
     let mut sent = tokens::count(&found.text);
     let mut is_there = wanted.is_in(&found.text);
     for id in ids.iter().take(FETCHES_MAX) {
@@ -186,7 +194,7 @@ fn search(
         sent = sent.saturating_add(tokens::count(&text));
         is_there = wanted.is_in(&text);
     }
-    Ok(TokenCost { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
+    Ok(TokenComparison { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
 }
 
 /// Returns the ids of a search's hits, best first.
@@ -233,9 +241,9 @@ fn fetch(
     reader: &Reader,
     notes: &[NoteFile],
     budget: u32,
-) -> Result<Option<TokenCost>, CommandError> {
+) -> Result<Option<TokenComparison>, CommandError> {
     let Some(note) = notes.iter().max_by_key(|it| it.text.len()) else { return Ok(None) };
-    let roots = reader.roots(ArchivedNodes::Hidden, NODES_MAX)?;
+    let roots = reader.roots(ArchivedVisibility::Hidden, NODES_MAX)?;
     let mut nodes: Vec<NodeSummary> = Vec::new();
     for root in roots.iter().filter(|it| it.path.as_ref() == Some(&note.path)) {
         nodes.extend(reader.descendants(root.key, query::FETCH_LEVELS, NODES_MAX)?);
@@ -247,7 +255,7 @@ fn fetch(
     let is_there = wanted(reader, node)?.is_in(&text);
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(note.tokens());
-    Ok(Some(TokenCost { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
+    Ok(Some(TokenComparison { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
 }
 
 /// Compares a delta with reading the changed file again.
@@ -256,7 +264,7 @@ fn delta(
     reader: &Reader,
     notes: &[NoteFile],
     place: &TempFolder,
-) -> Result<Option<TokenCost>, CommandError> {
+) -> Result<Option<TokenComparison>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
     let since = reader.versions().snapshots()?.last;
     let changed = format!("{}{ADDED}", note.text.trim_end());
@@ -268,7 +276,7 @@ fn delta(
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));
-    Ok(Some(TokenCost { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
+    Ok(Some(TokenComparison { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
 }
 
 /// Returns the saving in percent; `None` where one side has no figure.
@@ -278,19 +286,19 @@ fn saved(naive: Option<u32>, remindb: Option<u32>) -> Option<f64> {
 }
 
 /// Sums both sides over the scenarios that both completed.
-fn total(rows: &[TokenCost]) -> (u32, u32) {
+fn total(rows: &[TokenComparison]) -> (u32, u32) {
     let both = rows.iter().filter(|it| it.is_in_total).filter_map(|it| it.naive.zip(it.remindb));
     both.fold((0, 0), |(a, b), (c, d)| (u32::saturating_add(a, c), u32::saturating_add(b, d)))
 }
 
-fn table(rows: &[TokenCost]) -> String {
+fn table(rows: &[TokenComparison]) -> String {
     let cell = |it: Option<u32>| it.map_or("not found".to_owned(), |it| it.to_string());
     let percent = |it: Option<f64>| it.map_or("n/a".to_owned(), |it| format!("{it:+.1}%"));
     let (naive, remindb) = total(rows);
     let mut lines = vec![["scenario", "naive (tok)", "remindb (tok)", "saved"].map(str::to_owned)];
     lines.push(lines[0].each_ref().map(|it| "-".repeat(it.len())));
     lines.extend(rows.iter().map(|row| {
-        let TokenCost { scenario, naive, remindb, .. } = row;
+        let TokenComparison { scenario, naive, remindb, .. } = row;
         [scenario.clone(), cell(*naive), cell(*remindb), percent(saved(*naive, *remindb))]
     }));
     let all = saved(Some(naive), Some(remindb));
@@ -303,8 +311,8 @@ fn table(rows: &[TokenCost]) -> String {
     lines.iter().map(line).collect()
 }
 
-fn json_of(rows: &[TokenCost]) -> String {
-    let row = |it: &TokenCost| {
+fn json_of(rows: &[TokenComparison]) -> String {
+    let row = |it: &TokenComparison| {
         let saved = saved(it.naive, it.remindb);
         json!({"scenario": it.scenario, "naive": it.naive, "remindb": it.remindb, "saved": saved})
     };

@@ -17,7 +17,7 @@ use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
-    COMPILE_LEASE, ClaimableLease, IfMissing, LeaseClient, SharedError, StoreError, Writer,
+    COMPILE_LEASE, ClaimPolicy, IfMissing, LeaseClient, SharedError, StoreError, Writer,
 };
 
 pub(super) fn run(
@@ -127,7 +127,7 @@ impl FirstCompileLease {
     fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileLease {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
         let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
-            let is_taken = it.take(&name, ClaimableLease::Free, now)?;
+            let is_taken = it.take(&name, ClaimPolicy::Free, now)?;
             Ok(is_taken.then_some((it, name)))
         });
         FirstCompileLease { leases: taken.ok().flatten() }

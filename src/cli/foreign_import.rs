@@ -8,7 +8,7 @@ use super::progress::ProgressLine;
 use super::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
-    ForeignFile, ForeignNotes, ForeignReader, ForeignSource, SessionMetadata, add_session,
+    ForeignFile, ForeignReader, ForeignSource, NoteCollector, SessionMetadata, add_session,
 };
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
@@ -65,7 +65,7 @@ pub(super) fn import(
         _ => Some(typed_memories::open_to_write(db, IfMissing::Create, context)?),
     };
     let progress = ProgressLine::new(context, "importing", "files");
-    let mut notes = ForeignNotes::default();
+    let mut notes = NoteCollector::default();
     let mut sum = NotesImportReport::default();
     for (nth, file) in files.iter().enumerate() {
         progress.note(nth as u64, files.len() as u64);
@@ -87,7 +87,7 @@ pub(super) fn import(
 
 fn report(
     source: &ForeignSource,
-    notes: &ForeignNotes,
+    notes: &NoteCollector,
     sum: &NotesImportReport,
     db: &Path,
     mode: WriteOrDryRun,
@@ -128,7 +128,7 @@ fn report(
 fn keep(
     memory: &ImportTarget,
     source: &ForeignSource,
-    notes: &mut ForeignNotes,
+    notes: &mut NoteCollector,
     mode: WriteOrDryRun,
     sum: &mut NotesImportReport,
 ) -> Result<(), CommandError> {
@@ -148,7 +148,7 @@ fn keep(
     Ok(())
 }
 
-fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut ForeignNotes) {
+fn read(source: &'static ForeignSource, found: &FoundFile, notes: &mut NoteCollector) {
     let shown = found.path.display().to_string();
     let project = project_of(&found.path);
     let project = project.as_deref();
@@ -167,7 +167,7 @@ fn project_of(session: &Path) -> Option<String> {
     Some(path.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut ForeignNotes) {
+fn read_opencode(file: &ForeignFile<'_>, db: &Path, notes: &mut NoteCollector) {
     let read = each_opencode_session(db, &mut |session| {
         let mut said = Vec::new();
         session.records.iter().for_each(|it| each_spoken(it, &mut said));

@@ -5,10 +5,10 @@
 //! objection. So the exit code is always 0, standard output holds one valid answer or nothing, an
 //! error is a line in the log, and nobody is waited for longer than [`WAIT`].
 
-mod capture;
 mod input;
 mod log_file;
 mod reply;
+mod session_capture;
 mod session_state;
 #[cfg(test)]
 mod tests;

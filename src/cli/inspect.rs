@@ -13,7 +13,7 @@ use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
 use crate::query::{self, Answer, Error, OutputFormat, Query, QueryOptions, TreeQuery};
-use crate::store::reader::{ArchivedNodes, FileSummary, Reader};
+use crate::store::reader::{ArchivedVisibility, FileSummary, Reader};
 
 /// Default levels of the tree.
 const DEPTH_DEFAULT: usize = 10;
@@ -24,7 +24,8 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone(), context)?)?;
     let levels = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
-    let archived = if args.is_archived { ArchivedNodes::Shown } else { ArchivedNodes::Hidden };
+    let archived =
+        if args.is_archived { ArchivedVisibility::Shown } else { ArchivedVisibility::Hidden };
     let query = TreeQuery { root: None, levels, archived };
     let now = context.clock.now();
     let skipped = if args.is_skipped { Some(find_skipped(&reader, &args)?) } else { None };
@@ -40,7 +41,7 @@ pub(super) fn run(
     let text = render::stats::render_stats(&stats, render::stats::Audience::Person, now);
     context.say(painted(context.paint, &text))?;
     if args.is_files {
-        let files = render::files::render_files(&reader.files()?);
+        let files = render::file_tree::render_files(&reader.files()?);
         context.say(painted(context.paint, &files))?;
     }
     if let Some(skipped) = skipped {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
+use super::args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
 use super::memory_place::{database_to_make, known_database};
 use super::{CommandError, CommandOutcome, Context, typed_memories, user_settings};
 use crate::memory::Memory;
@@ -143,7 +143,7 @@ fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcom
 }
 
 /// Reads a changeset: lines, or the JSON of a list of operations.
-fn read_changeset(input: &KnowledgeInput) -> Result<Vec<NumberedOperation>, CommandError> {
+fn read_changeset(input: &KnowledgeTextSource) -> Result<Vec<NumberedOperation>, CommandError> {
     let text = read_input(input)?;
     if text.trim_start().starts_with('[') {
         let operations: Vec<Map<String, Value>> = serde_json::from_str(&text)
@@ -170,7 +170,7 @@ fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     };
     let memory = typed_memories::open_to_write(&db, IfMissing::Refuse, context)?;
     let memory = if is_json { memory.with_structured() } else { memory };
-    let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshots::Keep)?;
+    let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshotPolicy::Keep)?;
     match is_json {
         true => context.say(format_args!("{:#}\n", answer.structured))?,
         false => context.say(format_args!("{}\n", answer.text))?,
@@ -180,7 +180,7 @@ fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
 
 fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let KnowledgeArgs { mut arguments, input, db, is_json, .. } = args;
-    if input != KnowledgeInput::None {
+    if input != KnowledgeTextSource::None {
         arguments.insert("content".to_owned(), read_input(&input)?.into());
     }
     let request = IngestRequest::parse(&arguments).map_err(because)?;
@@ -237,17 +237,17 @@ pub(super) fn remember(
     Ok(CommandOutcome::Done)
 }
 
-fn read_input(input: &KnowledgeInput) -> Result<String, CommandError> {
+fn read_input(input: &KnowledgeTextSource) -> Result<String, CommandError> {
     let cannot =
         |what: &str, why: String| CommandError::Because(format!("cannot read {what}: {why}"));
     let (what, bytes) = match input {
-        KnowledgeInput::None => return Ok(String::new()),
-        KnowledgeInput::Stdin => {
+        KnowledgeTextSource::None => return Ok(String::new()),
+        KnowledgeTextSource::Stdin => {
             let mut bytes = Vec::new();
             let read = stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
             ("standard input".to_owned(), read.map(|_| bytes))
         }
-        KnowledgeInput::File(path) => {
+        KnowledgeTextSource::File(path) => {
             let mut bytes = Vec::new();
             let read = std::fs::File::open(path)
                 .and_then(|it| it.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::args::RememberArgs;
 use super::color::TextRole;
 use super::memory_place::database_to_make;
-use super::tool_advice::flag_of;
+use super::terminal_advice::flag_of;
 use super::{CommandError, CommandOutcome, Context, knowledge, typed_memories};
 use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreOutcome, StoreRequest};
 use crate::store::IfMissing;

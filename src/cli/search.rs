@@ -5,12 +5,12 @@ mod colored_hits;
 use super::args::{self, ColorWhen};
 use super::color::ColorMode;
 use super::memory_place::known_database;
-use super::tool_advice::with_commands;
+use super::terminal_advice::with_commands;
 use super::{CommandError, CommandOutcome, Context, sharing};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
-use crate::store::reader::{ArchivedNodes, NodeFilter, Reader};
+use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
 use crate::text::make_visible;
 
 pub(super) fn run(
@@ -25,7 +25,8 @@ pub(super) fn run(
             CommandError::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let archived = if args.is_archived { ArchivedNodes::Shown } else { ArchivedNodes::Hidden };
+    let archived =
+        if args.is_archived { ArchivedVisibility::Shown } else { ArchivedVisibility::Hidden };
     let filter = NodeFilter {
         node_type,
         tags: &args.tags,

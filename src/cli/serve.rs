@@ -21,21 +21,21 @@ use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
-use crate::server::background::rescan::{RescanOptions, Rescanner};
+use crate::server::background::rescan::{LiveRescanSettings, Rescanner};
 use crate::server::background::{
-    checkpoint, consolidation, heat_tick, notify, session_writer, vectors,
+    checkpoint, consolidation, heat_tick, resource_notifications, session_writer, vectors,
 };
+use crate::server::client_sessions::recorder::SessionRecorder;
+use crate::server::client_sessions::{EndedSessionRetention, Registry, ServerTransport};
 use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::server_state::ServerState;
-use crate::server::sessions::recorder::SessionRecorder;
-use crate::server::sessions::{EndedSessionRetention, Registry, ServerTransport};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
-use crate::surface::{MemoryHandler, RecordSessions, ToolSet, about};
+use crate::surface::{MemoryHandler, RecordSessions, ToolSelection, about};
 
 pub(super) fn run(
     args: ServeArgs,
@@ -218,7 +218,7 @@ fn open_memory(
 
 fn server_of(
     handler: MemoryHandler,
-    offer: ToolSet,
+    offer: ToolSelection,
     hub: Arc<SubscriptionHub>,
     clock: Clock,
 ) -> Server<MemoryHandler> {
@@ -315,7 +315,7 @@ fn rescanning(
         let config = &memory.workspace().config;
         let mut rescan = config.rescan.clone();
         rescan.interval = interval.unwrap_or(rescan.interval);
-        RescanOptions { rescan, files: config.server.rescan_files.clone() }
+        LiveRescanSettings { rescan, files: config.server.rescan_files.clone() }
     };
     let leases = Arc::new(memory.leases(holder)?);
     let hub = Arc::clone(hub);
@@ -392,7 +392,7 @@ fn embedding(
 /// Notifies clients of changed resources that they subscribed to.
 fn notifying(server: &Arc<Server<MemoryHandler>>) -> BackgroundTask {
     let server = Arc::clone(server);
-    let work = move |stop: &StopSignal| notify::run_notifications(&server, stop);
+    let work = move |stop: &StopSignal| resource_notifications::run_notifications(&server, stop);
     BackgroundTask { name: "notify", work: Box::new(work) }
 }
 

@@ -5,31 +5,31 @@
 //! an error that changes nothing. Each change is recorded in a manifest before it is made, and
 //! `--remove` undoes exactly these changes.
 
-mod client;
-mod connection;
 mod connection_plan;
 mod edit;
 mod edit_types;
-mod file;
+mod file_edits;
 mod hooks;
 mod job;
-mod json;
-mod json_scan;
+mod json_settings;
+mod json_spans;
 mod list;
 mod manifest;
 mod plan;
 mod report;
+mod server_connection;
+mod supported_clients;
 #[cfg(test)]
 mod tests;
-mod toml;
-mod yaml;
+mod toml_settings;
+mod yaml_settings;
 
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use client::ClientFolders;
 use job::SetupJob;
+use supported_clients::ClientFolders;
 
 use super::args::{CLIENTS, Client, Scope, SetupArgs, SetupClients};
 use super::{CommandError, CommandOutcome, Context, variable};

@@ -7,7 +7,7 @@ use super::args::{SharedFlag, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
 use super::sharing::{OpenSpace, RootNames, keeper_of, replica_at};
 use super::{CommandError, CommandOutcome, Context};
-use crate::server::postgres::{PostgresLog, ReplicaSyncStatus, SpaceFacts, facts_of};
+use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
 use crate::store::replication::{Sequencer, join_space, leave_space};
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
@@ -84,7 +84,7 @@ fn join(
 fn make_replica(
     url: &str,
     db: &Path,
-    keeper: &PostgresLog,
+    keeper: &PostgresSequencer,
     context: &mut Context<'_>,
 ) -> Result<(), CommandError> {
     drop(Writer::open(db, IfMissing::Create)?);
@@ -150,7 +150,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn replica(
     args: &SpaceArgs,
     context: &mut Context<'_>,
-) -> Result<(PathBuf, PostgresLog), CommandError> {
+) -> Result<(PathBuf, PostgresSequencer), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
     Ok((db, keeper_of(&replica.url)?))
@@ -175,8 +175,8 @@ fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome,
     }
 }
 
-fn as_text(facts: &SpaceFacts) -> String {
-    let SpaceFacts { space, epoch, seq, head, lag, leases, problem, .. } = facts;
+fn as_text(facts: &ReplicaStatus) -> String {
+    let ReplicaStatus { space, epoch, seq, head, lag, leases, problem, .. } = facts;
     let standing = match (facts.standing, lag) {
         (ReplicaSyncStatus::InStep, _) => "in step".to_owned(),
         (ReplicaSyncStatus::Behind, Some(1)) => "1 entry behind".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{CommandError, variable};
 use crate::ingest::scan;
 use crate::settings::config::{
-    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, MemorySettings, RemindSources, UserConfig,
+    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, RemindSources, TypedMemorySettings, UserConfig,
 };
 
 /// The user's file, below the folder of settings.
@@ -27,12 +27,12 @@ const LEVELS: [(&str, LogLevel); 6] = [
 ];
 
 /// Returns the settings of typed memories that the environment makes.
-pub(super) fn memory_settings() -> Result<MemorySettings, CommandError> {
-    MemorySettings::of_environment(text_of).map_err(CommandError::Because)
+pub(super) fn memory_settings() -> Result<TypedMemorySettings, CommandError> {
+    TypedMemorySettings::of_environment(text_of).map_err(CommandError::Because)
 }
 
 /// Returns the settings of typed memories outside of a folder: the environment's, then the user's.
-pub(super) fn memory_settings_of_user() -> Result<MemorySettings, CommandError> {
+pub(super) fn memory_settings_of_user() -> Result<TypedMemorySettings, CommandError> {
     Ok(memory_settings()?.or(user_config()?.config().memory))
 }
 

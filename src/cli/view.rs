@@ -16,13 +16,13 @@ use super::{CommandError, CommandOutcome, Context, browser, logging, options, sh
 use crate::mcp::{NoticeWaker, PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub};
 use crate::memory::ReadOnlyMemory;
 use crate::model::heat::LiveRates;
-use crate::server::background::notify;
 use crate::server::background::rescan::LatestScan;
+use crate::server::background::resource_notifications;
+use crate::server::client_sessions::recorder::SessionRecorder;
+use crate::server::client_sessions::{EndedSessionRetention, Registry, ServerTransport};
 use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::remindb_folder::OWN_FOLDER;
-use crate::server::server_state::{ServerState, SpaceStatusFn};
-use crate::server::sessions::recorder::SessionRecorder;
-use crate::server::sessions::{EndedSessionRetention, Registry, ServerTransport};
+use crate::server::server_state::{ReplicaStatusFn, ServerState};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, RootSettings};
@@ -41,7 +41,7 @@ pub(super) fn run(
     let (space, look) = sharing::observed_space(args.shared.as_ref(), &path)?;
     let server = Arc::new(observer(&path, &wanted, space, context)?);
     let notifying = Arc::clone(&server);
-    let work = move |stop: &StopSignal| notify::run_notifications(&notifying, stop);
+    let work = move |stop: &StopSignal| resource_notifications::run_notifications(&notifying, stop);
     let mut background = vec![BackgroundTask { name: "notify", work: Box::new(work) }];
     background.extend(look.map(|work| BackgroundTask { name: "space", work }));
     let interrupts = ShutdownSignals::watch()?;
@@ -59,7 +59,7 @@ pub(super) fn run(
 fn observer(
     path: &Path,
     listen: &str,
-    space: SpaceStatusFn,
+    space: ReplicaStatusFn,
     context: &Context<'_>,
 ) -> Result<Server<ObserverHandler>, CommandError> {
     let folder = folder_of(path);

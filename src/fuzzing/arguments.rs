@@ -8,19 +8,19 @@ use std::sync::Arc;
 use crossbeam_channel::unbounded;
 use serde_json::{Map, Value, json};
 
-use super::scratch::ScratchFolder;
+use super::scratch_folder::ScratchFolder;
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor::{self, CheckStatus};
-use crate::mcp::rpc::Frames;
+use crate::mcp::rpc::FrameReader;
 use crate::mcp::{
-    ClientRequestEvent, Connection, FrameStep, Outbox, Server, StateSigner, ToolCallRecord,
+    ClientRequestEvent, Connection, FrameOutcome, Outbox, Server, StateSigner, ToolCallRecord,
 };
 use crate::memory::{Memory, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::ChangeWatch;
 use crate::surface::resources::RESOURCES;
-use crate::surface::{MemoryHandler, RecordSessions, ToolSet, about};
+use crate::surface::{MemoryHandler, RecordSessions, ToolSelection, about};
 
 /// Calls on one memory before a new one is made.
 const CALLS_MAX: usize = 200;
@@ -68,7 +68,7 @@ impl ServedMemory {
             let wrote = memory.write(text, None, WriteMode::Append).expect("a write").text;
             ids.push(wrote.split_whitespace().nth(2).expect("an id").to_owned());
         }
-        let offer = ToolSet::parse("all,memory").expect("known sets");
+        let offer = ToolSelection::parse("all,memory").expect("known sets");
         let tools = offer.tools(memory.output());
         let handler = MemoryHandler {
             view: memory.read_only(),
@@ -137,12 +137,12 @@ impl ServedMemory {
         // Nobody would answer.
         connection.stop_asking();
         let mut last = None;
-        for frame in Frames::new(Cursor::new(format!("{hello}\n{asked}\n"))) {
+        for frame in FrameReader::new(Cursor::new(format!("{hello}\n{asked}\n"))) {
             let frame = frame.expect("reading from memory cannot fail");
             last = match connection.accept_frame(&self.server, frame, &outbox) {
-                FrameStep::NoReply => None,
-                FrameStep::Reply(line) | FrameStep::Listen(line) => Some(line),
-                FrameStep::Run(job) => self.server.run(*job),
+                FrameOutcome::NoReply => None,
+                FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => Some(line),
+                FrameOutcome::Run(job) => self.server.run(*job),
             };
         }
         let line = last.expect("a call has a reply").text;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::scratch::ScratchFolder;
+use super::scratch_folder::ScratchFolder;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::transfer;
 use crate::memory::{ForgetMode, Memory, WriteMode};

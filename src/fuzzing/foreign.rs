@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignFile, ForeignNotes};
+use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignFile, NoteCollector};
 
 /// Names of files of which each program reads one or another.
 const NAMES: [&str; 8] = [
@@ -26,7 +26,7 @@ pub fn foreign(data: &[u8]) {
     let path = NAMES[usize::from(first % 8)];
     let Some(reader) = (source.reader)(path) else { return };
     let file = ForeignFile { path, shown: "shown", project: None, source };
-    let mut notes = ForeignNotes::default();
+    let mut notes = NoteCollector::default();
     // Twice, as two files that say the same.
     for _ in 0..2 {
         reader(&file, &mut Cursor::new(data), &mut notes);

@@ -7,8 +7,8 @@ use crossbeam_channel::unbounded;
 use serde_json::Value;
 
 use crate::mcp::fixture;
-use crate::mcp::rpc::Frames;
-use crate::mcp::{Connection, FrameStep, Outbox};
+use crate::mcp::rpc::FrameReader;
+use crate::mcp::{Connection, FrameOutcome, Outbox};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;
@@ -27,12 +27,12 @@ pub fn frame(data: &[u8]) {
     // So would a call that asks the client: no answer comes after the input.
     connection.stop_asking();
     let mut last = None;
-    for frame in Frames::new(Cursor::new(input)) {
+    for frame in FrameReader::new(Cursor::new(input)) {
         let frame = frame.expect("reading from memory cannot fail");
         let line = match connection.accept_frame(&server, frame, &outbox) {
-            FrameStep::NoReply => None,
-            FrameStep::Reply(line) | FrameStep::Listen(line) => Some(line),
-            FrameStep::Run(job) => server.run(*job),
+            FrameOutcome::NoReply => None,
+            FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => Some(line),
+            FrameOutcome::Run(job) => server.run(*job),
         };
         written.try_iter().for_each(|line| check(&line.text));
         last = line.map(|line| line.text);

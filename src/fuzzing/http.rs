@@ -1,7 +1,7 @@
 //! Arbitrary bytes sent to an HTTP server: cut in any way, they give the same requests. `httparse`
 //! parses each of these requests, too.
 
-use crate::server::http::{Body, HttpError, ReadBuffer, RequestHead};
+use crate::server::http::{BodyDecoder, HttpError, ReadBuffer, RequestHead};
 
 /// A request, or the reason why the bytes are none; nothing is read after that.
 type ParsedRequestResult = Result<(RequestHead, Vec<u8>), HttpError>;
@@ -41,11 +41,11 @@ pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Pa
 /// Returns the next request, once it is complete.
 fn next(
     read_buffer: &mut ReadBuffer,
-    open: &mut Option<(RequestHead, Body)>,
+    open: &mut Option<(RequestHead, BodyDecoder)>,
 ) -> Result<Option<(RequestHead, Vec<u8>)>, HttpError> {
     if open.is_none() {
         let Some(head) = read_buffer.head()? else { return Ok(None) };
-        let body = Body::new(head.framing()?);
+        let body = BodyDecoder::new(head.framing()?);
         *open = Some((head, body));
     }
     let Some((_, body)) = open else { return Ok(None) };

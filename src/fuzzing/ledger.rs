@@ -1,6 +1,6 @@
 //! Ledgers of any content: read, counted and compacted without losing a good line.
 
-use crate::server::sessions::{ClientLedger, LEDGER_LINE_BYTES_MAX, each_line};
+use crate::server::client_sessions::{ClientLedger, LEDGER_LINE_BYTES_MAX, each_line};
 
 /// Panics when `data` as a ledger violates an invariant.
 pub fn ledger(data: &[u8]) {

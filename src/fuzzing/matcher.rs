@@ -1,9 +1,9 @@
 //! Texts of any content: the entities, names and values that are picked out of them.
 
-use crate::model::entities::{
+use crate::model::entity_extraction::{
     NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names, slug_of,
 };
-use crate::model::statement_values::StatementWords;
+use crate::model::statement_values::StatementFeatures;
 
 /// Panics when what is picked out of `data` violates an invariant.
 pub fn matcher(data: &[u8]) {
@@ -27,7 +27,7 @@ pub fn matcher(data: &[u8]) {
     let slug = slug_of(&text);
     assert_eq!(slug_of(&slug), slug, "the slug of a slug");
     let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
-    let (first, second) = (StatementWords::of(first), StatementWords::of(second));
+    let (first, second) = (StatementFeatures::of(first), StatementFeatures::of(second));
     assert_eq!(first.may_contradict(&second), second.may_contradict(&first));
     assert!(!first.may_contradict(&first), "a statement contradicts itself");
 }

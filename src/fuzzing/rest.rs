@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use serde_json::json;
 
-use super::scratch::ScratchFolder;
+use super::scratch_folder::ScratchFolder;
 use crate::mcp::{RestBody, RestRequest};
 use crate::memory::Memory;
 use crate::memory::knowledge::RememberRequest;

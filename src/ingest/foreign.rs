@@ -4,13 +4,13 @@
 //! several files, become notes at the end. What cannot be read costs itself and is named. Input is
 //! untrusted: any bytes are some notes. This module opens no file.
 
+mod agent_sessions;
 mod chat_exports;
 mod cognee_archive;
-mod facts;
-mod graph;
+mod entity_graph;
 mod json_lines;
 mod markdown_folder;
-mod session;
+mod mem0;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +18,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::mem;
 
-use graph::EntityGraph;
-pub(crate) use session::{SessionMetadata, add_session};
+pub(crate) use agent_sessions::{SessionMetadata, add_session};
+use entity_graph::EntityGraph;
 
 /// Bytes of a line; a longer one is refused.
 pub(crate) const RECORD_LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub(crate) struct ForeignNote {
 
 /// Collects the notes of an import.
 #[derive(Debug, Default)]
-pub(crate) struct ForeignNotes {
+pub(crate) struct NoteCollector {
     /// Notes that are ready, to be taken out.
     pub(crate) notes: Vec<ForeignNote>,
     /// `FILE:LINE: reason` of each piece that could not be read.
@@ -57,7 +57,7 @@ pub(crate) struct ForeignNotes {
 
 /// Reads one file, which messages name.
 pub(crate) type ForeignReader =
-    fn(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut ForeignNotes);
+    fn(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector);
 
 /// Names a file of a program.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         reader: |path| match path {
             _ if is_below(path, "subagents") => None,
             _ if path.ends_with(".jsonl") && !path.ends_with("history.jsonl") => {
-                Some(session::read_lines)
+                Some(agent_sessions::read_lines)
             }
             _ => markdown_folder::reader_of_memory(path),
         },
@@ -107,7 +107,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         home: ".codex",
         files: "sessions/**/rollout-*.jsonl, AGENTS.md and memories/*.md",
         reader: |path| match file_name(path).starts_with("rollout-") {
-            true => path.ends_with(".jsonl").then_some(session::read_lines as ForeignReader),
+            true => path.ends_with(".jsonl").then_some(agent_sessions::read_lines as ForeignReader),
             false => markdown_folder::reader_of_memory(path),
         },
     },
@@ -117,8 +117,8 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         home: ".gemini",
         files: "tmp/*/chats/session-*.json, .jsonl and GEMINI.md",
         reader: |path| match file_name(path).starts_with("session-") {
-            true if path.ends_with(".jsonl") => Some(session::read_lines),
-            true if path.ends_with(".json") => Some(session::read_value),
+            true if path.ends_with(".jsonl") => Some(agent_sessions::read_lines),
+            true if path.ends_with(".json") => Some(agent_sessions::read_value),
             _ => markdown_folder::reader_of_memory(path),
         },
     },
@@ -128,7 +128,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         home: ".local/share/opencode",
         files: "opencode.db, and files by `opencode export`",
         reader: |path| match path.ends_with(".json") && !is_below(path, "storage") {
-            true => Some(session::read_value),
+            true => Some(agent_sessions::read_value),
             false => markdown_folder::reader_of_memory(path),
         },
     },
@@ -139,7 +139,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         files: "projects/*/chats/*.jsonl, QWEN.md and memory/*.md",
         reader: |path| match is_below(path, "chats") || !path.contains('/') {
             true if path.ends_with("usage_record.jsonl") => None,
-            true if path.ends_with(".jsonl") => Some(session::read_lines),
+            true if path.ends_with(".jsonl") => Some(agent_sessions::read_lines),
             _ => markdown_folder::reader_of_memory(path),
         },
     },
@@ -164,7 +164,7 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         files: "memory.jsonl",
         reader: |path| {
             let is_it = path.ends_with(".jsonl") || file_name(path) == "memory.json";
-            is_it.then_some(graph::read_lines)
+            is_it.then_some(entity_graph::read_lines)
         },
     },
     ForeignSource {
@@ -180,8 +180,8 @@ pub(crate) static FOREIGN_SOURCES: [ForeignSource; 11] = [
         home: "",
         files: "*.json or *.jsonl with what `get_all` returns",
         reader: |path| match path {
-            _ if path.ends_with(".jsonl") => Some(facts::read_mem0_lines),
-            _ => path.ends_with(".json").then_some(facts::read_mem0),
+            _ if path.ends_with(".jsonl") => Some(mem0::read_mem0_lines),
+            _ => path.ends_with(".json").then_some(mem0::read_mem0),
         },
     },
     ForeignSource {
@@ -208,7 +208,7 @@ impl ForeignSource {
     }
 }
 
-impl ForeignNotes {
+impl NoteCollector {
     /// Adds a note; of two with one key, the second gets a number.
     pub(crate) fn add(&mut self, mut note: ForeignNote) {
         note.texts.retain(|it| !it.trim().is_empty());

@@ -6,7 +6,8 @@
 //! empty content and its parts as children. Nothing here does IO.
 
 mod code;
-mod container;
+mod container_writer;
+mod content_splitting;
 mod csv;
 mod decode;
 mod front_matter;
@@ -19,13 +20,12 @@ mod markdown;
 #[cfg(feature = "html")]
 mod mathml;
 mod mdx;
-mod outline;
-mod parts;
+mod node_tree_builder;
 mod plain;
 mod toml;
 mod toon;
 mod transcript;
-mod value;
+mod value_tree;
 mod yaml;
 
 use std::borrow::Cow;
@@ -33,11 +33,11 @@ use std::borrow::Cow;
 use crate::model::tree::{NodeType, Tree};
 
 pub use code::CodeLanguage;
+#[cfg(any(test, fuzzing))]
+pub(crate) use content_splitting::PART_TOKENS_MAX;
 pub use decode::decode;
 #[cfg(any(test, fuzzing))]
 pub(crate) use markdown::options as markdown_options;
-#[cfg(any(test, fuzzing))]
-pub(crate) use parts::PART_TOKENS_MAX;
 
 /// The notation of a source file, derived from the extension of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

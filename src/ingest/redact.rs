@@ -14,18 +14,18 @@
 
 mod assignment;
 mod assignment_context;
-mod assignment_features;
-mod custom;
+mod assignment_verdict;
+mod custom_kinds;
 mod key_name;
-mod kinds;
 mod pem;
 mod prefilter;
 #[cfg(test)]
 mod quality_measurement;
-mod table;
+mod secret_columns;
+mod secret_kinds;
 #[cfg(test)]
 mod tests;
-mod value;
+mod value_checks;
 mod value_span;
 
 use std::borrow::Cow;
@@ -34,10 +34,10 @@ use std::ops::Range;
 
 use regex::Regex;
 
-pub(crate) use custom::CustomKind;
-pub(crate) use kinds::KINDS;
-use kinds::{RULES, SecretPattern};
+pub(crate) use custom_kinds::CustomKind;
 use prefilter::PrefilterHits;
+pub(crate) use secret_kinds::KINDS;
+use secret_kinds::{RULES, SecretPattern};
 
 /// Maximum passes. Replacing can uncover a match only for odd custom patterns; after the last pass,
 /// a remaining match takes everything around it up to the next markers.
@@ -129,7 +129,7 @@ impl Redactor {
                 *enabled &= rule.kind != kind;
             }
         }
-        redactor.custom = custom::compile(custom)?;
+        redactor.custom = custom_kinds::compile(custom)?;
         Ok(redactor)
     }
 
@@ -183,7 +183,7 @@ impl Redactor {
             parts.push(UnredactedSpan { gap, sites, cells: Vec::new() });
         }
         if !heads.is_empty() && self.enabled[ASSIGNMENT] {
-            let mut cells = table::find(text, &heads);
+            let mut cells = secret_columns::find(text, &heads);
             cells.sort_by_key(|it| it.value.start);
             let mut cells = cells.into_iter().peekable();
             for part in &mut parts {
@@ -205,7 +205,7 @@ impl Redactor {
             while let Some(marker) = next_marker(text, from) {
                 from = marker + MARKER.len();
                 let kind = text[from..].split('»').next().unwrap_or("");
-                let kind = &kind[..kind.floor_char_boundary(custom::NAME_BYTES_MAX + 1)];
+                let kind = &kind[..kind.floor_char_boundary(custom_kinds::NAME_BYTES_MAX + 1)];
                 let closed = text[from + kind.len()..].starts_with('»');
                 if closed && self.is_kind(kind) {
                     let gap = start..marker;
@@ -244,7 +244,7 @@ impl Redactor {
         text: &str,
         gap: &Range<usize>,
         sites: &PrefilterHits,
-        cells: &[table::SecretCell],
+        cells: &[secret_columns::SecretCell],
         hits: &mut Vec<SecretHit<'a>>,
     ) {
         let mut found: Vec<SecretMatch> = Vec::new();
@@ -319,7 +319,7 @@ impl fmt::Display for RedactError {
                 f,
                 "`{kind}` cannot name a kind of secret; use at most {} letters, digits, `_`, `-`, \
                  `.`",
-                custom::NAME_BYTES_MAX
+                custom_kinds::NAME_BYTES_MAX
             ),
             RedactError::BadPattern { kind, why } => {
                 write!(f, "the pattern of kind `{kind}` is no regular expression: {why}")
@@ -327,7 +327,7 @@ impl fmt::Display for RedactError {
             RedactError::TooMany { n_custom } => write!(
                 f,
                 "{n_custom} custom kinds of secrets are too many; keep {} at the most",
-                custom::KINDS_MAX
+                custom_kinds::KINDS_MAX
             ),
         }
     }
@@ -353,7 +353,7 @@ struct UnredactedSpan {
     gap: Range<usize>,
     sites: PrefilterHits,
     /// The secret cells of tables in it.
-    cells: Vec<table::SecretCell>,
+    cells: Vec<secret_columns::SecretCell>,
 }
 
 /// Appends the matches of one rule in `text`.
@@ -383,10 +383,11 @@ fn find_rule(row: usize, text: &str, sites: &PrefilterHits, found: &mut Vec<Secr
                 let (range, is_stand_in) = match (rule.shape, part) {
                     (SecretPattern::Token(_), Some(part)) => (part.range(), false),
                     (SecretPattern::Header(_), Some(part)) => {
-                        (part.range(), value::is_placeholder(part.as_str()))
+                        (part.range(), value_checks::is_placeholder(part.as_str()))
                     }
                     (_, part) => {
-                        let stands_in = |part: regex::Match<'_>| value::is_variable(part.as_str());
+                        let stands_in =
+                            |part: regex::Match<'_>| value_checks::is_variable(part.as_str());
                         (all.range(), part.is_some_and(stands_in))
                     }
                 };
@@ -430,7 +431,7 @@ fn is_aws_secret(key: &str) -> bool {
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_digit)
         && key.bytes().filter(|byte| *byte == b'/').count() < 6
-        && 4.2 <= value::entropy(key)
+        && 4.2 <= value_checks::entropy(key)
 }
 
 /// Returns `text` with a marker in place of each hit.

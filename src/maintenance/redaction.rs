@@ -10,12 +10,12 @@
 //! A kill leaves the memory of before or after; another run completes the work. No other connection
 //! of this process may be open, since the file is read as bytes in the end.
 
-mod columns;
 mod paths;
 mod proof;
 mod references;
 #[cfg(test)]
 mod tests;
+mod text_columns;
 mod texts;
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,16 +24,16 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, params};
 
-use columns::TextColumn;
+use text_columns::TextColumn;
 
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::commit::commit;
-use crate::store::file_identity::FileIdentity;
-use crate::store::lock_holder::begin_write;
+use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnContent;
 use crate::store::replica_mark::mark_unpublished;
+use crate::store::write_lock::begin_write;
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -86,7 +86,7 @@ pub(crate) fn redact(
     mode: RedactionMode,
 ) -> Result<RedactionReport, StoreError> {
     let mut conn = connection::open_writer(path, IfMissing::Refuse)?;
-    let file_identity = FileIdentity::of(path)?;
+    let file_identity = OpenedFiles::of(path)?;
     conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
@@ -275,7 +275,7 @@ impl RedactionWork<'_> {
             ColumnContent::Json => it.table != "node",
             _ => false,
         };
-        for column in columns::all().iter().filter(is_of_words) {
+        for column in text_columns::all().iter().filter(is_of_words) {
             let (table, name) = (column.table, column.name);
             let values = self.distinct(&format!(
                 "SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL"

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
 use super::transfer::{self, TransferError};
 use crate::model::clock::Millis;
-use crate::store::file_identity::FileIdentity;
+use crate::store::file_identity_check::OpenedFiles;
 use crate::store::{IfMissing, StoreError, connection};
 
 /// Examines the memory and repairs what fails. Before any repair it makes a copy, and passes the
@@ -33,7 +33,7 @@ pub(crate) fn repair(
         )),
         error => error.into(),
     })?;
-    let file_identity = FileIdentity::of(path)?;
+    let file_identity = OpenedFiles::of(path)?;
     let mut tried = doctor::repair_failed(&conn, path, now);
     file_identity.confirm(&conn)?;
     drop(conn);

@@ -16,7 +16,7 @@ mod restore;
 mod row_redaction;
 mod safety_backups;
 mod salvage;
-mod tables;
+mod transferred_tables;
 mod v03;
 
 use std::fmt;
@@ -37,7 +37,7 @@ pub(crate) use salvage::{SalvageReport, salvage};
 pub(crate) use v03::{V03ImportReport, import_old};
 
 use super::doctor::{self, CheckStatus};
-use crate::store::wal_files::with_suffix;
+use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, StoreError, check_path};
 
 /// A callback that gets the work done and the total, in a unit of the work's own.

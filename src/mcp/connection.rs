@@ -6,24 +6,25 @@
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
-use super::call::RequestOptions;
+use super::call_context::RequestOptions;
 use super::in_flight::InFlight;
 use super::job::JobTask;
 use super::server_requests::{InputResponses, PendingRequests, ServerRequestMode};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    CallContext, Capabilities, ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind,
-    Handler, Job, LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server, Severity, Version,
+    CallContext, ClientCapabilities, ClientEvent, ClientInfo, ClientRequestEvent,
+    ClientRequestKind, Handler, Job, LIST_CACHE, Method, Outbox, OutgoingLine, READ_CACHE, Server,
+    Severity, Version,
 };
 use crate::mcp::rpc::{
-    Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
+    FrameResult, Message, Notification, Params, Request, RequestId, RpcError, result_line,
 };
 use crate::text;
 
 /// The transport's next step after a frame.
 #[derive(Debug)]
-pub(crate) enum FrameStep {
+pub(crate) enum FrameOutcome {
     /// Send nothing.
     NoReply,
     /// Send this line.
@@ -39,7 +40,7 @@ pub(crate) enum FrameStep {
 #[derive(Debug)]
 enum HandshakeState {
     Fresh,
-    Ready { version: Version, level: Option<Severity>, capabilities: Capabilities },
+    Ready { version: Version, level: Option<Severity>, capabilities: ClientCapabilities },
 }
 
 /// The state of one client.
@@ -137,9 +138,9 @@ impl Connection {
     pub(crate) fn accept_frame<S: Handler>(
         &mut self,
         server: &Server<S>,
-        frame: Frame,
+        frame: FrameResult,
         outbox: &Outbox,
-    ) -> FrameStep {
+    ) -> FrameOutcome {
         match frame {
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
@@ -147,22 +148,22 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={} code={}", id.logged(), fault.code);
-                        FrameStep::Reply(OutgoingLine::error(Some(&id), &fault))
+                        FrameOutcome::Reply(OutgoingLine::error(Some(&id), &fault))
                     }
                 }
             }
             Ok(Message::Notification(notification)) => {
                 self.note(&notification);
-                FrameStep::NoReply
+                FrameOutcome::NoReply
             }
             Ok(Message::Response(response)) => {
                 self.questions.resolve(&response.id, response.outcome);
-                FrameStep::NoReply
+                FrameOutcome::NoReply
             }
-            Ok(Message::Ignored) => FrameStep::NoReply,
+            Ok(Message::Ignored) => FrameOutcome::NoReply,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                FrameStep::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
+                FrameOutcome::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
             }
         }
     }
@@ -184,7 +185,7 @@ impl Connection {
         server: &Server<S>,
         request: Request,
         outbox: &Outbox,
-    ) -> Result<FrameStep, RpcError> {
+    ) -> Result<FrameOutcome, RpcError> {
         let Request { id, method: name, mut params } = request;
         let Some(method) = Method::parse(&name) else {
             // The name is not logged: it may be anything.
@@ -230,11 +231,11 @@ impl Connection {
             Method::Listen => {
                 let (ticket, _) = self.in_flight.admit(&id).ok_or_else(in_use)?;
                 let line = self.subscriptions.listen(server, id, ticket, &params)?;
-                return Ok(FrameStep::Listen(line));
+                return Ok(FrameOutcome::Listen(line));
             }
         };
         let body = Value::Object(server.with_common_fields(version, body, cache));
-        Ok(FrameStep::Reply(result_line(&id, &body).into()))
+        Ok(FrameOutcome::Reply(result_line(&id, &body).into()))
     }
 
     /// Records a request with the handler; returns its session. A handshake is recorded once it is
@@ -292,7 +293,7 @@ impl Connection {
                 ));
             }
         };
-        let capabilities = Capabilities::read(params.get("capabilities"));
+        let capabilities = ClientCapabilities::read(params.get("capabilities"));
         self.session = HandshakeState::Ready { version, level: None, capabilities };
         self.client = ClientInfo::read(params.get("clientInfo"));
         self.is_open = true;
@@ -331,7 +332,7 @@ impl Connection {
         }
         let (level, capabilities) = match self.session {
             HandshakeState::Ready { level, capabilities, .. } => (level, capabilities),
-            HandshakeState::Fresh => (None, Capabilities::default()),
+            HandshakeState::Fresh => (None, ClientCapabilities::default()),
         };
         let asking = ServerRequestMode::ServerRequest(self.questions.clone());
         Ok(RequestOptions { level, progress_token, capabilities, asking })
@@ -344,10 +345,10 @@ impl Connection {
         (version, session): (Version, Option<String>),
         request_context: RequestOptions,
         outbox: &Outbox,
-    ) -> Result<FrameStep, RpcError> {
+    ) -> Result<FrameOutcome, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = CallContext::new(cancelled, outbox.clone(), request_context);
-        Ok(FrameStep::Run(Box::new(Job { id, task, version, session, call, ticket })))
+        Ok(FrameOutcome::Run(Box::new(Job { id, task, version, session, call, ticket })))
     }
 }
 

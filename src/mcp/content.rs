@@ -88,7 +88,7 @@ impl PromptMessage {
 
 /// The reply of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Reply {
+pub(crate) struct ToolReply {
     /// The text for the agent: the first block, unless it is empty and others follow.
     pub(crate) text: String,
     /// The blocks after the text.
@@ -99,9 +99,9 @@ pub(crate) struct Reply {
     pub(crate) budget: Option<u32>,
 }
 
-impl Reply {
+impl ToolReply {
     pub(super) fn json(self, version: Version) -> Map<String, Value> {
-        let Reply { text, more, structured, budget: _ } = self;
+        let ToolReply { text, more, structured, budget: _ } = self;
         let mut blocks = Vec::with_capacity(1 + more.len());
         if !text.is_empty() || more.is_empty() {
             blocks.push(json!({"type": "text", "text": text}));

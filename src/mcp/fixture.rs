@@ -7,9 +7,10 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    Arg, Args, CallContext, Capability, CompletionRef, CompletionRequest, ContentBlock, Effect,
-    ElicitResult, Handler, HandlerError, Notice, NoticeWaker, Prompt, PromptMessage, Reply,
-    Resource, ResourceFormat, Server, ServerInfo, ServerRequest, Severity, StateSigner, Tool,
+    ArgSpec, Args, CallContext, ClientCapability, CompletionRef, CompletionRequest, ContentBlock,
+    ElicitResult, Handler, HandlerError, Notice, NoticeWaker, Prompt, PromptMessage, Resource,
+    ResourceFormat, Server, ServerInfo, ServerRequest, Severity, StateSigner, Tool, ToolEffect,
+    ToolReply,
 };
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
@@ -34,14 +35,14 @@ pub(crate) struct FixtureControls {
     pub(crate) waker: Arc<NoticeWaker>,
 }
 
-type Run = fn(&Fixture, &Args, &CallContext) -> Result<Reply, HandlerError>;
+type Run = fn(&Fixture, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
 
 impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
     type Prompt = FixturePrompt;
 
-    fn call(&self, run: &Run, args: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
+    fn call(&self, run: &Run, args: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
         run(self, args, call)
     }
 
@@ -72,7 +73,7 @@ impl Handler for Fixture {
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
 
-    fn notice(&self, _: Option<&Reply>) -> Option<Notice> {
+    fn notice(&self, _: Option<&ToolReply>) -> Option<Notice> {
         self.notices.try_recv().ok()
     }
 }
@@ -85,15 +86,15 @@ const TOOLS: &[Tool<Run>] = &[
         name: "echo",
         description: "Returns what it got.",
         args: &[
-            Arg::text("text", "what to say").required(),
-            Arg::integer("times", "how often").range(1, 3).or_integer(1),
-            Arg::choice("tone", "how", &["plain", "loud"]).or_text("plain"),
-            Arg::texts("tags", "marks", 1, 2),
-            Arg::number("pitch", "how high", 0.0, 1.0),
-            Arg::flag("dry", "say nothing"),
+            ArgSpec::text("text", "what to say").required(),
+            ArgSpec::integer("times", "how often").range(1, 3).or_integer(1),
+            ArgSpec::choice("tone", "how", &["plain", "loud"]).or_text("plain"),
+            ArgSpec::texts("tags", "marks", 1, 2),
+            ArgSpec::number("pitch", "how high", 0.0, 1.0),
+            ArgSpec::flag("dry", "say nothing"),
         ],
         output: Some(echo_schema),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: echo,
     },
     Tool {
@@ -101,7 +102,7 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Waits until it is let through or cancelled.",
         args: &[],
         output: None,
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: gate,
     },
     Tool {
@@ -109,15 +110,15 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Tells about its steps.",
         args: &[],
         output: None,
-        effect: Effect::Adds,
+        effect: ToolEffect::Adds,
         run: steps,
     },
     Tool {
         name: "fail",
         description: "Fails as it is told.",
-        args: &[Arg::choice("how", "the failure", &["bad", "lost", "broken"]).required()],
+        args: &[ArgSpec::choice("how", "the failure", &["bad", "lost", "broken"]).required()],
         output: None,
-        effect: Effect::Destroys,
+        effect: ToolEffect::Destroys,
         run: fail,
     },
     Tool {
@@ -125,17 +126,17 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Panics.",
         args: &[],
         output: None,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: |_, _, _| panic!("a handler's mistake"),
     },
     Tool {
         name: "blocks",
         description: "Returns a block of each kind.",
-        args: &[Arg::custom_schema(
+        args: &[ArgSpec::custom_schema(
             || json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}),
         )],
         output: None,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: blocks,
     },
     Tool {
@@ -143,7 +144,7 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Asks the user twice, and the model if it can.",
         args: &[],
         output: None,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: |_, _, call| greeting(call),
     },
     Tool {
@@ -151,10 +152,13 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Cannot do without a model.",
         args: &[],
         output: None,
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: |_, _, call| {
             let answers = call.request_from_client(&[("model", hello())])?;
-            Ok(Reply { text: answers[0]["content"]["text"].to_string(), ..Reply::default() })
+            Ok(ToolReply {
+                text: answers[0]["content"]["text"].to_string(),
+                ..ToolReply::default()
+            })
         },
     },
 ];
@@ -210,7 +214,7 @@ const PROMPTS: &[Prompt<FixturePrompt>] = &[
         name: "greet",
         title: "Greet",
         description: "Greets somebody.",
-        args: &[Arg::text("name", "whom").required(), Arg::text("tone", "how")],
+        args: &[ArgSpec::text("name", "whom").required(), ArgSpec::text("tone", "how")],
         get: |args, _| {
             let name = args.text("name").unwrap_or_default();
             Ok(vec![PromptMessage::user(format!("Say hello to {name}."))])
@@ -272,7 +276,7 @@ fn echo_schema() -> Value {
     json!({"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]})
 }
 
-fn echo(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
+fn echo(_: &Fixture, args: &Args, _: &CallContext) -> Result<ToolReply, HandlerError> {
     let text = args.text("text").unwrap_or_default();
     let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
     let mut echoed = if args.flag("dry") { String::new() } else { text.repeat(times) };
@@ -286,29 +290,33 @@ fn echo(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError
     if let Some(pitch) = args.number("pitch") {
         echoed.push_str(&format!(" at {pitch}"));
     }
-    Ok(Reply { structured: Some(json!({"said": echoed})), text: echoed, ..Reply::default() })
+    Ok(ToolReply {
+        structured: Some(json!({"said": echoed})),
+        text: echoed,
+        ..ToolReply::default()
+    })
 }
 
-fn gate(fixture: &Fixture, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
+fn gate(fixture: &Fixture, _: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
     call.progress(1, None, "at the gate");
     // A test that has ended ignores that the call has begun.
     let _ = fixture.started.send(());
     select! {
-        recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), ..Reply::default() }),
+        recv(fixture.gate) -> _ => Ok(ToolReply { text: "through".to_owned(), ..ToolReply::default() }),
         recv(call.cancelled()) -> _ => Err(HandlerError::Cancelled),
     }
 }
 
-fn steps(_: &Fixture, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
+fn steps(_: &Fixture, _: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
     call.log(Severity::Debug, "fixture", &json!("a detail"));
     call.log(Severity::Warning, "fixture", &json!("a warning"));
     call.progress(2, None, "all");
-    Ok(Reply { text: "done".to_owned(), ..Reply::default() })
+    Ok(ToolReply { text: "done".to_owned(), ..ToolReply::default() })
 }
 
-fn fail(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
+fn fail(_: &Fixture, args: &Args, _: &CallContext) -> Result<ToolReply, HandlerError> {
     match args.text("how") {
         Some("bad") => {
             Err(HandlerError::BadArgument("`how` is bad; say something else".to_owned()))
@@ -318,7 +326,7 @@ fn fail(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError
     }
 }
 
-fn blocks(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
+fn blocks(_: &Fixture, args: &Args, _: &CallContext) -> Result<ToolReply, HandlerError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
         ContentBlock::Image { base64: base64(), mime: "image/png" },
@@ -334,10 +342,10 @@ fn blocks(_: &Fixture, args: &Args, _: &CallContext) -> Result<Reply, HandlerErr
             text: Value::from(args.whole().cloned().unwrap_or_default()).to_string(),
         },
     ];
-    Ok(Reply { more, ..Reply::default() })
+    Ok(ToolReply { more, ..ToolReply::default() })
 }
 
-fn greeting(call: &CallContext) -> Result<Reply, HandlerError> {
+fn greeting(call: &CallContext) -> Result<ToolReply, HandlerError> {
     let form = |name: &str| {
         let properties = json!({name: {"type": "string"}});
         json!({"type": "object", "properties": properties, "required": [name]})
@@ -349,12 +357,12 @@ fn greeting(call: &CallContext) -> Result<Reply, HandlerError> {
             other => format!("{name} {other:?}; "),
         };
     }
-    if call.client_can(Capability::Sampling) && call.client_can(Capability::Roots) {
+    if call.client_can(ClientCapability::Sampling) && call.client_can(ClientCapability::Roots) {
         let answers =
             call.request_from_client(&[("third", hello()), ("fourth", ServerRequest::Folders)])?;
         text += &format!("{} {}", answers[0]["content"]["text"], answers[1]["roots"][0]["uri"]);
     }
-    Ok(Reply { text, ..Reply::default() })
+    Ok(ToolReply { text, ..ToolReply::default() })
 }
 
 fn hello() -> ServerRequest {

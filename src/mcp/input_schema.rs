@@ -4,10 +4,10 @@
 //! succeeds. Null counts as absent, and so does an empty string that is no text; `5.0` and `"5"`
 //! are integers.
 
-mod lenient;
-mod messages;
+mod argument_coercion;
+mod argument_errors;
 
-use messages::{CITED_CHARS_MAX, hint, outside, type_name, unknown};
+use argument_errors::{CITED_CHARS_MAX, hint, outside, type_name, unknown};
 use serde_json::{Map, Value, json};
 
 use crate::model::clock::Millis;
@@ -15,7 +15,7 @@ use crate::text;
 
 /// An argument of a tool: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arg {
+pub(crate) struct ArgSpec {
     name: &'static str,
     about: &'static str,
     kind: ArgKind,
@@ -54,30 +54,35 @@ enum ArgDefault {
     Flag(bool),
 }
 
-impl Arg {
-    const fn new(name: &'static str, about: &'static str, kind: ArgKind) -> Arg {
+impl ArgSpec {
+    const fn new(name: &'static str, about: &'static str, kind: ArgKind) -> ArgSpec {
         let need = ArgNeed::Optional;
-        Arg { name, about, kind, need, aliases: &[], mistaken: &[], is_listed: true }
+        ArgSpec { name, about, kind, need, aliases: &[], mistaken: &[], is_listed: true }
     }
 
     /// Returns a string argument.
-    pub(crate) const fn text(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, ArgKind::Text)
+    pub(crate) const fn text(name: &'static str, about: &'static str) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Text)
     }
 
-    /// Returns an integer argument: any that fits 64 bits, unless [`Arg::range`] bounds it.
-    pub(crate) const fn integer(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, ArgKind::Integer { min: i64::MIN, max: i64::MAX })
+    /// Returns an integer argument: any that fits 64 bits, unless [`ArgSpec::range`] bounds it.
+    pub(crate) const fn integer(name: &'static str, about: &'static str) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Integer { min: i64::MIN, max: i64::MAX })
     }
 
     /// Returns a number argument between `min` and `max`, both included.
-    pub(crate) const fn number(name: &'static str, about: &'static str, min: f64, max: f64) -> Arg {
-        Arg::new(name, about, ArgKind::Number { min, max })
+    pub(crate) const fn number(
+        name: &'static str,
+        about: &'static str,
+        min: f64,
+        max: f64,
+    ) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Number { min, max })
     }
 
     /// Returns a boolean argument.
-    pub(crate) const fn flag(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, ArgKind::Flag)
+    pub(crate) const fn flag(name: &'static str, about: &'static str) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Flag)
     }
 
     /// Returns an argument with one of a few words.
@@ -85,8 +90,8 @@ impl Arg {
         name: &'static str,
         about: &'static str,
         words: &'static [&'static str],
-    ) -> Arg {
-        Arg::new(name, about, ArgKind::Choice(words))
+    ) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Choice(words))
     }
 
     /// Returns an argument with a list of `n_min` to `n_max` strings; the schema leaves out bounds
@@ -96,8 +101,8 @@ impl Arg {
         about: &'static str,
         n_min: usize,
         n_max: usize,
-    ) -> Arg {
-        Arg::new(name, about, ArgKind::Texts { n_min, n_max })
+    ) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Texts { n_min, n_max })
     }
 
     /// Returns an argument with a day or a time, as `read` understands them.
@@ -105,18 +110,18 @@ impl Arg {
         name: &'static str,
         about: &'static str,
         read: fn(&str) -> Option<Millis>,
-    ) -> Arg {
-        Arg::new(name, about, ArgKind::Time(read))
+    ) -> ArgSpec {
+        ArgSpec::new(name, about, ArgKind::Time(read))
     }
 
     /// Returns a row for all arguments at once, with a JSON Schema of its own. It is the only row
     /// of its table, and the handler checks the values.
-    pub(crate) const fn custom_schema(schema: fn() -> Value) -> Arg {
-        Arg::new("", "", ArgKind::Whole(schema))
+    pub(crate) const fn custom_schema(schema: fn() -> Value) -> ArgSpec {
+        ArgSpec::new("", "", ArgKind::Whole(schema))
     }
 
     /// Bounds an integer, both ends included.
-    pub(crate) const fn range(mut self, min: i64, max: i64) -> Arg {
+    pub(crate) const fn range(mut self, min: i64, max: i64) -> ArgSpec {
         assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer has a range");
         self.kind = ArgKind::Integer { min, max };
         self
@@ -124,52 +129,52 @@ impl Arg {
 
     /// Accepts further names, unless the table has them as arguments of their own. They are not in
     /// the schema, and cost no tokens.
-    pub(crate) const fn also(mut self, aliases: &'static [&'static str]) -> Arg {
+    pub(crate) const fn also(mut self, aliases: &'static [&'static str]) -> ArgSpec {
         self.aliases = aliases;
         self
     }
 
     /// Suggests the argument for names that may mean it, and are refused.
-    pub(crate) const fn mistaken_for(mut self, names: &'static [&'static str]) -> Arg {
+    pub(crate) const fn mistaken_for(mut self, names: &'static [&'static str]) -> ArgSpec {
         self.mistaken = names;
         self
     }
 
     /// Leaves the argument out of the schema.
-    pub(crate) const fn unlisted(mut self) -> Arg {
+    pub(crate) const fn unlisted(mut self) -> ArgSpec {
         self.is_listed = false;
         self
     }
 
     /// Makes the argument required.
-    pub(crate) const fn required(mut self) -> Arg {
+    pub(crate) const fn required(mut self) -> ArgSpec {
         self.need = ArgNeed::Required;
         self
     }
 
     /// Sets the default of a string or choice.
-    pub(crate) const fn or_text(mut self, value: &'static str) -> Arg {
+    pub(crate) const fn or_text(mut self, value: &'static str) -> ArgSpec {
         assert!(matches!(self.kind, ArgKind::Text | ArgKind::Choice(_)), "only a string is text");
         self.need = ArgNeed::Default(ArgDefault::Text(value));
         self
     }
 
     /// Sets the default of an integer.
-    pub(crate) const fn or_integer(mut self, value: i64) -> Arg {
+    pub(crate) const fn or_integer(mut self, value: i64) -> ArgSpec {
         assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer is one");
         self.need = ArgNeed::Default(ArgDefault::Integer(value));
         self
     }
 
     /// Sets the default of a number.
-    pub(crate) const fn or_number(mut self, value: f64) -> Arg {
+    pub(crate) const fn or_number(mut self, value: f64) -> ArgSpec {
         assert!(matches!(self.kind, ArgKind::Number { .. }), "only a number is one");
         self.need = ArgNeed::Default(ArgDefault::Number(value));
         self
     }
 
     /// Sets the default of a flag.
-    pub(crate) const fn or_flag(mut self, value: bool) -> Arg {
+    pub(crate) const fn or_flag(mut self, value: bool) -> ArgSpec {
         assert!(matches!(self.kind, ArgKind::Flag), "only a flag is true or false");
         self.need = ArgNeed::Default(ArgDefault::Flag(value));
         self
@@ -384,7 +389,7 @@ impl Args {
         }
     }
 
-    /// Returns all arguments as received, for a table of [`Arg::custom_schema`].
+    /// Returns all arguments as received, for a table of [`ArgSpec::custom_schema`].
     pub(crate) fn whole(&self) -> Option<&Map<String, Value>> {
         match self.0.as_slice() {
             [(_, ArgValue::Whole(values))] => Some(values),
@@ -398,8 +403,8 @@ impl Args {
 }
 
 /// Returns the JSON Schema of a table. It costs tokens in every session, so it is minimal.
-pub(crate) fn args_schema(args: &[Arg]) -> Value {
-    if let [Arg { kind: ArgKind::Whole(schema), .. }] = args {
+pub(crate) fn args_schema(args: &[ArgSpec]) -> Value {
+    if let [ArgSpec { kind: ArgKind::Whole(schema), .. }] = args {
         return schema();
     }
     let properties: Map<String, Value> =
@@ -417,21 +422,24 @@ pub(crate) fn args_schema(args: &[Arg]) -> Value {
 }
 
 /// Returns the rows that the schema has.
-fn listed(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+fn listed(args: &[ArgSpec]) -> impl Iterator<Item = &ArgSpec> {
     args.iter().filter(|it| it.is_listed)
 }
 
 /// Checks `given` against a table; the error lists all mistakes in one line.
-pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
-    if let [Arg { kind: ArgKind::Whole(_), name, .. }] = args {
+pub(crate) fn validate_args(
+    args: &[ArgSpec],
+    mut given: Map<String, Value>,
+) -> Result<Args, String> {
+    if let [ArgSpec { kind: ArgKind::Whole(_), name, .. }] = args {
         return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
     }
     let mut checked = Vec::with_capacity(args.len());
     let mut problems = Vec::new();
-    lenient::rename(args, &mut given, &mut problems);
+    argument_coercion::rename(args, &mut given, &mut problems);
     for arg in args {
         match given.shift_remove(arg.name) {
-            Some(value) => match arg.read(lenient::convert(arg.kind, value)) {
+            Some(value) => match arg.read(argument_coercion::convert(arg.kind, value)) {
                 Ok(value) => checked.push((arg.name, value)),
                 Err(problem) => problems.push(problem),
             },

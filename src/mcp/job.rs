@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Map, Value, json};
 
 use super::content::error_json;
-use super::errors::{invalid_uri, missing_capability, unread_uri};
+use super::error_codes::{invalid_uri, missing_capability, unread_uri};
 use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
     CallContext, ClientEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
-    OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client,
+    OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client_events,
     input_schema,
 };
 use crate::mcp::rpc::{self, EscapingWriter, Params, RequestId, RpcError};
@@ -184,7 +184,7 @@ impl<S: Handler> Server<S> {
         }
         let request = task.request_digest();
         let payload_bytes = match &task {
-            JobTask::Tool { arguments, .. } => Some(client::text_bytes(arguments)),
+            JobTask::Tool { arguments, .. } => Some(client_events::text_bytes(arguments)),
             JobTask::Read { .. } | JobTask::Prompt { .. } | JobTask::Complete { .. } => None,
         };
         let watch = self.clock.stopwatch();

@@ -15,7 +15,7 @@
 //! no MCP and does no IO of its own.
 
 mod escape;
-mod lines;
+mod line_reader;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(crate) use escape::EscapingWriter;
-pub(crate) use lines::Frames;
+pub(crate) use line_reader::FrameReader;
 
 /// Bytes of one line; a longer one is skipped to its end and refused.
 pub(crate) const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -39,7 +39,7 @@ pub(crate) const VALUES_MAX: usize = 20_000;
 const LOGGED_ID_CHARS_MAX: usize = 20;
 
 /// The result of parsing a line.
-pub(crate) type Frame = Result<Message, BadFrame>;
+pub(crate) type FrameResult = Result<Message, BadFrame>;
 
 /// Named arguments of a method.
 pub(crate) type Params = Map<String, Value>;
@@ -166,7 +166,7 @@ impl RequestId {
 }
 
 /// Parses one line, without its line feed; `None` when it is blank.
-pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
+pub(crate) fn parse_frame(line: &[u8]) -> Option<FrameResult> {
     let Ok(text) = std::str::from_utf8(line) else {
         return Some(Err(refuse(None, RpcError::PARSE_ERROR, "not UTF-8; send JSON in UTF-8")));
     };
@@ -242,7 +242,7 @@ fn refuse(id: Option<RequestId>, code: i32, message: impl Into<String>) -> BadFr
     BadFrame { id, fault: RpcError::new(code, message) }
 }
 
-fn message(text: &str) -> Frame {
+fn message(text: &str) -> FrameResult {
     if text.starts_with('\u{feff}') {
         let message = "a byte order mark is no part of a message; leave it out";
         return Err(refuse(None, RpcError::PARSE_ERROR, message));
@@ -285,7 +285,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn message(self) -> Frame {
+    fn message(self) -> FrameResult {
         // Even a bad response is ignored: two sides that answer errors with errors never end.
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
             return Ok(self.response().map_or(Message::Ignored, Message::Response));

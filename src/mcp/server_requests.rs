@@ -25,7 +25,7 @@ const QUESTIONS_MAX: usize = 2;
 
 /// A capability that a client may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Capability {
+pub(crate) enum ClientCapability {
     /// It can ask its user.
     Elicitation,
     /// It can ask its model.
@@ -34,32 +34,32 @@ pub(crate) enum Capability {
     Roots,
 }
 
-impl Capability {
+impl ClientCapability {
     /// Returns its name in the protocol.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Capability::Elicitation => "elicitation",
-            Capability::Sampling => "sampling",
-            Capability::Roots => "roots",
+            ClientCapability::Elicitation => "elicitation",
+            ClientCapability::Sampling => "sampling",
+            ClientCapability::Roots => "roots",
         }
     }
 }
 
 /// The capabilities that a client has declared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Capabilities {
+pub(crate) struct ClientCapabilities {
     elicitation: bool,
     sampling: bool,
     roots: bool,
 }
 
-impl Capabilities {
+impl ClientCapabilities {
     /// Reads `ClientCapabilities`; members that are no objects count as absent.
-    pub(super) fn read(value: Option<&Value>) -> Capabilities {
+    pub(super) fn read(value: Option<&Value>) -> ClientCapabilities {
         let member = |name: &str| value?.get(name)?.as_object();
         // An empty object means forms, as in versions before other modes existed.
         let is_form = |it: &Map<String, Value>| it.contains_key("form") || !it.contains_key("url");
-        Capabilities {
+        ClientCapabilities {
             elicitation: member("elicitation").is_some_and(is_form),
             sampling: member("sampling").is_some(),
             roots: member("roots").is_some(),
@@ -67,11 +67,11 @@ impl Capabilities {
     }
 
     /// Returns whether the client has a capability.
-    pub(crate) fn has(self, capability: Capability) -> bool {
+    pub(crate) fn has(self, capability: ClientCapability) -> bool {
         match capability {
-            Capability::Elicitation => self.elicitation,
-            Capability::Sampling => self.sampling,
-            Capability::Roots => self.roots,
+            ClientCapability::Elicitation => self.elicitation,
+            ClientCapability::Sampling => self.sampling,
+            ClientCapability::Roots => self.roots,
         }
     }
 }
@@ -90,11 +90,11 @@ pub(crate) enum ServerRequest {
 
 impl ServerRequest {
     /// Returns the capability that it needs.
-    pub(crate) fn needs(&self) -> Capability {
+    pub(crate) fn needs(&self) -> ClientCapability {
         match self {
-            ServerRequest::Form { .. } => Capability::Elicitation,
-            ServerRequest::Model(_) => Capability::Sampling,
-            ServerRequest::Folders => Capability::Roots,
+            ServerRequest::Form { .. } => ClientCapability::Elicitation,
+            ServerRequest::Model(_) => ClientCapability::Sampling,
+            ServerRequest::Folders => ClientCapability::Roots,
         }
     }
 
@@ -141,7 +141,7 @@ pub(crate) enum ElicitResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ServerRequestError {
     /// The client has not declared the capability.
-    Unsupported(Capability),
+    Unsupported(ClientCapability),
     /// The client has to repeat the request with the answer; the call ends here.
     InputRequired,
     /// The client answered with an error or an invalid value; the text says which.

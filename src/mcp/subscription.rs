@@ -32,7 +32,7 @@ const LISTENS_MAX: usize = 32;
 const REFUSALS_MAX: usize = 16;
 
 /// The URI of a resource that can be subscribed to; few are not known from the start.
-type SubscribedUri = Cow<'static, str>;
+type SubscribableUri = Cow<'static, str>;
 
 /// Connects the source of changes with the subscribed connections.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ pub(crate) struct SubscriptionHub {
 #[derive(Debug, Default)]
 struct HubState {
     /// The mailboxes subscribed to each resource; some may be dropped.
-    listeners: BTreeMap<SubscribedUri, Vec<Weak<Mailbox>>>,
+    listeners: BTreeMap<SubscribableUri, Vec<Weak<Mailbox>>>,
     /// Changed resources that were not taken yet.
-    touched: BTreeSet<SubscribedUri>,
+    touched: BTreeSet<SubscribableUri>,
 }
 
 impl Default for SubscriptionHub {
@@ -82,7 +82,7 @@ impl SubscriptionHub {
     }
 
     /// Takes the resources that changed since the last call.
-    pub(crate) fn take_changed(&self) -> BTreeSet<SubscribedUri> {
+    pub(crate) fn take_changed(&self) -> BTreeSet<SubscribableUri> {
         std::mem::take(&mut self.lock().touched)
     }
 
@@ -111,7 +111,7 @@ impl SubscriptionHub {
         }
     }
 
-    fn add(&self, uri: SubscribedUri, mailbox: &Arc<Mailbox>) {
+    fn add(&self, uri: SubscribableUri, mailbox: &Arc<Mailbox>) {
         let mut state = self.lock();
         let mailboxes = state.listeners.entry(uri).or_default();
         mailboxes.retain(|it| it.upgrade().is_some_and(|it| !Arc::ptr_eq(&it, mailbox)));
@@ -135,9 +135,9 @@ struct Mailbox {
 struct Subscription {
     /// The open request; `None` for the resources subscribed to one by one.
     open: Option<ListenRequest>,
-    uris: BTreeSet<SubscribedUri>,
+    uris: BTreeSet<SubscribableUri>,
     /// Resources that changed.
-    news: BTreeSet<SubscribedUri>,
+    news: BTreeSet<SubscribableUri>,
 }
 
 #[derive(Debug)]
@@ -333,7 +333,11 @@ impl Subscriptions {
     }
 
     /// Directs changes of these resources to the mailbox from here on.
-    fn begin<S: Handler>(&self, server: &Server<S>, uris: impl IntoIterator<Item = SubscribedUri>) {
+    fn begin<S: Handler>(
+        &self,
+        server: &Server<S>,
+        uris: impl IntoIterator<Item = SubscribableUri>,
+    ) {
         let mut is_new = false;
         for uri in uris {
             server.hub.add(uri, &self.mailbox);
@@ -380,7 +384,7 @@ fn named(params: &Params) -> Result<&str, RpcError> {
 fn agreed<S: Handler>(
     server: &Server<S>,
     names: &[Value],
-) -> Result<(BTreeSet<SubscribedUri>, Map<String, Value>), RpcError> {
+) -> Result<(BTreeSet<SubscribableUri>, Map<String, Value>), RpcError> {
     let mut uris = BTreeSet::new();
     let mut refused = Map::new();
     for name in names {
@@ -397,7 +401,7 @@ fn agreed<S: Handler>(
 }
 
 /// Returns the resource of a URI, if clients may subscribe to it now.
-fn resource_there<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribedUri, RpcError> {
+fn resource_there<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribableUri, RpcError> {
     let uri = resource(server, name)?;
     let is_there = match &uri {
         Cow::Borrowed(_) => true,
@@ -407,7 +411,7 @@ fn resource_there<S: Handler>(server: &Server<S>, name: &str) -> Result<Subscrib
 }
 
 /// Returns the resource of a URI, if clients may subscribe to it while it is there.
-fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribedUri, RpcError> {
+fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<SubscribableUri, RpcError> {
     let echo = text::truncate_chars(name, 100);
     let why = match uri::match_template(server.resources.iter().map(|it| it.uri), name) {
         Ok((idx, vars)) => match server.resources.get(idx) {

@@ -26,9 +26,9 @@ fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: 
     let line = request.to_string();
     let frame = parse_frame(line.as_bytes()).expect("a request is not blank");
     let reply = match connection.accept_frame(server, frame, &nowhere()) {
-        FrameStep::NoReply => return Value::Null,
-        FrameStep::Reply(line) | FrameStep::Listen(line) => line.text,
-        FrameStep::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
+        FrameOutcome::NoReply => return Value::Null,
+        FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => line.text,
+        FrameOutcome::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
     };
     let reply = serde_json::from_str(&reply).unwrap();
     if reply != Value::Null {
@@ -119,7 +119,7 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
         let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
         let call = request("tools/call", params).to_string();
         let frame = parse_frame(call.as_bytes()).unwrap();
-        let FrameStep::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
+        let FrameOutcome::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
             panic!("not a call")
         };
         server.run(*job).unwrap()
@@ -153,7 +153,7 @@ fn a_cancelled_call_says_nothing_more() {
     ask(&server, &mut connection, request("initialize", json!({})));
     let call = request("tools/call", json!({"name": "steps", "_meta": {"progressToken": 1}}));
     let frame = parse_frame(call.to_string().as_bytes()).unwrap();
-    let FrameStep::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
+    let FrameOutcome::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
         panic!("not a call")
     };
     let cancel = json!({
@@ -193,7 +193,7 @@ fn requests_are_answered_and_notifications_are_not() {
         assert!(matches!(frame, Ok(Message::Notification(_))));
         assert!(matches!(
             connection().accept_frame(&server, frame, &nowhere()),
-            FrameStep::NoReply
+            FrameOutcome::NoReply
         ));
     }
 }

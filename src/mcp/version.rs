@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::errors::{code, echo, uri_data, with_data};
-use super::{Capabilities, ClientInfo, Severity};
+use super::error_codes::{code, echo, uri_data, with_data};
+use super::{ClientCapabilities, ClientInfo, Severity};
 use crate::mcp::rpc::{Params, RpcError};
 
 /// A version of the protocol; later ones are greater.
@@ -99,7 +99,7 @@ pub(crate) struct RequestMeta {
     /// The client's description of itself; only in modern requests.
     pub(crate) client: Option<ClientInfo>,
     /// The client's capabilities; only in modern requests.
-    pub(crate) capabilities: Capabilities,
+    pub(crate) capabilities: ClientCapabilities,
 }
 
 impl RequestMeta {
@@ -156,7 +156,7 @@ impl RequestMeta {
         let Some(capabilities @ Value::Object(_)) = meta.get(RequestMeta::CAPABILITIES) else {
             return Err(wrong(RequestMeta::CAPABILITIES, "an object"));
         };
-        let capabilities = Capabilities::read(Some(capabilities));
+        let capabilities = ClientCapabilities::read(Some(capabilities));
         let level = match meta.get(RequestMeta::LEVEL) {
             None | Some(Value::Null) => None,
             Some(level) => Some(Severity::read(level)?),

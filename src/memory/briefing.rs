@@ -16,7 +16,7 @@ use crate::model::heat::BIRTH_TEMPERATURE;
 use crate::model::kinds::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
-use crate::store::reader::{ArchivedNodes, NodeSummary, Reader, SnapshotRange, UsedNode};
+use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNode};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
 use crate::text::tokens;
@@ -83,7 +83,7 @@ pub(crate) fn brief(reader: &Reader, request: BriefingRequest) -> Result<Briefin
         match used.is_empty() {
             false => page.section("Headings in use:", u32::MAX, used),
             true => {
-                let roots = reader.roots(ArchivedNodes::Hidden, HEADINGS_MAX)?;
+                let roots = reader.roots(ArchivedVisibility::Hidden, HEADINGS_MAX)?;
                 if roots.is_empty() {
                     page.line(EMPTY);
                 }

@@ -8,14 +8,14 @@ mod apply;
 mod export_marks;
 mod file_groups;
 mod file_work;
-mod overlay;
+mod overlay_alignment;
 mod partition;
 mod plan;
 mod planner;
 mod redaction;
-mod rescan_state;
 mod slices;
-mod source;
+mod source_reader;
+mod unsettled_files;
 pub(crate) mod write_back;
 
 pub(crate) use redaction::parse_text_redacted;
@@ -36,7 +36,7 @@ use crate::settings::initial_temperatures;
 use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
 use plan::CompilePlan;
-pub(crate) use rescan_state::RescanState;
+pub(crate) use unsettled_files::UnsettledFiles;
 
 /// The reason for a file on which the parser panicked.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -242,7 +242,7 @@ fn compile_others(
 pub(crate) fn rescan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: &mut RescanState,
+    watch: &mut UnsettledFiles,
     now: Millis,
 ) -> Result<Report, CompileError> {
     place_root(writer, request)?;

@@ -21,7 +21,7 @@ use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
 use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
-use crate::query::{self, WordsOfText};
+use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
     Batch, CommitReport, LANG, NodeAttribute, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
@@ -306,10 +306,10 @@ struct WritePayload {
 
 impl WritePayload {
     /// Returns the words of its texts, to compare them with what is there; none of a document.
-    fn compared(&self) -> Vec<WordsOfText> {
+    fn compared(&self) -> Vec<NearDuplicateQuery> {
         match &self.tree.nodes[..] {
             nodes if nodes.len() <= COMPARED_MAX => {
-                nodes.iter().filter_map(|it| WordsOfText::of(&it.content)).collect()
+                nodes.iter().filter_map(|it| NearDuplicateQuery::of(&it.content)).collect()
             }
             _ => Vec::new(),
         }

@@ -1,7 +1,7 @@
 //! Heat: reads warm nodes, attended time cools them, and cold nodes are offered for notification.
 
 use super::{Error, Memory};
-use crate::model::heat::{AttendedTime, Rates, SEARCH_HIT_SHARE};
+use crate::model::heat::{PendingAttendedTime, Rates, SEARCH_HIT_SHARE};
 use crate::query::AccessKind;
 use crate::store::{ColdNodeOffer, HeatIncrement, NodeKey};
 
@@ -15,7 +15,7 @@ impl Memory {
     pub fn attend(&self, elapsed_ms: i64) -> Result<(), Error> {
         let real_ms = elapsed_ms.max(0);
         let cooling_ms = self.rates().cooling_ms(real_ms);
-        self.settle(AttendedTime { real_ms, cooling_ms })
+        self.settle(PendingAttendedTime { real_ms, cooling_ms })
     }
 
     /// Returns the rates of warming and cooling.
@@ -30,12 +30,12 @@ impl Memory {
 
     /// Cools nodes by the elapsed time; returns whether it was written. Another process that
     /// writes may prevent that.
-    pub(crate) fn tick(&self, elapsed: AttendedTime) -> Result<bool, Error> {
+    pub(crate) fn tick(&self, elapsed: PendingAttendedTime) -> Result<bool, Error> {
         Ok(self.heat_writer.tick(elapsed, self.clock.now())?)
     }
 
     /// Runs the last tick: waits a little for other writers, and writes everything pending.
-    pub(crate) fn settle(&self, elapsed: AttendedTime) -> Result<(), Error> {
+    pub(crate) fn settle(&self, elapsed: PendingAttendedTime) -> Result<(), Error> {
         Ok(self.heat_writer.settle(elapsed, self.clock.now())?)
     }
 

@@ -3,34 +3,35 @@
 //! Everything is a node of the tree with fields, and every change of it is one snapshot. Edges of
 //! types are fields of the node that they begin at, so that undoing a change undoes its edges.
 
-mod apply;
+mod apply_changeset;
 mod arguments;
 mod changeset_context;
 mod changeset_lines;
 pub(crate) mod consolidate;
-mod documents;
-mod entities;
-mod facts;
+mod entity_resolution;
+mod fact_writes;
 mod ingest;
-mod nodes;
+mod json_documents;
+mod node_writes;
 mod operations;
 mod purge;
 mod recall;
 mod remember;
+mod remember_request;
 pub(crate) mod remind_compat;
 mod remind_export;
 mod remind_import;
-mod request;
 mod review;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use apply::ApplyRequest;
+pub(crate) use apply_changeset::ApplyRequest;
 #[cfg(any(test, fuzzing))]
 pub(crate) use changeset_lines::print_changeset;
 pub(crate) use changeset_lines::{NumberedOperation, parse_changeset};
-pub(crate) use documents::{
+pub(crate) use ingest::{IngestRequest, hand_in};
+pub(crate) use json_documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
     concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
     conflicts_document, deleted_records, deletion_of, entities_document, entity_document,
@@ -38,9 +39,8 @@ pub(crate) use documents::{
     episodes_document, episodes_of_entity, events_document, graph_record, query_record,
     stats_document, stats_record, topic_record, topic_records, topics_document,
 };
-pub(crate) use ingest::{IngestRequest, hand_in};
 pub(crate) use recall::{RecallRequest, recall};
+pub(crate) use remember_request::RememberRequest;
 pub(crate) use remind_export::{ExportCounts, export_remind};
 pub(crate) use remind_import::KnowledgeImportReport;
-pub(crate) use request::RememberRequest;
 pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};

@@ -53,7 +53,7 @@ pub struct ReadOnlyMemory {
 
 /// A fact that the process knows and the database does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessFact<'a> {
+pub(crate) enum ProcessFactKey<'a> {
     /// The space of a shared memory, and where its replica stands.
     Space,
     /// The latest scan of the source folder.
@@ -88,7 +88,7 @@ pub(crate) trait ProcessFacts: Send + Sync {
     /// # Errors
     ///
     /// The files that hold it cannot be read; the text gives the reason.
-    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String>;
+    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
     fn names(&self, of: ProcessListing) -> Vec<String>;
@@ -101,24 +101,24 @@ pub(crate) trait ProcessFacts: Send + Sync {
 
 /// A process without state beside its memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NoProcess;
+pub(crate) struct NoProcessFacts;
 
-impl ProcessFacts for NoProcess {
-    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
+impl ProcessFacts for NoProcessFacts {
+    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ProcessFact::Rescan => Some(serde_json::json!({
+            ProcessFactKey::Rescan => Some(serde_json::json!({
                 "interval_s": 0,
                 "last_meta": {
                     "run_at": 0, "error": "", "added": 0, "modified": 0, "removed": 0,
                     "purged_files": [],
                 },
             })),
-            ProcessFact::Space => Some(Value::Null),
-            ProcessFact::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
-            ProcessFact::Sessions | ProcessFact::Clients | ProcessFact::SessionLogs => {
+            ProcessFactKey::Space => Some(Value::Null),
+            ProcessFactKey::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
+            ProcessFactKey::Sessions | ProcessFactKey::Clients | ProcessFactKey::SessionLogs => {
                 Some(Value::Array(Vec::new()))
             }
-            ProcessFact::Client(_) | ProcessFact::SessionLogContents(_) => None,
+            ProcessFactKey::Client(_) | ProcessFactKey::SessionLogContents(_) => None,
         })
     }
 

@@ -18,7 +18,7 @@ use crate::store::{
 
 /// The fate of the snapshots after the target of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LaterSnapshots {
+pub(crate) enum LaterSnapshotPolicy {
     /// They stay, and can be restored.
     Keep,
     /// They are deleted with every text that only they had.
@@ -86,14 +86,14 @@ impl RollbackReport {
 pub(crate) fn rollback(
     writer: &Writer,
     target: i64,
-    after: LaterSnapshots,
+    after: LaterSnapshotPolicy,
     now: Millis,
 ) -> Result<RollbackReport, Error> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
-        LaterSnapshots::Keep => writer.write(&message, "", now, work)?,
-        LaterSnapshots::Drop => writer.write_securely(&message, now, work)?,
+        LaterSnapshotPolicy::Keep => writer.write(&message, "", now, work)?,
+        LaterSnapshotPolicy::Drop => writer.write_securely(&message, now, work)?,
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
@@ -110,7 +110,7 @@ pub(crate) fn rollback(
 fn apply(
     batch: &mut Batch<'_>,
     target: i64,
-    after: LaterSnapshots,
+    after: LaterSnapshotPolicy,
 ) -> Result<RollbackReport, Error> {
     let Some(snapshot) = batch.versions().snapshot(target)? else {
         let (all, beside) =
@@ -138,7 +138,7 @@ fn apply(
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
     // Dropping snapshots drops their order keys, too, so those have to be restored even in an
     // equal state.
-    if !is_same || after == LaterSnapshots::Drop {
+    if !is_same || after == LaterSnapshotPolicy::Drop {
         rolled.n_nodes = restore(batch, target)?;
     }
     batch.forget_receipts_after(target)?;
@@ -151,14 +151,14 @@ fn apply(
             ),
         }));
     }
-    if after == LaterSnapshots::Drop {
+    if after == LaterSnapshotPolicy::Drop {
         rolled.n_dropped = Some(batch.drop_after(target)?);
     }
     Ok(rolled)
 }
 
 /// A node that differs from its former state.
-struct NodeChange {
+struct NodeToRestore {
     id: NodeId,
     name: String,
     old: NodeVersion,
@@ -176,7 +176,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
         match batch.versions().version_at(&name, target)? {
             Some(old) => {
                 let is_rank_only = touched.is_rank_only;
-                changes.push(NodeChange { id, name, old, is_rank_only, depth: 0 });
+                changes.push(NodeToRestore { id, name, old, is_rank_only, depth: 0 });
             }
             None => surplus.extend(batch.find(id)?),
         }
@@ -209,7 +209,7 @@ fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -
 }
 
 /// Restores the former state of a node; returns whether it differed.
-fn set_right(batch: &mut Batch<'_>, change: &NodeChange) -> Result<bool, StoreError> {
+fn set_right(batch: &mut Batch<'_>, change: &NodeToRestore) -> Result<bool, StoreError> {
     let old = &change.old;
     let place = place_of(batch, old)?;
     let Some(now) = batch.find(change.id)? else {
@@ -259,15 +259,15 @@ fn place_of(batch: &mut Batch<'_>, side: &NodeVersion) -> Result<NodePlace, Stor
     Ok(NodePlace { file, parent: None, position })
 }
 
-fn text_of(batch: &Batch<'_>, change: &NodeChange) -> Result<String, StoreError> {
+fn text_of(batch: &Batch<'_>, change: &NodeToRestore) -> Result<String, StoreError> {
     let text = batch.versions().former_text(&change.name, &change.old.hash)?;
     text.ok_or_else(|| StoreError::Corrupt {
         what: format!("the text {} of node `{}` is missing", change.old.hash, change.name),
     })
 }
 
-fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>, StoreError> {
-    let NodeChange { name, old, .. } = change;
+fn data_of<'a>(change: &'a NodeToRestore, content: &'a str) -> Result<NodeData<'a>, StoreError> {
+    let NodeToRestore { name, old, .. } = change;
     let parsed = (NodeType::parse(&old.node_type), Format::parse(&old.format));
     let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
     Ok(NodeData {

@@ -32,7 +32,7 @@ const ROOTS_MAX: usize = 16;
 
 /// A session to keep a note of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SessionCapture<'a> {
+pub(crate) struct SessionNoteRequest<'a> {
     pub(crate) client: &'a str,
     /// The client's id of the session.
     pub(crate) session: &'a str,
@@ -61,7 +61,7 @@ pub(crate) fn is_session_note(label: &str) -> bool {
     label.starts_with(LABEL_START)
 }
 
-impl SessionCapture<'_> {
+impl SessionNoteRequest<'_> {
     /// Writes or updates the note; `None` where nothing was asked, or the note was forgotten.
     ///
     /// # Errors

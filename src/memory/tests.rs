@@ -16,7 +16,7 @@ mod simulation;
 
 use simulation::Simulation;
 
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::store::IfMissing;
 
 /// Histories of a plain test run, and the operations of each.
@@ -73,7 +73,7 @@ fn an_agents_text_outlives_recompiles_restarts_and_rescans_until_a_rollback() {
         simulation.check();
         assert_eq!(simulation.id_of("Said."), id);
     }
-    simulation.rollback_to(1, LaterSnapshots::Keep);
+    simulation.rollback_to(1, LaterSnapshotPolicy::Keep);
     simulation.edit("a.md", "# A\n\nOne.\n\nThree.\n");
     assert_eq!(simulation.id_of("One."), id);
     simulation.check_health();
@@ -92,8 +92,8 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_one_fingerprint() {
     simulation.edit("a.md", "# A\n\nAnother.\n");
     simulation.edit("a.md", "# A\n\nOne.\n");
     assert_eq!(simulation.model.state.fingerprint(), fingerprint);
-    simulation.rollback_to(2, LaterSnapshots::Keep);
-    simulation.rollback_to(1, LaterSnapshots::Keep);
+    simulation.rollback_to(2, LaterSnapshotPolicy::Keep);
+    simulation.rollback_to(1, LaterSnapshotPolicy::Keep);
     simulation.check();
     assert_eq!(simulation.model.state.fingerprint(), fingerprint);
     assert_eq!(simulation.model.snapshots.len(), 7);

@@ -23,7 +23,7 @@ mod view_edits;
 use serde_json::{Map, Value, json};
 
 pub(crate) use archiving::ArchiveMode;
-pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
+pub(crate) use collections::{CollectionFilter, CollectionName, SHOWN_MAX};
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use export::{ExportedFile, MemoryExport};
@@ -46,7 +46,7 @@ use super::edits::forget_all;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{Kind, MEMORIES_ROOT};
+use crate::model::kinds::{KindSpec, MEMORIES_ROOT};
 use crate::model::tree::{Format, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
@@ -338,7 +338,7 @@ fn insert(
         attributes: NodeAttributes::default()
             .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
     };
-    let bucket = Kind::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
+    let bucket = KindSpec::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
     let month = made.month();
     let bucket: Vec<&str> = bucket.iter().copied().chain([month.as_str()]).collect();
     let (key, id) = batch.insert_typed_node(&data, &bucket)?;

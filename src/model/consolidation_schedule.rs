@@ -10,7 +10,7 @@ const WAIT_MS_MAX: i64 = 3_600_000;
 
 /// The state of a memory, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PendingEpisodes {
+pub(crate) struct EpisodeBacklog {
     /// The newest snapshot, whoever made it.
     pub(crate) newest: i64,
     pub(crate) n_pending: u64,
@@ -40,7 +40,7 @@ impl ConsolidationSchedule {
     /// longer than the rules say.
     pub(crate) fn is_due(
         &mut self,
-        pending: PendingEpisodes,
+        pending: EpisodeBacklog,
         rules: ConsolidationRules,
         now: Millis,
     ) -> bool {
@@ -77,7 +77,7 @@ mod tests {
     const RULES: ConsolidationRules = ConsolidationRules { threshold: 5, idle_ms: 60_000 };
 
     fn due(pace: &mut ConsolidationSchedule, newest: i64, n_pending: u64, at_s: i64) -> bool {
-        pace.is_due(PendingEpisodes { newest, n_pending }, RULES, Millis(at_s * 1_000))
+        pace.is_due(EpisodeBacklog { newest, n_pending }, RULES, Millis(at_s * 1_000))
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod tests;
 mod tick_schedule;
 
 pub(crate) use live_rates::{LiveRates, ReadOnlyRates};
-pub(crate) use tick_schedule::{AttendedTime, TickSchedule};
+pub(crate) use tick_schedule::{PendingAttendedTime, TickSchedule};
 
 /// Temperature of a new node.
 pub(crate) const BIRTH_TEMPERATURE: f64 = 0.5;

@@ -15,18 +15,18 @@ use super::tree::NodeType;
 
 /// A type of node that has fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+pub(crate) struct KindSpec {
     pub(crate) node_type: NodeType,
     /// The headings above its nodes, outermost first; they belong to no file.
     pub(crate) bucket: &'static [&'static str],
-    pub(crate) keys: &'static [FieldKey],
+    pub(crate) keys: &'static [FieldSpec],
     /// Characters of its text, at most.
     pub(crate) content_chars_max: usize,
 }
 
 /// A key of the fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldKey {
+pub(crate) struct FieldSpec {
     pub(crate) name: &'static str,
     pub(crate) value_type: ValueType,
 }
@@ -47,7 +47,7 @@ pub(crate) enum ValueType {
     /// `true`; `false` is left out.
     Flag,
     /// An object of these keys.
-    Object(&'static [FieldKey]),
+    Object(&'static [FieldSpec]),
     /// A number between 0 and 1.
     Share,
     /// A whole number.
@@ -73,30 +73,30 @@ pub(crate) const STATUSES: &[&str] = &["completed", "in-progress", "blocked"];
 pub(crate) const CONTENT_CHARS_MAX: usize = 5_000;
 
 /// The keys of `task_metadata`, in the order in which clients see them.
-pub(crate) const TASK_METADATA: &[FieldKey] = &[
-    FieldKey { name: "status", value_type: ValueType::Choice(STATUSES) },
-    FieldKey { name: "completed_at", value_type: ValueType::Time },
-    FieldKey { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
-    FieldKey { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
+pub(crate) const TASK_METADATA: &[FieldSpec] = &[
+    FieldSpec { name: "status", value_type: ValueType::Choice(STATUSES) },
+    FieldSpec { name: "completed_at", value_type: ValueType::Time },
+    FieldSpec { name: "blockers", value_type: ValueType::Texts { n_max: 10, chars_max: 200 } },
+    FieldSpec { name: "outcome", value_type: ValueType::Text { chars_max: 1_000 } },
 ];
 
 /// The keys of a task.
-const TASK: &[FieldKey] = &[
-    FieldKey { name: "uuid", value_type: ValueType::Uuid },
-    FieldKey { name: "category", value_type: ValueType::Text { chars_max: 50 } },
-    FieldKey { name: "created_at", value_type: ValueType::Time },
-    FieldKey { name: "updated_at", value_type: ValueType::Time },
-    FieldKey { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
-    FieldKey { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
-    FieldKey { name: "archived", value_type: ValueType::Flag },
-    FieldKey { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
+const TASK: &[FieldSpec] = &[
+    FieldSpec { name: "uuid", value_type: ValueType::Uuid },
+    FieldSpec { name: "category", value_type: ValueType::Text { chars_max: 50 } },
+    FieldSpec { name: "created_at", value_type: ValueType::Time },
+    FieldSpec { name: "updated_at", value_type: ValueType::Time },
+    FieldSpec { name: "tags", value_type: ValueType::Texts { n_max: 10, chars_max: 30 } },
+    FieldSpec { name: "importance", value_type: ValueType::Choice(IMPORTANCES) },
+    FieldSpec { name: "archived", value_type: ValueType::Flag },
+    FieldSpec { name: "task_metadata", value_type: ValueType::Object(TASK_METADATA) },
 ];
 
 /// The keys of every other memory: those of a task without `task_metadata`.
-const MEMORY: &[FieldKey] = TASK.split_at(TASK.len() - 1).0;
+const MEMORY: &[FieldSpec] = TASK.split_at(TASK.len() - 1).0;
 
 /// Every kind.
-pub(crate) const NODE_KINDS: &[Kind] = &[
+pub(crate) const NODE_KINDS: &[KindSpec] = &[
     memory(NodeType::Core, &[MEMORIES_ROOT, "core"], MEMORY),
     memory(NodeType::Learning, &[MEMORIES_ROOT, "learnings"], MEMORY),
     memory(NodeType::Task, &[MEMORIES_ROOT, "tasks"], TASK),
@@ -112,9 +112,9 @@ pub(crate) const NODE_KINDS: &[Kind] = &[
 const fn memory(
     node_type: NodeType,
     bucket: &'static [&'static str],
-    keys: &'static [FieldKey],
-) -> Kind {
-    Kind { node_type, bucket, keys, content_chars_max: CONTENT_CHARS_MAX }
+    keys: &'static [FieldSpec],
+) -> KindSpec {
+    KindSpec { node_type, bucket, keys, content_chars_max: CONTENT_CHARS_MAX }
 }
 
 /// The reason why fields are refused: the key, the limit and the size of the value.
@@ -130,9 +130,9 @@ impl fmt::Display for InvalidField {
     }
 }
 
-impl Kind {
+impl KindSpec {
     /// Returns the kind of a type of node, if nodes of that type have fields.
-    pub(crate) fn of(node_type: NodeType) -> Option<&'static Kind> {
+    pub(crate) fn of(node_type: NodeType) -> Option<&'static KindSpec> {
         NODE_KINDS.iter().find(|it| it.node_type == node_type)
     }
 
@@ -147,7 +147,7 @@ impl Kind {
 }
 
 fn check_members(
-    keys: &[FieldKey],
+    keys: &[FieldSpec],
     members: &Map<String, Value>,
     within: &str,
 ) -> Result<(), InvalidField> {

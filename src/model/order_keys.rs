@@ -5,7 +5,7 @@ pub(crate) const STEP: i64 = 1 << 16;
 
 /// The order key of a sibling, and how it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OrderKey {
+pub(crate) struct AssignedOrderKey {
     pub(crate) position: i64,
     pub(crate) change: OrderKeyChange,
 }
@@ -25,19 +25,19 @@ pub(crate) enum OrderKeyChange {
 ///
 /// As many as possible keep theirs (a longest increasing subsequence); the others get keys in the
 /// gaps. Where a gap is too narrow, all are renumbered.
-pub(crate) fn assign_order_keys(existing: &[Option<i64>]) -> Vec<OrderKey> {
+pub(crate) fn assign_order_keys(existing: &[Option<i64>]) -> Vec<AssignedOrderKey> {
     let kept = longest_increasing(existing);
     spread(existing, &kept).unwrap_or_else(|| renumber(&kept))
 }
 
-fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<OrderKey>> {
+fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<AssignedOrderKey>> {
     let mut ranks = Vec::with_capacity(existing.len());
     let mut at = 0;
     let mut below: Option<i64> = None;
     while at < existing.len() {
         if kept[at] {
             let position = existing[at]?;
-            ranks.push(OrderKey { position, change: OrderKeyChange::Kept });
+            ranks.push(AssignedOrderKey { position, change: OrderKeyChange::Kept });
             below = Some(position);
             at += 1;
             continue;
@@ -59,7 +59,7 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<OrderKey>> {
         };
         for nth in 0..n {
             let position = first.checked_add(nth.checked_mul(step)?)?;
-            ranks.push(OrderKey { position, change: OrderKeyChange::Moved });
+            ranks.push(AssignedOrderKey { position, change: OrderKeyChange::Moved });
         }
         below = ranks.last().map(|it| it.position);
         at += run;
@@ -67,11 +67,11 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<OrderKey>> {
     Some(ranks)
 }
 
-fn renumber(kept: &[bool]) -> Vec<OrderKey> {
+fn renumber(kept: &[bool]) -> Vec<AssignedOrderKey> {
     let change = |kept: bool| if kept { OrderKeyChange::Renumbered } else { OrderKeyChange::Moved };
     (1..)
         .zip(kept)
-        .map(|(nth, &it)| OrderKey { position: nth * STEP, change: change(it) })
+        .map(|(nth, &it)| AssignedOrderKey { position: nth * STEP, change: change(it) })
         .collect()
 }
 

@@ -59,14 +59,14 @@ const COMMON: &[&str] = &[
 
 /// The values and the words of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct StatementWords {
+pub(crate) struct StatementFeatures {
     values: BTreeSet<String>,
     words: BTreeSet<String>,
 }
 
-impl StatementWords {
+impl StatementFeatures {
     /// Reads a statement.
-    pub(crate) fn of(text: &str) -> StatementWords {
+    pub(crate) fn of(text: &str) -> StatementFeatures {
         let is_inner = |it: char| it.is_alphanumeric() || it == '%' || it == '.';
         let mut parts: Vec<String> = Vec::new();
         for raw in text.to_lowercase().split(|it: char| !is_inner(it)) {
@@ -76,7 +76,7 @@ impl StatementWords {
             let (number, unit) = raw.split_at(n_number);
             parts.extend([number, unit].into_iter().filter(|it| !it.is_empty()).map(str::to_owned));
         }
-        let mut read = StatementWords::default();
+        let mut read = StatementFeatures::default();
         let mut parts = parts.iter().peekable();
         while let Some(part) = parts.next() {
             let meaning = |table: &[(&'static str, &'static str)], word: &str| {
@@ -98,7 +98,7 @@ impl StatementWords {
     }
 
     /// Returns whether both speak of the same with other values.
-    pub(crate) fn may_contradict(&self, other: &StatementWords) -> bool {
+    pub(crate) fn may_contradict(&self, other: &StatementFeatures) -> bool {
         !self.values.is_empty()
             && !other.values.is_empty()
             && self.values != other.values
@@ -120,7 +120,7 @@ mod tests {
 
     #[track_caller]
     fn check(a: &str, b: &str, contradicts: bool) {
-        let read = StatementWords::of;
+        let read = StatementFeatures::of;
         assert_eq!(read(a).may_contradict(&read(b)), contradicts, "{a} / {b}");
         assert_eq!(read(b).may_contradict(&read(a)), contradicts, "{b} / {a}");
     }

@@ -12,7 +12,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
 use super::requests::HttpRequest;
-use super::{ProviderError, ProviderKey, answers};
+use super::{ProviderError, ProviderKey, response_parsing};
 
 /// Bytes of an answer, at most.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -76,18 +76,18 @@ impl HttpClient {
                 get.call()
             }
         };
-        let mut answer = sent.map_err(|error| self.failed(&error, Phase::Asking))?;
+        let mut answer = sent.map_err(|error| self.failed(&error, ExchangePhase::Asking))?;
         let status = answer.status().as_u16();
         let wait = answer.headers().get("retry-after").and_then(|it| it.to_str().ok());
         let wait = wait.and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
-        let body = body.map_err(|error| self.failed(&error, Phase::Reading));
+        let body = body.map_err(|error| self.failed(&error, ExchangePhase::Reading));
         match status {
             200..=299 => body,
             429 | 529 => Err(ProviderError::Limited(wait)),
             503 if wait.is_some() => Err(ProviderError::Limited(wait)),
             _ => {
-                let said = answers::message(status, &body.unwrap_or_default());
+                let said = response_parsing::message(status, &body.unwrap_or_default());
                 let said = self.without_key(&said);
                 Err(match status {
                     408 | 425 | 500..=599 => ProviderError::Failed(said),
@@ -102,7 +102,7 @@ impl HttpClient {
         }
     }
 
-    fn failed(&self, error: &Error, phase: Phase) -> ProviderError {
+    fn failed(&self, error: &Error, phase: ExchangePhase) -> ProviderError {
         let said = self.without_key(&error.to_string());
         match error {
             Error::Timeout(_) => {
@@ -121,8 +121,8 @@ impl HttpClient {
             }
             Error::HostNotFound | Error::ConnectionFailed => ProviderError::Unreachable(said),
             Error::Io(_) | Error::Protocol(_) | Error::BodyStalled => match phase {
-                Phase::Asking => ProviderError::Unreachable(said),
-                Phase::Reading => ProviderError::Cut(said),
+                ExchangePhase::Asking => ProviderError::Unreachable(said),
+                ExchangePhase::Reading => ProviderError::Cut(said),
             },
             _ => ProviderError::Unusable(said),
         }
@@ -139,7 +139,7 @@ impl HttpClient {
 
 /// The part of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ExchangePhase {
     Asking,
     Reading,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::command::{Deadline, not_started};
+use super::one_shot_command::{Deadline, not_started};
 use super::process_group::ProcessGroup;
 use super::{CancellableWait, ProviderError, RedactedText, pipes};
 use crate::text;

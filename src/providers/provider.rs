@@ -5,14 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::command;
 use super::http::HttpClient;
 use super::line_process::LineProcess;
+use super::one_shot_command;
 use super::process_group::ProcessGroup;
 use super::requests::{self, HttpRequest};
 use super::retries::with_retries;
 use super::{
-    CancellableWait, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText, answers,
+    CancellableWait, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
+    response_parsing,
 };
 use crate::settings::config::{ProviderKind, ProviderSpec};
 
@@ -92,7 +93,7 @@ impl Provider {
         with_retries(self.settings.retries, pause, || match self.way()? {
             ProviderTransport::Service(client) => {
                 let answer = self.json_of(client, &requests::completion(&self.settings, prompt))?;
-                answers::completion(self.settings.kind, &answer)
+                response_parsing::completion(self.settings.kind, &answer)
             }
             _ => text_of(self.run(prompt.user.as_str(), pause)?),
         })
@@ -125,7 +126,7 @@ impl Provider {
             ProviderTransport::Service(client) => {
                 let request = requests::embeddings(&self.settings, texts);
                 let answer = self.json_of(client, &request)?;
-                return answers::embeddings(self.settings.kind, &answer, texts.len());
+                return response_parsing::embeddings(self.settings.kind, &answer, texts.len());
             }
             ProviderTransport::Program => {
                 return Err(ProviderError::Unusable("it makes no vectors".to_owned()));
@@ -139,7 +140,7 @@ impl Provider {
             None => LineProcess::start(&self.settings.command)?,
         };
         let lines = running.ask(texts, self.settings.timeout, pause)?;
-        let read = |line: &Vec<u8>| answers::vector(&answers::parse_json(line)?);
+        let read = |line: &Vec<u8>| response_parsing::vector(&response_parsing::parse_json(line)?);
         let vectors = lines.iter().map(read).collect::<Result<_, _>>()?;
         // One that failed is ended, since its next line may answer an old text.
         *process = Some(running);
@@ -156,12 +157,13 @@ impl Provider {
         with_retries(self.settings.retries, pause, || match self.way()? {
             ProviderTransport::Service(client) => {
                 let request = requests::reranking(&self.settings, query, texts);
-                answers::reranking(&self.json_of(client, &request)?, texts.len())
+                response_parsing::reranking(&self.json_of(client, &request)?, texts.len())
             }
             _ => {
                 let texts: Vec<&str> = texts.iter().map(RedactedText::as_str).collect();
                 let question = json!({"query": query.as_str(), "texts": texts});
-                let answer = answers::parse_json(&self.run(&question.to_string(), pause)?)?;
+                let answer =
+                    response_parsing::parse_json(&self.run(&question.to_string(), pause)?)?;
                 let scores: Option<Vec<f64>> =
                     answer.as_array().map(|it| it.iter().filter_map(Value::as_f64).collect());
                 let is_whole = |it: &Vec<f64>| it.len() == texts.len();
@@ -193,7 +195,7 @@ impl Provider {
             (ProviderTransport::Program | ProviderTransport::Lines(_), _) => {
                 ProcessGroup::start(&self.settings.command)
                     .map(|_| "starts".to_owned())
-                    .map_err(|error| command::not_started(&self.settings.command, &error))
+                    .map_err(|error| one_shot_command::not_started(&self.settings.command, &error))
             }
         }
     }
@@ -203,12 +205,12 @@ impl Provider {
     }
 
     fn json_of(&self, client: &HttpClient, request: &HttpRequest) -> Result<Value, ProviderError> {
-        answers::parse_json(&client.send(request)?)
+        response_parsing::parse_json(&client.send(request)?)
     }
 
     fn run(&self, question: &str, pause: CancellableWait<'_>) -> Result<Vec<u8>, ProviderError> {
         let ProviderSpec { command, timeout, .. } = &self.settings;
-        command::ask(command, question, *timeout, pause)
+        one_shot_command::ask(command, question, *timeout, pause)
     }
 }
 

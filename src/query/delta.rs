@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::net_changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
 use super::{Answer, Error, OutputFormat, budget};
 use crate::store::reader::{Reader, SnapshotRange};
@@ -37,8 +37,8 @@ pub(super) fn delta(
     max: u32,
     output: OutputFormat,
 ) -> Result<Answer, Error> {
-    let cursor = changes::parse_cursor(query.cursor)?;
-    changes::check_begin(reader, "since_snapshot", query.since)?;
+    let cursor = net_changes::parse_cursor(query.cursor)?;
+    net_changes::check_begin(reader, "since_snapshot", query.since)?;
     let all = reader.versions().snapshots()?;
     let is_cut = all.is_cut && query.since < all.first;
     let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
@@ -92,9 +92,9 @@ fn entry(
     show: DeltaDetail,
     output: OutputFormat,
 ) -> Result<PageEntry, Error> {
-    let (description, mut facts) = changes::described(reader, range, net, output)?;
+    let (description, mut facts) = net_changes::described(reader, range, net, output)?;
     let mut entry =
-        format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
+        format!("{} (snapshot {}) {description}", net_changes::title(net), net.moment.snapshot);
     if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
         let text = reader.versions().former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::net_changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
 use super::{Answer, Error, OutputFormat, budget, unified_diff};
 use crate::store::ChangePosition;
@@ -26,15 +26,15 @@ pub(super) fn diff(
     max: u32,
     output: OutputFormat,
 ) -> Result<Answer, Error> {
-    let cursor = changes::parse_cursor(query.cursor)?;
+    let cursor = net_changes::parse_cursor(query.cursor)?;
     if query.to < query.from {
         let (from, to) = (query.from, query.to);
         return Err(Error::BadArgument(format!(
             "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
         )));
     }
-    changes::check_begin(reader, "from_snapshot_id", query.from)?;
-    changes::check_known(reader, "to_snapshot_id", query.to)?;
+    net_changes::check_begin(reader, "from_snapshot_id", query.from)?;
+    net_changes::check_known(reader, "to_snapshot_id", query.to)?;
     let all = reader.versions().snapshots()?;
     if all.is_cut && query.from < all.first {
         let first = all.first;
@@ -83,8 +83,8 @@ fn record(
     net: &NetChange,
     output: OutputFormat,
 ) -> Result<PageEntry, Error> {
-    let (description, mut facts) = changes::described(reader, range, net, output)?;
-    let mut record = format!("{} {description}", changes::title(net));
+    let (description, mut facts) = net_changes::described(reader, range, net, output)?;
+    let mut record = format!("{} {description}", net_changes::title(net));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
         let hunks = unified_diff::unified_hunks(&old, &new);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::changes::{self, NetChange, OmittedChanges};
+use super::net_changes::{self, NetChange, OmittedChanges};
 use super::page::{self, PageEntry};
 use super::{Answer, Error, QueryOptions, budget, find_by_id, quote_input};
 use crate::model::clock::Millis;
@@ -45,8 +45,8 @@ pub(super) fn history(
 ) -> Result<Answer, Error> {
     let anchor = &*node_id(reader, query.anchor)?;
     let latest = ChangePosition { snapshot: i64::MAX, seq: i64::MAX };
-    let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
-    let n_all = reader.count_changes_of(anchor, before, changes::COUNT_MAX)?;
+    let before = net_changes::parse_cursor(query.cursor)?.unwrap_or(latest);
+    let n_all = reader.count_changes_of(anchor, before, net_changes::COUNT_MAX)?;
     let mut last = before;
     let mut n_passed = 0;
     let mut waiting: VecDeque<HistoryChange> = VecDeque::new();
@@ -119,7 +119,7 @@ fn step(
         facts["message"] = json!(message);
     }
     let range = SnapshotRange { from: moment.snapshot - 1, to: moment.snapshot };
-    let notes = changes::notes(reader, range, &net)?;
+    let notes = net_changes::notes(reader, range, &net)?;
     notes.iter().for_each(|note| text.push_str(&format!("\n  {note}")));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;

@@ -36,7 +36,7 @@ const COMPARED_MAX: usize = 8;
 const SHARED_MIN: f64 = 0.75;
 
 /// The words of a text whose near duplicates are looked for.
-pub(crate) struct WordsOfText {
+pub(crate) struct NearDuplicateQuery {
     words: HashSet<String>,
     /// The words to look up, the longest first.
     terms: Vec<LookupTerm>,
@@ -57,10 +57,10 @@ pub(crate) struct NearDuplicate {
     shared: f64,
 }
 
-impl WordsOfText {
+impl NearDuplicateQuery {
     /// Returns the words of a text; `None` where they are too few. Those of a long text count up to
     /// a limit.
-    pub(crate) fn of(text: &str) -> Option<WordsOfText> {
+    pub(crate) fn of(text: &str) -> Option<NearDuplicateQuery> {
         let words = words_of(text);
         if words.len() < WORDS_MIN {
             return None;
@@ -72,7 +72,7 @@ impl WordsOfText {
             .collect();
         terms.sort_by_key(|it| Reverse(it.text.chars().count()));
         terms.truncate(LOOKED_UP_MAX);
-        Some(WordsOfText { words, terms })
+        Some(NearDuplicateQuery { words, terms })
     }
 
     /// Returns the near duplicates of the text among the nodes that `index` has.

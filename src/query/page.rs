@@ -18,12 +18,12 @@ pub(super) struct Page {
     /// The facts of its entries.
     pub(super) facts: Vec<Value>,
     /// The last position and the mean tokens of an entry, if there is a next page.
-    pub(super) end: Option<(PagePosition, u64)>,
+    pub(super) end: Option<(EntryPosition, u64)>,
 }
 
 /// A position among all entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PagePosition {
+pub(super) struct EntryPosition {
     pub(super) moment: ChangePosition,
     /// Changes examined up to here.
     pub(super) n_passed: usize,
@@ -32,7 +32,7 @@ pub(super) struct PagePosition {
 /// An entry: its text without a final line break, and its facts.
 pub(super) struct PageEntry {
     pub(super) text: String,
-    pub(super) place: PagePosition,
+    pub(super) place: EntryPosition,
     pub(super) facts: Value,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn fill(
     n_max: usize,
     separator: &str,
     mut next: impl FnMut() -> Result<Option<PageEntry>, Error>,
-    rest: impl Fn(PagePosition, u64) -> String,
+    rest: impl Fn(EntryPosition, u64) -> String,
 ) -> Result<Page, Error> {
     let mut entries: Vec<PageEntry> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);

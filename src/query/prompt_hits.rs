@@ -57,7 +57,7 @@ pub(crate) struct PromptQuery<'a> {
 
 /// The hits of a prompt, best first: a text with a line or more for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PromptHits {
+pub(crate) struct PromptHitsText {
     pub(crate) text: String,
     /// The ids of the nodes in it.
     pub(crate) ids: Vec<String>,
@@ -67,7 +67,7 @@ pub(crate) struct PromptHits {
 pub(crate) fn prompt_hits(
     reader: &Reader,
     query: &PromptQuery<'_>,
-) -> Result<Option<PromptHits>, Error> {
+) -> Result<Option<PromptHitsText>, Error> {
     // In prose, quotes make no phrase.
     let asked = query_parser::parse_query(&query.prompt.replace('"', " "));
     let mut found =
@@ -122,7 +122,7 @@ fn shown(
     reader: &Reader,
     keys: &[NodeKey],
     query: &PromptQuery<'_>,
-) -> Result<Option<PromptHits>, Error> {
+) -> Result<Option<PromptHitsText>, Error> {
     let following = reader.following_texts(keys, None)?;
     let mut order: Vec<NodeKey> = Vec::new();
     // The answer is often in the text after the one that names the thing.
@@ -135,7 +135,7 @@ fn shown(
     let mut heads: HashMap<NodeKey, NodeSummary> =
         reader.heads(&order)?.into_iter().map(|it| (it.key, it)).collect();
     let contents = reader.contents(&order)?;
-    let mut shown = PromptHits { text: String::new(), ids: Vec::new() };
+    let mut shown = PromptHitsText { text: String::new(), ids: Vec::new() };
     let mut left = query.budget;
     for key in order {
         let (Some(head), Some(content)) = (heads.remove(&key), contents.get(&key)) else {

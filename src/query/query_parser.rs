@@ -18,7 +18,7 @@
 use std::collections::HashSet;
 
 use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
-use crate::text::bigrams::{self, ScriptSpacing, Segment};
+use crate::text::bigrams::{self, ScriptRun, ScriptSpacing};
 use crate::text::word_families::{other_forms, related_words, words_of_kind};
 
 /// Bytes of a query that are read.
@@ -244,7 +244,7 @@ impl Terms {
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
-        let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+        let segments: Vec<ScriptRun<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == ScriptSpacing::Spaced).count();
         for phrase in phrases(&segments) {
             self.push(phrase, true);
@@ -334,11 +334,11 @@ impl Terms {
 
 /// Returns the phrases in a word of several parts: `rate-limit`, `api.v2`. Function words and
 /// single letters alone make none.
-fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
+fn phrases(segments: &[ScriptRun<'_>]) -> Vec<String> {
     segments
         .chunk_by(|a, b| a.script == ScriptSpacing::Spaced && b.script == ScriptSpacing::Spaced)
         .filter(|parts| {
-            let is_telling = |part: &&Segment<'_>| {
+            let is_telling = |part: &&ScriptRun<'_>| {
                 part.text.chars().nth(1).is_some() && !is_function_word(&part.text.to_lowercase())
             };
             1 < parts.len() && (parts.iter().any(|it| is_telling(&it)) || is_all_letters(parts))
@@ -351,14 +351,14 @@ fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
 }
 
 /// Returns whether all parts are single letters (`a/b`, `i/o`), unlike a contraction's.
-fn is_all_letters(parts: &[Segment<'_>]) -> bool {
+fn is_all_letters(parts: &[ScriptRun<'_>]) -> bool {
     parts.iter().all(|it| it.text.chars().nth(1).is_none())
 }
 
 /// Returns an expression for all of `text` at once: the words as one phrase, and each run. `None`
 /// when there are no words.
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
-    let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
+    let segments: Vec<ScriptRun<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {

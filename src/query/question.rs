@@ -6,7 +6,9 @@ use super::{
     Answer, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Error, FetchQuery, HistoryQuery,
     HitDetail, QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
-use super::{batch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree};
+use super::{
+    batch_fetch, budget, delta, diff, fetch, history, no_hits, related, search, stats, tree,
+};
 use crate::model::vector::QueryVector;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
@@ -88,7 +90,7 @@ impl Query<'_> {
             }
             Query::Tree(query) => tree::tree(reader, query, bound, output),
             Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
-            Query::Batch(query) => batch::fetch_batch(reader, query, max, output),
+            Query::Batch(query) => batch_fetch::fetch_batch(reader, query, max, output),
             Query::Related(query) => related::related(reader, query, bound, output),
             Query::Delta(query) => delta::delta(reader, query, bound, output),
             Query::Diff(query) => diff::diff(reader, query, bound, output),

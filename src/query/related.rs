@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{AccessKind, Answer, Error, OutputFormat, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedNodes, EdgeDirection, NodeSummary, Reader};
+use crate::store::reader::{ArchivedVisibility, EdgeDirection, NodeSummary, Reader};
 
 /// Default and greatest number of hops.
 const HOPS: (u32, u32) = (1, 5);
@@ -30,7 +30,7 @@ pub(crate) struct RelatedQuery<'a> {
     /// Edges of less weight are ignored.
     pub(crate) weight_min: f64,
     /// Whether archived memories are walked through and shown.
-    pub(crate) archived: ArchivedNodes,
+    pub(crate) archived: ArchivedVisibility,
 }
 
 /// The direction in which references are followed.
@@ -102,7 +102,7 @@ pub(super) fn related(
 }
 
 /// The nodes reached by a walk.
-struct GraphWalk {
+struct ReachedNodes {
     /// Hops and weight of each node.
     reached: HashMap<NodeKey, (u32, f64)>,
     /// Whether there were more edges than were examined.
@@ -114,8 +114,8 @@ fn walk(
     start: NodeKey,
     query: &RelatedQuery<'_>,
     hops: u32,
-) -> Result<GraphWalk, Error> {
-    let mut walk = GraphWalk { reached: HashMap::new(), is_partial: false };
+) -> Result<ReachedNodes, Error> {
+    let mut walk = ReachedNodes { reached: HashMap::new(), is_partial: false };
     let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
     let mut seen = HashSet::from([start]);
     let mut n_left = EDGES_MAX;
@@ -133,7 +133,7 @@ fn walk(
             }
             n_left = n_left.saturating_sub(edges.len());
         }
-        if query.archived == ArchivedNodes::Hidden {
+        if query.archived == ArchivedVisibility::Hidden {
             let reached: Vec<NodeKey> = next.keys().copied().collect();
             for archived in reader.archived_among(&reached)? {
                 next.remove(&archived);
@@ -170,7 +170,7 @@ impl Neighbour {
 }
 
 /// Returns the reached nodes, in the order of the reply.
-fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error> {
+fn neighbours(reader: &Reader, walk: &ReachedNodes) -> Result<Vec<Neighbour>, Error> {
     let attended = reader.attended()?;
     let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
     let heads = reader.heads(&keys)?;

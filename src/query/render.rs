@@ -5,7 +5,7 @@
 //! the tokens of its pieces. This module does no IO.
 
 pub(crate) mod entry;
-pub(crate) mod files;
+pub(crate) mod file_tree;
 pub(crate) mod stats;
 pub(crate) mod written_nodes;
 

@@ -11,7 +11,7 @@ use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget, excerpt, facts,
     hundredths,
 };
-use crate::model::kinds::{Kind, value_type_of};
+use crate::model::kinds::{KindSpec, value_type_of};
 use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;
@@ -112,7 +112,7 @@ pub(super) fn search(
 /// Refuses conditions that exclude each other, since an empty answer would not say why.
 fn check_filter(filter: &NodeFilter<'_>) -> Result<(), Error> {
     let why = match (filter.node_type, filter.of_memories().first(), filter.status) {
-        (Some(of), Some(name), _) if Kind::of(of).is_none() => {
+        (Some(of), Some(name), _) if KindSpec::of(of).is_none() => {
             format!("`{name}` is of memories, and a {of} is none; leave out `type` or `{name}`")
         }
         (Some(of), _, Some(_)) if of != NodeType::Task => {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::store::reader::ArchivedNodes;
+use crate::store::reader::ArchivedVisibility;
 use crate::store::reader::testing::TestMemoryBuilder;
 use crate::text::tokens;
 
@@ -73,7 +73,7 @@ fn check(reader: &Reader, query: &SearchQuery<'_>, budget: Option<u32>, text: Ex
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
     let answer = asked(
         reader,
-        Query::Tree(TreeQuery { root, levels, archived: ArchivedNodes::Hidden }),
+        Query::Tree(TreeQuery { root, levels, archived: ArchivedVisibility::Hidden }),
         budget,
     )
     .unwrap();
@@ -101,7 +101,7 @@ fn query_related(anchor: &str) -> RelatedQuery<'_> {
         direction,
         depth: None,
         weight_min: 0.0,
-        archived: ArchivedNodes::Hidden,
+        archived: ArchivedVisibility::Hidden,
     }
 }
 
@@ -238,8 +238,10 @@ fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
         0 => search(HitDetail::Label),
         1 => search(HitDetail::Snippet),
         2 => search(HitDetail::Full),
-        3 => Query::Tree(TreeQuery { root: None, levels, archived: ArchivedNodes::Shown }),
-        4 => Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedNodes::Hidden }),
+        3 => Query::Tree(TreeQuery { root: None, levels, archived: ArchivedVisibility::Shown }),
+        4 => {
+            Query::Tree(TreeQuery { root: Some(id), levels, archived: ArchivedVisibility::Hidden })
+        }
         5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels, ..FetchQuery::default() }),
         _ => Query::Batch(BatchQuery {
             ids: ids.iter().map(String::as_str).chain(words.split(' ')).collect(),

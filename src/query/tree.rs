@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use super::{Answer, Error, OutputFormat, budget, facts, node_by_id};
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedNodes, NodeSummary, Reader, RemainingSiblings, SubtreeSize};
+use crate::store::reader::{
+    ArchivedVisibility, NodeSummary, Reader, RemainingSiblings, SubtreeSize,
+};
 use crate::text::tokens;
 
 /// Least tokens of a line.
@@ -38,7 +40,7 @@ pub(crate) struct TreeQuery<'a> {
     /// Levels below the roots.
     pub(crate) levels: u32,
     /// Whether archived memories are shown.
-    pub(crate) archived: ArchivedNodes,
+    pub(crate) archived: ArchivedVisibility,
 }
 
 /// Returns the tree below a node, or below all roots, in at most `max` tokens of text.
@@ -56,7 +58,7 @@ pub(super) fn tree(
 /// An outline under construction.
 struct OutlineBuilder<'a> {
     reader: &'a Reader,
-    archived: ArchivedNodes,
+    archived: ArchivedVisibility,
     attended: i64,
     items: Vec<TreeItem>,
     roots: Vec<usize>,
@@ -178,7 +180,7 @@ impl OutlineBuilder<'_> {
 
     /// Reads the nodes that may be shown; returns them in order of worth.
     fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, Error> {
-        let mut budget_left = TokenBudget::new(max);
+        let mut budget_left = RemainingBudget::new(max);
         let mut heap = BinaryHeap::new();
         let mut order = Vec::new();
         let enter = |heap: &mut BinaryHeap<_>, items: &[TreeItem], at: usize| {
@@ -355,7 +357,7 @@ fn indent(depth: u32) -> String {
 }
 
 /// The rest of a budget: counted in bytes while these suffice, then in tokens.
-struct TokenBudget {
+struct RemainingBudget {
     max: u32,
     spent: u32,
     /// Fold lines that may become necessary.
@@ -365,9 +367,9 @@ struct TokenBudget {
     is_exact: bool,
 }
 
-impl TokenBudget {
-    fn new(max: u32) -> TokenBudget {
-        TokenBudget { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
+impl RemainingBudget {
+    fn new(max: u32) -> RemainingBudget {
+        RemainingBudget { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
     }
 
     /// Takes a line, with `n_folds` fold lines that may follow, if there is room.

@@ -4,7 +4,7 @@
 pub(crate) mod checkpoint;
 pub(crate) mod consolidation;
 pub(crate) mod heat_tick;
-pub(crate) mod notify;
 pub(crate) mod rescan;
+pub(crate) mod resource_notifications;
 pub(crate) mod session_writer;
 pub(crate) mod vectors;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, CallContext, CompletionRequest, Handler, HandlerError, PAGE_ROWS_MAX, PromptMessage,
-    Reply, Server, ServerInfo, StateSigner,
+    Server, ServerInfo, StateSigner, ToolReply,
 };
 use crate::model::clock::Clock;
 use crate::server::{ShutdownSignals, stdio};
@@ -24,7 +24,7 @@ use crate::server::{ShutdownSignals, stdio};
 /// Time between the steps of a tool with progress, so that a client can see them one by one.
 const STEP: Duration = Duration::from_millis(50);
 
-type SuiteToolFn = fn(&ConformanceHandler, &Args, &CallContext) -> Result<Reply, HandlerError>;
+type SuiteToolFn = fn(&ConformanceHandler, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
 type SuitePromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
 type SuiteResourceFn = fn(&UriVars) -> String;
 
@@ -52,7 +52,7 @@ impl Handler for ConformanceHandler {
         run: &SuiteToolFn,
         args: &Args,
         call: &CallContext,
-    ) -> Result<Reply, HandlerError> {
+    ) -> Result<ToolReply, HandlerError> {
         run(self, args, call)
     }
 

@@ -18,21 +18,21 @@
 //! [`GRACE`] to answer and are cancelled then. All of it takes less than a second.
 
 mod access_control;
-mod body;
 mod body_reservation;
+mod call_pool;
+mod call_response;
 mod connection;
 mod connections;
 mod exchange;
-mod head;
 mod header_check;
 mod one_time_links;
 mod page;
-mod pool;
 mod post;
 mod read_buffer;
 mod replay_buffer;
-mod reply;
-mod response_stream;
+mod request_body;
+mod request_head;
+mod response;
 mod route;
 mod session;
 mod session_lookup;
@@ -47,20 +47,21 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::{BackgroundTask, ServeEnd, StopSignal, ThreadGroup, spawn, spawn_small};
+use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
+use call_pool::{CallThreadPool, Permit};
 use connections::OpenConnections;
 use header_check::MirroredArgument;
-use pool::{Permit, ThreadPool};
 use session::{HttpSession, HttpSessions};
 
 pub(crate) use access_control::{AccessRules, BearerToken};
 pub(crate) use one_time_links::OneTimeLinks;
 #[cfg(any(test, fuzzing))]
 pub(crate) use {
-    body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError, route::plain_request,
+    read_buffer::ReadBuffer, request_body::BodyDecoder, request_head::RequestHead,
+    response::HttpError, route::plain_request,
 };
 
 /// Default address.
@@ -148,7 +149,7 @@ struct HttpServerState<S: Handler> {
     links: Option<Arc<OneTimeLinks>>,
     sessions: HttpSessions,
     connections: OpenConnections,
-    pool: ThreadPool,
+    pool: CallThreadPool,
     stop: StopSignal,
     n_threads: Arc<AtomicUsize>,
     n_streams: Arc<AtomicUsize>,
@@ -166,7 +167,7 @@ pub(crate) fn serve_http<S: Handler>(
     options: HttpOptions,
     announce: impl FnOnce(SocketAddr),
     interrupts: &Receiver<()>,
-) -> io::Result<ServeEnd> {
+) -> io::Result<StopReason> {
     let HttpOptions { address, guard, limits, links } = options;
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
@@ -178,7 +179,7 @@ pub(crate) fn serve_http<S: Handler>(
         links,
         sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
         connections: OpenConnections::default(),
-        pool: ThreadPool::new(limits.calls),
+        pool: CallThreadPool::new(limits.calls),
         stop: StopSignal::default(),
         n_threads: Arc::default(),
         n_streams: Arc::default(),
@@ -216,8 +217,8 @@ pub(crate) fn serve_http<S: Handler>(
     if woken.is_ok() {
         super::join(listener);
     }
-    log::info!("stopped reason={:?}", ServeEnd::Signal);
-    Ok(ServeEnd::Signal)
+    log::info!("stopped reason={:?}", StopReason::Signal);
+    Ok(StopReason::Signal)
 }
 
 /// Accepts connections until shutdown.
@@ -259,8 +260,8 @@ fn admit<S: Handler>(endpoint: &Arc<HttpServerState<S>>, stream: TcpStream, aliv
         || endpoint.connections.close_longest_waiting();
     let place = Permit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
     let Some(place) = place.filter(|_| has_room) else {
-        let refused = reply::HttpError::new(503, "too many connections are open; try again");
-        let bytes = reply::HttpResponse::from(refused).bytes("Connection: close\r\n");
+        let refused = response::HttpError::new(503, "too many connections are open; try again");
+        let bytes = response::HttpResponse::from(refused).bytes("Connection: close\r\n");
         // A new socket takes this much at once, and a loss does no harm.
         let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write(&bytes));
         return;
@@ -291,9 +292,9 @@ impl<S: Handler> Drop for ConnectionGuard<'_, S> {
 
 impl<S: Handler> HttpServerState<S> {
     /// Takes a permit for a stream, if there is one.
-    fn stream_place(&self) -> Result<Permit, reply::HttpError> {
+    fn stream_place(&self) -> Result<Permit, response::HttpError> {
         Permit::take(&self.n_streams, self.limits.streams)
-            .ok_or_else(|| reply::HttpError::new(503, "too many streams are open; try again"))
+            .ok_or_else(|| response::HttpError::new(503, "too many streams are open; try again"))
     }
 
     /// Ends a session: its calls are cancelled and its stream closes.

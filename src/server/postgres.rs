@@ -3,22 +3,22 @@
 //! A client of one socket with deadlines: no thread, no runtime. The server orders the writes by
 //! the lock of the space's row, and fences whoever holds it without going on.
 
+mod connection;
 #[cfg(test)]
 mod fake_server;
 pub(crate) mod follower;
 mod passwords;
+mod replica_status;
 mod space_log;
-mod space_status;
 mod space_url;
 mod statements;
 mod timed_socket;
 mod tls;
-mod wire;
 mod wire_error;
 
-pub(crate) use passwords::{PasswordSources, SecretPassword};
-pub(crate) use space_log::PostgresLog;
-pub(crate) use space_status::{ReplicaSyncStatus, SharedSpaceStatus, SpaceFacts, facts_of};
-pub(crate) use space_url::SpaceUrl;
 #[cfg(any(test, fuzzing))]
-pub(crate) use wire::scripted::talk_to_scripted;
+pub(crate) use connection::scripted::talk_to_scripted;
+pub(crate) use passwords::{PasswordSources, SecretPassword};
+pub(crate) use replica_status::{LatestReplicaStatus, ReplicaStatus, ReplicaSyncStatus, facts_of};
+pub(crate) use space_log::PostgresSequencer;
+pub(crate) use space_url::SpaceUrl;

@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::rescan::LatestScan;
-use crate::memory::{ProcessFact, ProcessFacts, ProcessListing};
+use crate::memory::{ProcessFactKey, ProcessFacts, ProcessListing};
 use crate::model::clock::Clock;
+use crate::server::client_sessions::{LiveSession, Registry};
 use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
-use crate::server::sessions::{LiveSession, Registry};
 
 /// Read handles on the state of this process.
 pub(crate) struct ServerState {
@@ -27,11 +27,11 @@ pub(crate) struct ServerState {
     /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
     /// The space, if the memory is shared.
-    pub(crate) space: SpaceStatusFn,
+    pub(crate) space: ReplicaStatusFn,
 }
 
 /// Tells where a replica stands; `None` where the memory is one file.
-pub(crate) type SpaceStatusFn = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
+pub(crate) type ReplicaStatusFn = Option<Arc<dyn Fn() -> Value + Send + Sync>>;
 
 /// Seconds after its last line during which a session in a ledger may still be there.
 const SEEN_S_MAX: i64 = 24 * 60 * 60;
@@ -51,19 +51,19 @@ impl ServerState {
 }
 
 impl ProcessFacts for ServerState {
-    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
+    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String> {
         let unread = |error: io::Error| format!("a file of `.remindb` was not read: {error}");
         Ok(match fact {
-            ProcessFact::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
-            ProcessFact::Rescan => Some(self.rescan.get().to_json()),
-            ProcessFact::Logs => Some(json(&self.log_buffer.read())),
-            ProcessFact::Sessions => Some(json(&self.present().map_err(unread)?)),
-            ProcessFact::Clients => Some(json(&self.history.clients().map_err(unread)?)),
-            ProcessFact::Client(hash) => {
+            ProcessFactKey::Space => Some(self.space.as_ref().map_or(Value::Null, |it| it())),
+            ProcessFactKey::Rescan => Some(self.rescan.get().to_json()),
+            ProcessFactKey::Logs => Some(json(&self.log_buffer.read())),
+            ProcessFactKey::Sessions => Some(json(&self.present().map_err(unread)?)),
+            ProcessFactKey::Clients => Some(json(&self.history.clients().map_err(unread)?)),
+            ProcessFactKey::Client(hash) => {
                 self.history.client(hash).map_err(unread)?.as_ref().map(json)
             }
-            ProcessFact::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
-            ProcessFact::SessionLogContents(id) => {
+            ProcessFactKey::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
+            ProcessFactKey::SessionLogContents(id) => {
                 self.logs.read(id).map_err(unread)?.as_ref().map(json)
             }
         })

@@ -18,9 +18,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::worker_pool::WorkerPool;
-use super::{BackgroundTask, ServeEnd, StopSignal, ThreadGroup, join, spawn, work};
-use crate::mcp::rpc::{Frame, Frames};
-use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
+use super::{BackgroundTask, StopReason, StopSignal, ThreadGroup, join, spawn, work};
+use crate::mcp::rpc::{FrameReader, FrameResult};
+use crate::mcp::{Connection, FrameOutcome, Handler, Job, Outbox, OutgoingLine, Server};
 use crate::model::clock::Clock;
 
 /// Name of the one connection.
@@ -45,7 +45,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     interrupts: &Receiver<()>,
-) -> io::Result<ServeEnd> {
+) -> io::Result<StopReason> {
     let (lines, line_receiver) = bounded(LINES_MAX);
     let (frame_sender, frames) = bounded(FRAMES_MAX);
     let outbox = Outbox::new(lines.clone());
@@ -67,7 +67,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     let connection = Connection::new(CONNECTION);
     let wakes = connection.wakeups(server);
-    let router = Router {
+    let router = StdioConnection {
         server,
         connection,
         outbox,
@@ -90,7 +90,7 @@ pub(crate) fn serve_stdio<S: Handler>(
 }
 
 /// The state of the connection's thread, with the channels in both directions.
-struct Router<'a, S: Handler> {
+struct StdioConnection<'a, S: Handler> {
     server: &'a Server<S>,
     connection: Connection,
     outbox: Outbox,
@@ -105,19 +105,19 @@ struct Router<'a, S: Handler> {
     stop: StopSignal,
 }
 
-impl<S: Handler> Router<'_, S> {
+impl<S: Handler> StdioConnection<'_, S> {
     /// Routes frames; returns the end, and whether the reader had reached the end of its input.
-    fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(ServeEnd, bool)> {
+    fn run(mut self, frames: &Receiver<FrameResult>) -> io::Result<(StopReason, bool)> {
         let ended = self.route(frames)?;
-        Ok((self.finish(ended), ended == ServeEnd::Input))
+        Ok((self.finish(ended), ended == StopReason::Input))
     }
 
-    fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<ServeEnd> {
+    fn route(&mut self, frames: &Receiver<FrameResult>) -> io::Result<StopReason> {
         loop {
             let step = select! {
                 recv(frames) -> frame => match frame {
                     Ok(frame) => self.connection.accept_frame(self.server, frame, &self.outbox),
-                    Err(_) => return Ok(ServeEnd::Input),
+                    Err(_) => return Ok(StopReason::Input),
                 },
                 recv(self.wakes) -> _ => {
                     let ended = self.say_all(self.connection.pending_updates(self.server));
@@ -126,15 +126,15 @@ impl<S: Handler> Router<'_, S> {
                         None => continue,
                     }
                 }
-                recv(self.interrupts) -> _ => return Ok(ServeEnd::Signal),
-                recv(self.writer.over) -> _ => return Ok(ServeEnd::Output),
+                recv(self.interrupts) -> _ => return Ok(StopReason::Signal),
+                recv(self.writer.over) -> _ => return Ok(StopReason::Output),
             };
             if let Some(ended) = self.hand(step) {
                 return Ok(ended);
             }
             if self.connection.take_log_level_change()
                 && let Some(line) = self.connection.notice(self.server)
-                && let Some(ended) = self.hand(FrameStep::Reply(line))
+                && let Some(ended) = self.hand(FrameOutcome::Reply(line))
             {
                 return Ok(ended);
             }
@@ -145,27 +145,27 @@ impl<S: Handler> Router<'_, S> {
     }
 
     /// Handles a step; returns why serving ends, if it does meanwhile.
-    fn hand(&self, step: FrameStep) -> Option<ServeEnd> {
+    fn hand(&self, step: FrameOutcome) -> Option<StopReason> {
         match step {
-            FrameStep::NoReply => None,
-            FrameStep::Reply(line) | FrameStep::Listen(line) => select! {
+            FrameOutcome::NoReply => None,
+            FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => select! {
                 send(self.lines, line) -> _ => None,
-                recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
-                recv(self.writer.over) -> _ => Some(ServeEnd::Output),
+                recv(self.interrupts) -> _ => Some(StopReason::Signal),
+                recv(self.writer.over) -> _ => Some(StopReason::Output),
             },
-            FrameStep::Run(job) => {
+            FrameOutcome::Run(job) => {
                 let job = self.pool.try_submit(job)?;
                 select! {
                     send(self.pool.queue, job) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
-                    recv(self.writer.over) -> _ => Some(ServeEnd::Output),
+                    recv(self.interrupts) -> _ => Some(StopReason::Signal),
+                    recv(self.writer.over) -> _ => Some(StopReason::Output),
                 }
             }
         }
     }
 
-    fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<ServeEnd> {
-        lines.into_iter().find_map(|line| self.hand(FrameStep::Reply(line)))
+    fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<StopReason> {
+        lines.into_iter().find_map(|line| self.hand(FrameOutcome::Reply(line)))
     }
 
     fn start_background(&mut self) -> io::Result<()> {
@@ -176,26 +176,26 @@ impl<S: Handler> Router<'_, S> {
         Ok(())
     }
 
-    fn finish(self, mut ended: ServeEnd) -> ServeEnd {
+    fn finish(self, mut ended: StopReason) -> StopReason {
         let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
         drop(self.pool);
         self.connection.stop_asking();
-        if ended == ServeEnd::Input {
+        if ended == StopReason::Input {
             select! {
                 recv(self.workers.over) -> _ => (),
-                recv(interrupts) -> _ => ended = ServeEnd::Signal,
-                recv(writer_over) -> _ => ended = ServeEnd::Output,
+                recv(interrupts) -> _ => ended = StopReason::Signal,
+                recv(writer_over) -> _ => ended = StopReason::Output,
             }
         }
         self.stop.set();
         // Quick calls are still answered, if the output is open; long ones get the stop signal.
-        if ended == ServeEnd::Output || !self.workers.is_over_within(GRACE) {
+        if ended == StopReason::Output || !self.workers.is_over_within(GRACE) {
             self.connection.cancel_all();
         }
         self.connection.close(self.server);
         self.workers.settle_within(GRACE);
         self.background.settle_within(GRACE);
-        if ended != ServeEnd::Output {
+        if ended != StopReason::Output {
             for line in self.connection.end_subscriptions() {
                 // A client that does not read by now is not waited for.
                 if self.lines.send_timeout(line, GRACE).is_err() {
@@ -205,10 +205,10 @@ impl<S: Handler> Router<'_, S> {
         }
         // The writer ends when its last sender has gone.
         drop((self.connection, self.outbox, self.lines));
-        if ended == ServeEnd::Input {
+        if ended == StopReason::Input {
             select! {
                 recv(writer_over) -> _ => (),
-                recv(interrupts) -> _ => ended = ServeEnd::Signal,
+                recv(interrupts) -> _ => ended = StopReason::Signal,
             }
         }
         self.writer.settle_within(GRACE);
@@ -216,8 +216,8 @@ impl<S: Handler> Router<'_, S> {
     }
 }
 
-fn read_frames(input: impl Read, frames: &Sender<Frame>) {
-    for frame in Frames::new(input) {
+fn read_frames(input: impl Read, frames: &Sender<FrameResult>) {
+    for frame in FrameReader::new(input) {
         match frame {
             // The router is gone when the queue is: shutdown has begun.
             Ok(frame) => match frames.send(frame) {

@@ -5,14 +5,14 @@
 //! repository. [`Config::restrict`] undoes the settings that such a file may not make: turning
 //! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
-mod fields;
 mod knowledge;
 mod layers;
-mod memory;
+mod object_reader;
 mod providers;
 mod remind;
 #[cfg(test)]
 mod tests;
+mod typed_memories;
 mod units;
 mod values;
 
@@ -21,12 +21,12 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::ingest::redact::{CustomKind, RedactError, Redactor};
-use fields::{ObjectReader, SignConstraint};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
-pub(crate) use memory::{MemoryLimits, MemorySettings};
+use object_reader::{ObjectReader, SignConstraint};
 pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
 pub(crate) use remind::RemindSources;
+pub(crate) use typed_memories::{MemoryLimits, TypedMemorySettings};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
@@ -103,7 +103,7 @@ impl Config {
             compile: compile(fields.object("compile")?)?,
             consolidation: ConsolidationSettings::read(fields.object("consolidation")?)?,
             knowledge: KnowledgeSettings::read(fields.object("knowledge")?)?,
-            memory: MemorySettings::read(fields.object("memory")?)?,
+            memory: TypedMemorySettings::read(fields.object("memory")?)?,
             providers: ProvidersByJob::read(fields.object("providers")?)?,
             redaction: redaction(fields.object("redaction")?)?,
             rescan: rescan(fields.object("rescan")?)?,
@@ -172,7 +172,7 @@ impl Config {
         );
         let memory = std::mem::take(&mut self.memory);
         undo(
-            memory != MemorySettings::default(),
+            memory != TypedMemorySettings::default(),
             "memory",
             "it would refuse or archive memories that are not of this folder alone",
         );

@@ -167,7 +167,7 @@ pub(crate) struct LiveRootSettings {
 
 /// The result of reading the files again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reload {
+pub(crate) enum ReloadOutcome {
     /// They are unchanged.
     Same,
     /// They changed, and are followed from now on.
@@ -200,19 +200,19 @@ impl LiveRootSettings {
     }
 
     /// Reads the files again.
-    pub(crate) fn reload(&mut self) -> Reload {
-        let Some(root) = &self.root else { return Reload::Same };
+    pub(crate) fn reload(&mut self) -> ReloadOutcome {
+        let Some(root) = &self.root else { return ReloadOutcome::Same };
         let files = SettingsFileBytes::read(root);
         let hash = files.hash();
         if self.seen.replace(hash) == Some(hash) {
-            return Reload::Same;
+            return ReloadOutcome::Same;
         }
         match files.workspace(&self.options) {
             Ok(workspace) => {
                 self.current = Arc::new(workspace);
-                Reload::Changed
+                ReloadOutcome::Changed
             }
-            Err(error) => Reload::Bad(error),
+            Err(error) => ReloadOutcome::Bad(error),
         }
     }
 

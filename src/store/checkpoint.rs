@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
 use super::busy_handler::ATTEMPT;
-use super::file_identity::FileIdentity;
+use super::file_identity_check::OpenedFiles;
 use super::{ErrorContext, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; after each copy, the next commit waits for the disk once.
@@ -28,7 +28,7 @@ const TOO_LONG_PAGES: i32 = 8_000;
 /// The write-ahead log of a memory.
 pub(crate) struct WriteAheadLog {
     path: PathBuf,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
     /// Pages from which the log is long.
     long_pages: i32,
     /// Held while the log is copied, since two threads cannot copy it.
@@ -43,7 +43,7 @@ impl WriteAheadLog {
     /// Returns the log of the memory at `path`.
     pub(super) fn of(
         path: &Path,
-        file_identity: &Arc<FileIdentity>,
+        file_identity: &Arc<OpenedFiles>,
         long_pages: i32,
     ) -> Arc<WriteAheadLog> {
         let (ring, rung) = bounded(1);

@@ -16,13 +16,13 @@ use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params}
 
 pub(crate) use cold_notifications::{ColdNode, ColdNodeOffer};
 
-use super::file_identity::FileIdentity;
+use super::file_identity_check::OpenedFiles;
 use super::{
     ErrorContext, NodeKey, PreparedStatements, StoreError, WriteAheadLog, Writer, absolute_path,
     connection, heat_rows, one,
 };
 use crate::model::clock::Millis;
-use crate::model::heat::{AttendedTime, Heat};
+use crate::model::heat::{Heat, PendingAttendedTime};
 
 /// Longest wait for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ const WAITING_MAX: usize = 10_000;
 /// The connection that writes heat.
 pub(crate) struct HeatWriter {
     path: PathBuf,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
     /// The holder's name in leases.
     holder: String,
     state: Mutex<HeatWriterState>,
@@ -110,7 +110,11 @@ impl HeatWriter {
     ///
     /// It adds less where another server has moved the clock already. While another process writes,
     /// nothing is written.
-    pub(crate) fn tick(&self, elapsed: AttendedTime, now: Millis) -> Result<bool, StoreError> {
+    pub(crate) fn tick(
+        &self,
+        elapsed: PendingAttendedTime,
+        now: Millis,
+    ) -> Result<bool, StoreError> {
         let mut state = self.lock_checked()?;
         if !unless_busy(advance(state.conn.get()?, elapsed, now))? {
             return Ok(false);
@@ -122,7 +126,11 @@ impl HeatWriter {
     }
 
     /// Writes the last tick and the pending heat before the connection closes, with a longer wait.
-    pub(crate) fn settle(&self, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
+    pub(crate) fn settle(
+        &self,
+        elapsed: PendingAttendedTime,
+        now: Millis,
+    ) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         if elapsed.real_ms <= 0 && !state.is_waiting() {
             return Ok(());
@@ -198,7 +206,11 @@ fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transactio
     conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
 }
 
-fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
+fn advance(
+    conn: &mut Connection,
+    elapsed: PendingAttendedTime,
+    now: Millis,
+) -> Result<(), StoreError> {
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;

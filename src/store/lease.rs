@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::file_identity::FileIdentity;
+use super::file_identity_check::OpenedFiles;
 use super::{ErrorContext, StoreError, connection};
 use crate::model::clock::Millis;
 
@@ -37,7 +37,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(20);
 
 /// The leases that a claim may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClaimableLease {
+pub(crate) enum ClaimPolicy {
     /// An expired one.
     Free,
     /// One that was not taken or renewed within the last two seconds. A starting process cannot
@@ -48,7 +48,7 @@ pub(crate) enum ClaimableLease {
 /// Takes leases for one holder, on a connection of its own.
 pub(crate) struct LeaseClient {
     conn: Mutex<Connection>,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
     holder: String,
 }
 
@@ -56,7 +56,7 @@ impl LeaseClient {
     /// Opens the connection; the memory must exist. No other process may use the name `holder`.
     pub(crate) fn open(
         path: &Path,
-        file_identity: &Arc<FileIdentity>,
+        file_identity: &Arc<OpenedFiles>,
         holder: &str,
     ) -> Result<LeaseClient, StoreError> {
         file_identity.check()?;
@@ -73,7 +73,7 @@ impl LeaseClient {
     pub(crate) fn take(
         &self,
         name: &str,
-        claim: ClaimableLease,
+        claim: ClaimPolicy,
         now: Millis,
     ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
@@ -87,13 +87,13 @@ impl LeaseClient {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
         self.file_identity.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("release a lease") {
-            // A starting process takes the lease by [`ClaimableLease::Idle`] before it expires.
+            // A starting process takes the lease by [`ClaimPolicy::Idle`] before it expires.
             Err(error) if error.is_busy() => Ok(()),
             released => released.map(drop),
         }
     }
 
-    fn try_take(&self, name: &str, claim: ClaimableLease, now: Millis) -> Result<bool, StoreError> {
+    fn try_take(&self, name: &str, claim: ClaimPolicy, now: Millis) -> Result<bool, StoreError> {
         const TAKE: &str = "
             INSERT INTO lease (name, holder, expires_at)
             VALUES (?1, ?2, ?3)
@@ -122,7 +122,7 @@ impl LeaseClient {
         &self,
         conn: &Connection,
         name: &str,
-        claim: ClaimableLease,
+        claim: ClaimPolicy,
         now: Millis,
     ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
@@ -135,7 +135,7 @@ impl LeaseClient {
             _ if !is_running => LeaseState::Open,
             (true, _) if left_ms < RENEW_MS => LeaseState::Open,
             (true, _) => LeaseState::Held,
-            (false, ClaimableLease::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
+            (false, ClaimPolicy::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
             (false, _) => LeaseState::Others,
         })
     }

@@ -15,7 +15,7 @@ mod targets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use file_names::{file_names, name_file, path_of};
-use inserted_rows::NewestKeys;
+use inserted_rows::KeysBeforeWrite;
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
 use resolution::{UnresolvedRefCollector, compare_target, resolve_all};
@@ -45,7 +45,7 @@ pub(crate) use reference_columns;
 #[derive(Debug)]
 pub(super) struct DirtyRefs {
     /// The greatest keys before the write; rows with greater ones are new.
-    newest: NewestKeys,
+    newest: KeysBeforeWrite,
     /// Names of nodes that were added, removed, changed or moved.
     names: BTreeSet<NameKey>,
     /// The names of such nodes by their file.
@@ -85,10 +85,10 @@ pub(super) fn name(label: &str) -> Option<i64> {
 impl DirtyRefs {
     /// Begins with nothing to resolve.
     pub(super) fn begin(conn: &Connection) -> Result<DirtyRefs, StoreError> {
-        Ok(DirtyRefs::since(NewestKeys::of(conn)?))
+        Ok(DirtyRefs::since(KeysBeforeWrite::of(conn)?))
     }
 
-    fn since(newest: NewestKeys) -> DirtyRefs {
+    fn since(newest: KeysBeforeWrite) -> DirtyRefs {
         DirtyRefs {
             newest,
             names: BTreeSet::new(),

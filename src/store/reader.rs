@@ -45,7 +45,7 @@ pub(crate) use browse::{
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
 use filter::changed_at;
-pub(crate) use filter::{ArchivedNodes, NodeFilter};
+pub(crate) use filter::{ArchivedVisibility, NodeFilter};
 pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, RankingFields, Siblings};
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
@@ -53,7 +53,7 @@ pub(crate) use listings::TreeRow;
 pub(crate) use stats::{FileSummary, Stats};
 pub(crate) use subtree_size::{RemainingSiblings, SubtreeSize};
 pub(crate) use typed_nodes::{
-    AccessCounts, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
+    AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use vectors::TextWithoutVector;
 pub(crate) use {browse_sum_cache::FileSums, change_counters::ChangeCounters};
@@ -283,7 +283,7 @@ impl Reader {
     /// Returns the first nodes without a parent: by file path, then those without a file.
     pub(crate) fn roots(
         &self,
-        archived: ArchivedNodes,
+        archived: ArchivedVisibility,
         n_max: usize,
     ) -> Result<Vec<NodeSummary>, StoreError> {
         const OF_FILES: &str = heads!(
@@ -314,7 +314,7 @@ impl Reader {
             .doing("list the roots")?;
         let n_left = n_max.saturating_sub(roots.len());
         if 0 < n_left {
-            let others = params![limit(n_left), archived == ArchivedNodes::Shown];
+            let others = params![limit(n_left), archived == ArchivedVisibility::Shown];
             let others = self.all(OF_NOBODY, others, |row| self.read_head(row));
             roots.extend(others.doing("list the roots")?);
         }
@@ -325,7 +325,7 @@ impl Reader {
     pub(crate) fn children(
         &self,
         of: NodeKey,
-        archived: ArchivedNodes,
+        archived: ArchivedVisibility,
         n_max: usize,
     ) -> Result<Vec<NodeSummary>, StoreError> {
         const CHILDREN: &str = heads!(
@@ -342,7 +342,7 @@ impl Reader {
              LIMIT ?2"
             )
         );
-        let params = params![of.0, limit(n_max), archived == ArchivedNodes::Shown];
+        let params = params![of.0, limit(n_max), archived == ArchivedVisibility::Shown];
         self.all(CHILDREN, params, |row| self.read_head(row)).doing("list children")
     }
 

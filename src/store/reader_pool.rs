@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file_identity::FileIdentity;
+use super::file_identity_check::OpenedFiles;
 #[cfg(target_os = "linux")]
 use super::readahead;
 use super::reader::{Reader, SumCache};
@@ -16,7 +16,7 @@ use super::{StoreError, absolute_path};
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct ReaderPool {
     path: PathBuf,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
     /// Sums that all connections share.
     sums: SumCache,
     /// Connections not in use.
@@ -32,7 +32,7 @@ impl ReaderPool {
     /// The path has no name for the whole system.
     pub(crate) fn new(
         path: &Path,
-        file_identity: &Arc<FileIdentity>,
+        file_identity: &Arc<OpenedFiles>,
     ) -> Result<ReaderPool, StoreError> {
         let (sums, idle) = (SumCache::default(), Mutex::default());
         let file_identity = Arc::clone(file_identity);
@@ -47,7 +47,7 @@ impl ReaderPool {
     pub(crate) fn open(path: &Path) -> Result<ReaderPool, StoreError> {
         // The open connection keeps the log where it is.
         let reader = Reader::open(path)?;
-        let pool = ReaderPool::new(path, &Arc::new(FileIdentity::of(path)?))?;
+        let pool = ReaderPool::new(path, &Arc::new(OpenedFiles::of(path)?))?;
         let reader = reader.with_sums(&pool.sums);
         pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         Ok(pool)

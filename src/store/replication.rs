@@ -26,7 +26,7 @@ use rusqlite::{Connection, Transaction};
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use log_entry::rewrite_part;
-pub(crate) use log_entry::{EntryHash, LogPart};
+pub(crate) use log_entry::{LogHash, LogPart};
 pub(crate) use log_position::{
     LogPosition, Replica, become_replica, leave_space, replica_of, set_space_url,
 };
@@ -35,9 +35,9 @@ pub(crate) use standing::check_standing;
 
 use super::checkpoint::WriteAheadLog;
 use super::commit::commit;
-use super::file_identity::FileIdentity;
-use super::lock_holder::begin_write;
+use super::file_identity_check::OpenedFiles;
 use super::root_names::{name_other_roots, name_root, root_name_at};
+use super::write_lock::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,
@@ -59,7 +59,7 @@ pub(crate) struct WriterReplication {
     namer: Box<RootNameFn>,
     recorder: ChangeRecorder,
     applier: Mutex<Connection>,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
 }
 
 /// Parts that come from the log or from a turn.
@@ -70,7 +70,7 @@ impl WriterReplication {
     pub(super) fn attach(
         conn: &Connection,
         path: &Path,
-        (log, file_identity): (&WriteAheadLog, &Arc<FileIdentity>),
+        (log, file_identity): (&WriteAheadLog, &Arc<OpenedFiles>),
         sequencer: Arc<dyn Sequencer>,
         namer: Box<RootNameFn>,
     ) -> Result<WriterReplication, StoreError> {
@@ -375,7 +375,7 @@ pub(super) fn publish_space(
     mut turn: Box<dyn LogTransaction + '_>,
 ) -> Result<(), StoreError> {
     let tx = begin_write(conn, "begin to publish the memory")?;
-    let place = first_place(&tx, 1, EntryHash::default(), &**sequencer)?;
+    let place = first_place(&tx, 1, LogHash::default(), &**sequencer)?;
     for root in source_files::roots(&tx)? {
         name_root(&tx, &root.path, &namer(Path::new(&root.path)))?;
     }
@@ -390,7 +390,7 @@ pub(super) fn publish_space(
 fn first_place(
     conn: &Connection,
     epoch: i64,
-    before: EntryHash,
+    before: LogHash,
     sequencer: &dyn Sequencer,
 ) -> Result<LogPosition, StoreError> {
     const STATE: &str = "SELECT CAST(fingerprint AS TEXT) FROM memory";

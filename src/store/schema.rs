@@ -4,13 +4,13 @@
 //! applied to it. A file with more migrations than this build knows is refused. The check and the
 //! migrations share one transaction, so that two processes starting at once agree.
 
-pub(crate) mod objects;
+pub(crate) mod comparison;
 
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::lock_holder::begin_write;
+use super::write_lock::begin_write;
 use super::{ErrorContext, PreparedStatements, StoreError, links};
 
 /// `rmdb` in ASCII.
@@ -198,13 +198,13 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 
 /// Refuses a memory with objects that no migration makes: they would run with the next statement.
 fn refuse_foreign_objects(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
-    let mut differences = objects::differences(conn, version)?;
-    differences.retain(|it| it.difference != objects::SchemaDifferenceKind::Missing);
+    let mut differences = comparison::differences(conn, version)?;
+    differences.retain(|it| it.difference != comparison::SchemaDifferenceKind::Missing);
     match differences.is_empty() {
         true => Ok(()),
         false => Err(StoreError::ForeignObjects {
             path: path.to_owned(),
-            objects: objects::listed(&differences),
+            objects: comparison::listed(&differences),
         }),
     }
 }

@@ -9,7 +9,7 @@ use super::node_columns::NodeColumn;
 
 /// A schema with more columns than this build's.
 #[derive(Clone, Copy)]
-pub(crate) struct TestSchema {
+pub(crate) struct ExtendedTestSchema {
     pub(crate) columns: &'static [NodeColumn],
     /// Columns of optional values.
     pub(crate) attributes: &'static [NodeColumn],
@@ -17,16 +17,16 @@ pub(crate) struct TestSchema {
 }
 
 thread_local! {
-    static SCRATCH: Cell<Option<TestSchema>> = const { Cell::new(None) };
+    static SCRATCH: Cell<Option<ExtendedTestSchema>> = const { Cell::new(None) };
 }
 
 /// Returns the schema set for this test's thread, if it differs from this build's.
-pub(crate) fn scratch() -> Option<TestSchema> {
+pub(crate) fn scratch() -> Option<ExtendedTestSchema> {
     SCRATCH.get()
 }
 
 /// Sets another schema for this test's thread.
-pub(crate) fn set_scratch(scratch: Option<TestSchema>) {
+pub(crate) fn set_scratch(scratch: Option<ExtendedTestSchema>) {
     SCRATCH.set(scratch);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::file_identity::FileIdentity;
+use super::file_identity_check::OpenedFiles;
 use super::{ErrorContext, PreparedStatements, StoreError, Writer, connection};
 use crate::model::vector::ByteVector;
 use crate::store::reader::TextWithoutVector;
@@ -19,7 +19,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(500);
 /// The connection that writes vectors.
 pub(crate) struct VectorWriter {
     conn: Mutex<Connection>,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
 }
 
 impl VectorWriter {

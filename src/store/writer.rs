@@ -12,8 +12,7 @@ use super::SharedError;
 use super::batch::{merge_many, merge_on};
 use super::checkpoint::{LONG_PAGES, LONG_PAGES_OF_HASTE};
 use super::commit::commit;
-use super::file_identity::FileIdentity;
-use super::lock_holder::begin_write;
+use super::file_identity_check::OpenedFiles;
 use super::replica_mark::refuse_replica;
 #[cfg(feature = "shared")]
 use super::replication::{
@@ -21,6 +20,7 @@ use super::replication::{
 };
 #[cfg(feature = "shared")]
 use super::root_names;
+use super::write_lock::begin_write;
 use super::write_waiters::WriteWaiterLock;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,
@@ -43,7 +43,7 @@ pub(crate) struct Writer {
     #[cfg(feature = "shared")]
     sharing: Option<WriterReplication>,
     log: Arc<WriteAheadLog>,
-    file_identity: Arc<FileIdentity>,
+    file_identity: Arc<OpenedFiles>,
     announcement: Arc<WriteWaiterLock>,
     /// Threads that wait for the connection.
     n_waiting: AtomicUsize,
@@ -84,7 +84,7 @@ impl Writer {
             true
         };
         busy_handler::wait_while(&mut conn, wait, announce).doing("set the waiting time")?;
-        let file_identity = Arc::new(FileIdentity::of(path)?);
+        let file_identity = Arc::new(OpenedFiles::of(path)?);
         let log = WriteAheadLog::of(path, &file_identity, long_pages);
         log.attach(&mut conn)?;
         let (conn, n_waiting) = (Mutex::new(conn), AtomicUsize::new(0));
@@ -106,7 +106,7 @@ impl Writer {
     }
 
     /// Returns the identity of its files, for the other connections of the process.
-    pub(crate) fn file_identity(&self) -> &Arc<FileIdentity> {
+    pub(crate) fn file_identity(&self) -> &Arc<OpenedFiles> {
         &self.file_identity
     }
 

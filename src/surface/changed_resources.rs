@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::memory::typed::{Collection, CustomView};
+use crate::memory::typed::{CollectionName, CustomView};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
@@ -50,8 +50,8 @@ pub(crate) struct ChangeWatch(Mutex<Option<LastSeenState>>);
 #[derive(Clone, Debug)]
 struct LastSeenState {
     counters: ChangeCounters,
-    /// Of each of [`Collection::ALL`].
-    collections: [u64; Collection::ALL.len()],
+    /// Of each of [`CollectionName::ALL`].
+    collections: [u64; CollectionName::ALL.len()],
     /// Of each custom view that can be read, by its URI.
     views: BTreeMap<String, u64>,
 }
@@ -59,8 +59,8 @@ struct LastSeenState {
 impl LastSeenState {
     /// Looks for the first time.
     fn new(reader: &Reader, now: Millis) -> Result<LastSeenState, StoreError> {
-        let mut collections = [0; Collection::ALL.len()];
-        for (of, digest) in Collection::ALL.into_iter().zip(&mut collections) {
+        let mut collections = [0; CollectionName::ALL.len()];
+        for (of, digest) in CollectionName::ALL.into_iter().zip(&mut collections) {
             *digest = of.digest(reader, now)?;
         }
         Ok(LastSeenState {
@@ -83,11 +83,11 @@ impl LastSeenState {
         }
         let is_read = before.heats != self.counters.heats;
         let is_redefined = before.views != self.counters.views;
-        for (of, digest) in Collection::ALL.into_iter().zip(&mut self.collections) {
+        for (of, digest) in CollectionName::ALL.into_iter().zip(&mut self.collections) {
             if is_written || is_read {
                 let before = std::mem::replace(digest, of.digest(reader, now)?);
                 // What an access alone brings into another collection is no news.
-                let is_told = is_written || of == Collection::Recent;
+                let is_told = is_written || of == CollectionName::Recent;
                 changed.extend((is_told && before != *digest).then_some(of.uri().into()));
             }
         }

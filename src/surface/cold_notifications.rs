@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{DeliveryCallback, Notice, Reply, Severity};
+use crate::mcp::{DeliveryCallback, Notice, Severity, ToolReply};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::OutputFormat;
@@ -26,7 +26,7 @@ const NOTICE_TOKENS_MIN: usize = 40;
 const JOINT_TOKENS: usize = 4;
 
 /// Returns a notice of cold nodes that no client has had, as many as fit beside the reply.
-pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> {
+pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<Notice> {
     if !memory.may_have_cold_nodes() {
         return None;
     }
@@ -63,7 +63,7 @@ fn callback(offer: ColdNodeOffer, clock: Clock) -> DeliveryCallback {
 }
 
 /// Returns the tokens that a reply leaves for a notice.
-fn room(reply: &Reply) -> usize {
+fn room(reply: &ToolReply) -> usize {
     let most = reply.budget.map_or(REPLY_TOKENS_MAX, |it| it as usize);
     let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
     let n_tokens = tokens::count(&reply.text).max(structured);

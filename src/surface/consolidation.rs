@@ -9,7 +9,7 @@ use crossbeam_channel::RecvTimeoutError;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::{
-    CallContext, Capability, ElicitResult, HandlerError, ServerRequest, ServerRequestError,
+    CallContext, ClientCapability, ElicitResult, HandlerError, ServerRequest, ServerRequestError,
 };
 use crate::memory::Memory;
 use crate::memory::knowledge::consolidate::{has_episodes, with_failure};
@@ -42,7 +42,7 @@ pub(super) fn consolidate(
     };
     let is_sampled = settings.sampling
         && memory.providers().completion.is_none()
-        && call.client_can(Capability::Sampling)
+        && call.client_can(ClientCapability::Sampling)
         && has_episodes(&sheet);
     let answer = if is_sampled { Some(ask_model(memory, call, &sheet)?) } else { None };
     // From here on the memory changes.
@@ -80,7 +80,7 @@ fn ask_person(call: &CallContext, sheet: &Value) -> Result<Option<ConflictDecisi
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     for conflict in conflicts {
         let facts = conflict["facts"].as_array().cloned().unwrap_or_default();
-        if facts.len() < 2 || !call.client_can(Capability::Elicitation) {
+        if facts.len() < 2 || !call.client_can(ClientCapability::Elicitation) {
             continue;
         }
         let mut ids: Vec<String> = facts.iter().map(|it| text(&it["id"])).collect();

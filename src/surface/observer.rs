@@ -11,7 +11,7 @@ use super::{RecordSessions, WatchedHandler, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
-    Handler, HandlerError, PromptMessage, Reply, RestReply, RestRequest, ServerInfo,
+    Handler, HandlerError, PromptMessage, RestReply, RestRequest, ServerInfo, ToolReply,
 };
 use crate::memory::ReadOnlyMemory;
 use crate::settings::root_settings::RootSettings;
@@ -45,7 +45,12 @@ impl Handler for ObserverHandler {
     type Read = resources::ResourceFn;
     type Prompt = NoToolOrPrompt;
 
-    fn call(&self, run: &NoToolOrPrompt, _: &Args, _: &CallContext) -> Result<Reply, HandlerError> {
+    fn call(
+        &self,
+        run: &NoToolOrPrompt,
+        _: &Args,
+        _: &CallContext,
+    ) -> Result<ToolReply, HandlerError> {
         match *run {}
     }
 

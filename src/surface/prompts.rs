@@ -1,6 +1,6 @@
 //! The prompts of a memory: instructions that a person picks from a menu.
 
-use crate::mcp::{Arg, Args, HandlerError, Prompt, PromptMessage};
+use crate::mcp::{ArgSpec, Args, HandlerError, Prompt, PromptMessage};
 use crate::text;
 
 /// Makes the text of a prompt.
@@ -19,7 +19,7 @@ const ORIENT: Prompt<PromptFn> = Prompt {
     name: "orient",
     title: "What does the memory know?",
     description: "Has the agent look into the memory before it begins to work.",
-    args: &[Arg::text("topic", "What the work is about; default everything")],
+    args: &[ArgSpec::text("topic", "What the work is about; default everything")],
     get: orient,
 };
 
@@ -27,7 +27,7 @@ const RESYNC: Prompt<PromptFn> = Prompt {
     name: "resync",
     title: "What has changed?",
     description: "Has the agent catch up with what changed in the memory since it last looked.",
-    args: &[Arg::text("since_snapshot", "The last snapshot it knows; default the one before")],
+    args: &[ArgSpec::text("since_snapshot", "The last snapshot it knows; default the one before")],
     get: resync,
 };
 
@@ -35,7 +35,7 @@ const TIDY: Prompt<PromptFn> = Prompt {
     name: "tidy",
     title: "Tidy up the memory",
     description: "Has the agent find what is double, outdated or long, and ask before it acts.",
-    args: &[Arg::text("topic", "What to tidy up; default everything")],
+    args: &[ArgSpec::text("topic", "What to tidy up; default everything")],
     get: tidy,
 };
 
@@ -43,7 +43,7 @@ const CONSOLIDATE: Prompt<PromptFn> = Prompt {
     name: "consolidate",
     title: "Consolidate what was learned",
     description: "Has the agent make concepts of the episodes that wait, and end conflicts.",
-    args: &[Arg::text("topic", "Which topic; default the one that waits longest")],
+    args: &[ArgSpec::text("topic", "Which topic; default the one that waits longest")],
     get: consolidate,
 };
 

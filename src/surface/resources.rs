@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ProcessFact, ProcessListing, ReadOnlyMemory};
+use crate::memory::{Error, ProcessFactKey, ProcessListing, ReadOnlyMemory};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -136,7 +136,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest log records of this server, oldest first.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| process::write_fact(it, ProcessFact::Logs, out),
+        read: |it, _, out| process::write_fact(it, ProcessFactKey::Logs, out),
     },
     Resource {
         uri: "remindb://sessions",
@@ -154,7 +154,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All clients that ever attached, with their sessions and tool calls.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "clients", ProcessFact::Clients, out),
+        read: |it, _, out| process::write_list(it, "clients", ProcessFactKey::Clients, out),
     },
     Resource {
         uri: HISTORY_BY_HASH,
@@ -164,7 +164,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ProcessFact::Client(vars.get("hash").unwrap_or_default());
+            let fact = ProcessFactKey::Client(vars.get("hash").unwrap_or_default());
             process::write_fact(it, fact, out)
         },
     },
@@ -175,7 +175,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Log files of sessions, where the settings ask for them.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "logs", ProcessFact::SessionLogs, out),
+        read: |it, _, out| process::write_list(it, "logs", ProcessFactKey::SessionLogs, out),
     },
     Resource {
         uri: LOG_BY_ID,
@@ -185,7 +185,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ProcessFact::SessionLogContents(vars.get("id").unwrap_or_default());
+            let fact = ProcessFactKey::SessionLogContents(vars.get("id").unwrap_or_default());
             process::write_fact(it, fact, out)
         },
     },
@@ -196,7 +196,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The space of a shared memory: lag, leases; null where it is one file.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_fact(it, ProcessFact::Space, out),
+        read: |it, _, out| process::write_fact(it, ProcessFactKey::Space, out),
     },
     Resource {
         uri: "remindb://rescan",
@@ -205,7 +205,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest scan of the source folder.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| process::write_fact(it, ProcessFact::Rescan, out),
+        read: |it, _, out| process::write_fact(it, ProcessFactKey::Rescan, out),
     },
     browse::NODE,
     browse::CHILDREN,
@@ -315,7 +315,7 @@ fn values(
 
 fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
-    let space = process::known(view, ProcessFact::Space)?;
+    let space = process::known(view, ProcessFactKey::Space)?;
     view.read(|reader| dashboard::write_overview(reader, &path, (lines, &space), now, out))
 }
 

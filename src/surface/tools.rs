@@ -12,7 +12,7 @@ pub(crate) mod write;
 use std::fmt;
 
 use super::{ToolRunner, confirmation, prompts};
-use crate::mcp::{Arg, Effect, Prompt, Tool};
+use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
 use crate::model::clock::Millis;
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
@@ -42,28 +42,28 @@ const INSTRUCTIONS_WITH_KNOWLEDGE: &str = concat!(
 /// The names of a node's id in any tool; each takes them all.
 const NODE_NAMES: &[&str] = &["anchor", "id", "node", "node_id", "root", "source_id"];
 
-const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers")
+const SOURCE_ID: ArgSpec = ArgSpec::text("source_id", "Id of the node that refers")
     .required()
     .also(&["anchor", "from", "id", "node", "node_id", "root", "source"]);
-const TARGET_ID: Arg = Arg::text("target_id", "Id of the target").also(&["target", "to"]);
-const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
-const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
-const NODE_ID: Arg = Arg::text("node_id", "").required().also(NODE_NAMES);
-const ANCHOR: Arg = Arg::text("anchor", "").required().also(NODE_NAMES);
+const TARGET_ID: ArgSpec = ArgSpec::text("target_id", "Id of the target").also(&["target", "to"]);
+const TARGET_LABEL: ArgSpec = ArgSpec::text("target_label", "Or its name, as in `[[…]]`");
+const TARGET_SOURCE: ArgSpec = ArgSpec::text("target_source", "File that has the name");
+const NODE_ID: ArgSpec = ArgSpec::text("node_id", "").required().also(NODE_NAMES);
+const ANCHOR: ArgSpec = ArgSpec::text("anchor", "").required().also(NODE_NAMES);
 
-const BUDGET: Arg = Arg::integer("budget", "Tokens")
+const BUDGET: ArgSpec = ArgSpec::integer("budget", "Tokens")
     .also(&["max_tokens", "token_budget"])
     .mistaken_for(&["k", "limit", "max_results", "n"]);
 /// The most hits of a search. It is not listed, since a budget is the better limit.
-const LIMIT: Arg =
-    Arg::integer("limit", "Most hits").also(&["k", "max_results", "n", "top_k"]).unlisted();
+const LIMIT: ArgSpec =
+    ArgSpec::integer("limit", "Most hits").also(&["k", "max_results", "n", "top_k"]).unlisted();
 
-const ARCHIVED: Arg = Arg::flag("archived", "");
+const ARCHIVED: ArgSpec = ArgSpec::flag("archived", "");
 
 /// Whether texts tell when they last changed.
-const DATES: Arg = Arg::flag("dates", "").also(&["show_dates", "with_dates"]);
+const DATES: ArgSpec = ArgSpec::flag("dates", "").also(&["show_dates", "with_dates"]);
 
-const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+const CURSOR: ArgSpec = ArgSpec::text("cursor", "Where the last page ended");
 
 /// The tools that a memory needs at least: finding, reading, writing, catching up.
 const CORE: &[&str] = &[
@@ -122,26 +122,26 @@ const SETS: [NamedToolSet; 4] = [
 
 /// Selects the tools that a server offers: fewer cost fewer tokens in every session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ToolSet {
+pub(crate) struct ToolSelection {
     /// Whether each of [`SETS`] is offered; at least one is.
     is_offered: [bool; SETS.len()],
 }
 
-impl Default for ToolSet {
-    fn default() -> ToolSet {
+impl Default for ToolSelection {
+    fn default() -> ToolSelection {
         let mut is_offered = [false; SETS.len()];
         is_offered[0] = true;
-        ToolSet { is_offered }
+        ToolSelection { is_offered }
     }
 }
 
-impl ToolSet {
+impl ToolSelection {
     /// Parses the names of sets, with commas between them.
     ///
     /// # Errors
     ///
     /// A name is unknown; the text names those that are known.
-    pub(crate) fn parse(names: &str) -> Result<ToolSet, String> {
+    pub(crate) fn parse(names: &str) -> Result<ToolSelection, String> {
         let mut is_offered = [false; SETS.len()];
         for name in names.split(',') {
             let Some(idx) = SETS.iter().position(|it| it.name == name) else {
@@ -150,7 +150,7 @@ impl ToolSet {
             };
             is_offered[idx] = true;
         }
-        Ok(ToolSet { is_offered })
+        Ok(ToolSelection { is_offered })
     }
 
     fn sets(self) -> impl Iterator<Item = &'static NamedToolSet> {
@@ -189,7 +189,7 @@ pub(super) fn named(name: &str) -> Option<&'static Tool<ToolRunner>> {
     SETS[0].tables.iter().copied().flatten().find(|it| it.name == name)
 }
 
-impl fmt::Display for ToolSet {
+impl fmt::Display for ToolSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sets().map(|it| it.name).collect::<Vec<_>>().join(","))
     }
@@ -202,11 +202,11 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Reads a file or folder of notes again after you changed it, in one \
                       snapshot: {path: 'notes/valves.md'}. Unchanged files cost nothing.",
         args: &[
-            Arg::text("path", "File or folder; relative to the source folder").required(),
-            Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
+            ArgSpec::text("path", "File or folder; relative to the source folder").required(),
+            ArgSpec::text("message", "Describes the snapshot; default `compile:PATH`"),
         ],
         output: Some(compile::output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Compile(compile::compile),
     },
     Tool {
@@ -214,13 +214,17 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns net changes since you last looked, newest first; `detail`: the \
                       texts: {since_snapshot: 41}",
         args: &[
-            Arg::integer("since_snapshot", "Default 0").also(&["since", "snapshot", "snapshot_id"]),
-            Arg::flag("detail", ""),
+            ArgSpec::integer("since_snapshot", "Default 0").also(&[
+                "since",
+                "snapshot",
+                "snapshot_id",
+            ]),
+            ArgSpec::flag("detail", ""),
             BUDGET,
             CURSOR,
         ],
         output: Some(read::changes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::delta),
     },
     Tool {
@@ -228,23 +232,23 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns unified diffs of what changed after one snapshot up to another, \
                       once MemoryDelta named them: {from_snapshot_id: 41, to_snapshot_id: 44}",
         args: &[
-            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning")
+            ArgSpec::integer("from_snapshot_id", "Exclusive; 0: the beginning")
                 .required()
                 .also(&["from", "from_snapshot"]),
-            Arg::integer("to_snapshot_id", "Inclusive").required().also(&["to", "to_snapshot"]),
+            ArgSpec::integer("to_snapshot_id", "Inclusive").required().also(&["to", "to_snapshot"]),
             BUDGET,
             CURSOR,
         ],
         output: Some(read::changes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::diff),
     },
     Tool {
         name: "MemoryFetch",
         description: "Returns a node's text, after as much around it as fits: {anchor: 'ID'}",
-        args: &[ANCHOR, BUDGET, Arg::integer("depth", "Levels; default 32"), DATES],
+        args: &[ANCHOR, BUDGET, ArgSpec::integer("depth", "Levels; default 32"), DATES],
         output: Some(read::nodes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::fetch),
     },
     Tool {
@@ -252,7 +256,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns the texts of several hits at once, in the order asked: {node_ids: \
                       ['ID']}",
         args: &[
-            Arg::texts("node_ids", "", 1, 256).required().also(&[
+            ArgSpec::texts("node_ids", "", 1, 256).required().also(&[
                 "anchor",
                 "anchors",
                 "id",
@@ -267,7 +271,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             DATES,
         ],
         output: Some(read::nodes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::fetch_batch),
     },
     Tool {
@@ -276,7 +280,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       from a file stays forgotten until its block of the file changes.",
         args: &[
             NODE_ID,
-            Arg::choice(
+            ArgSpec::choice(
                 "mode",
                 "If it has children: strict refuses, cascade removes all of them, reparent puts \
                  them in its place",
@@ -285,7 +289,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             .or_text("strict"),
         ],
         output: Some(write::forgotten_output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Confirmed(confirmation::forget, write::forget),
     },
     Tool {
@@ -294,20 +298,20 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       of a forgotten one, too: {anchor: 'ID'}",
         args: &[
             ANCHOR,
-            Arg::integer("depth", "Changes; default 10").also(&["limit", "n"]),
+            ArgSpec::integer("depth", "Changes; default 10").also(&["limit", "n"]),
             BUDGET,
             CURSOR,
         ],
         output: Some(read::history_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::history),
     },
     Tool {
         name: "MemoryPin",
         description: "Keeps a node that always matters from cooling: {node_id: 'ID'}",
-        args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
+        args: &[NODE_ID, ArgSpec::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(write::pin),
     },
     Tool {
@@ -320,10 +324,10 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             TARGET_ID,
             TARGET_LABEL,
             TARGET_SOURCE,
-            Arg::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
+            ArgSpec::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
         ],
         output: Some(relate::output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(relate::relate),
     },
     Tool {
@@ -332,14 +336,15 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       first: {anchor: 'ID'}",
         args: &[
             ANCHOR,
-            Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
-            Arg::integer("depth", "Hops, 1 to 5; default 1"),
+            ArgSpec::choice("direction", "Who refers to whom", query::Direction::NAMES)
+                .or_text("both"),
+            ArgSpec::integer("depth", "Hops, 1 to 5; default 1"),
             BUDGET,
-            Arg::number("weight_min", "", 0.0, WEIGHT_MAX).or_number(0.0),
+            ArgSpec::number("weight_min", "", 0.0, WEIGHT_MAX).or_number(0.0),
             ARCHIVED,
         ],
         output: Some(read::nodes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::related),
     },
     Tool {
@@ -348,16 +353,16 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       new snapshot: {snapshot_id: 41}. `drop_after` deletes what came after it \
                       for good.",
         args: &[
-            Arg::integer("snapshot_id", "Snapshot").required().also(&[
+            ArgSpec::integer("snapshot_id", "Snapshot").required().also(&[
                 "id",
                 "snapshot",
                 "to",
                 "to_snapshot_id",
             ]),
-            Arg::flag("drop_after", "Delete later snapshots"),
+            ArgSpec::flag("drop_after", "Delete later snapshots"),
         ],
         output: Some(write::rollback_output),
-        effect: Effect::Destroys,
+        effect: ToolEffect::Destroys,
         run: ToolRunner::Confirmed(confirmation::rollback, write::rollback),
     },
     Tool {
@@ -365,21 +370,23 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns the nodes that words find, best first. Use it before you answer or \
                       read files: {query: 'valve pressure', budget: 800}",
         args: &[
-            Arg::text("query", "Or an FTS5 expression").required().also(&["q", "text", "words"]),
+            ArgSpec::text("query", "Or an FTS5 expression")
+                .required()
+                .also(&["q", "text", "words"]),
             BUDGET,
-            Arg::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
-            Arg::choice("type", "", NodeType::SEARCHED).also(&["node_type"]),
-            Arg::texts("tags", "All of them", 0, usize::MAX),
-            Arg::choice("status", "", STATUSES),
-            Arg::choice("importance", "", IMPORTANCES),
-            Arg::time("since", "", Millis::parse_rfc3339),
-            Arg::time("until", "", Millis::parse_rfc3339_end),
+            ArgSpec::choice("detail", "", &["label", "snippet", "full"]).or_text("label"),
+            ArgSpec::choice("type", "", NodeType::SEARCHED).also(&["node_type"]),
+            ArgSpec::texts("tags", "All of them", 0, usize::MAX),
+            ArgSpec::choice("status", "", STATUSES),
+            ArgSpec::choice("importance", "", IMPORTANCES),
+            ArgSpec::time("since", "", Millis::parse_rfc3339),
+            ArgSpec::time("until", "", Millis::parse_rfc3339_end),
             ARCHIVED,
             DATES,
             LIMIT,
         ],
         output: Some(read::hits_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::search),
     },
     Tool {
@@ -387,7 +394,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns counts of nodes and snapshots: {}",
         args: &[],
         output: Some(read::stats_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::stats),
     },
     Tool {
@@ -397,11 +404,13 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       history.",
         args: &[
             NODE_ID,
-            Arg::text("summary", "The new text").required().also(&["content", "payload", "text"]),
-            Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
+            ArgSpec::text("summary", "The new text")
+                .required()
+                .also(&["content", "payload", "text"]),
+            ArgSpec::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
         ],
         output: Some(write::summarized_output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(write::summarize),
     },
     Tool {
@@ -409,13 +418,13 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Returns the outline, when you know no word to search: {depth: 2}. Folds \
                       the coldest to fit.",
         args: &[
-            Arg::text("root", "Id; default all").also(NODE_NAMES),
-            Arg::integer("depth", "Levels; default 5"),
+            ArgSpec::text("root", "Id; default all").also(NODE_NAMES),
+            ArgSpec::integer("depth", "Levels; default 5"),
             BUDGET,
             ARCHIVED,
         ],
         output: Some(read::nodes_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Read(read::tree),
     },
     Tool {
@@ -423,7 +432,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Lets a node cool again that MemoryPin kept: {node_id: 'ID'}",
         args: &[NODE_ID],
         output: Some(write::pinned_output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(write::unpin),
     },
     Tool {
@@ -432,7 +441,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       target_label: 'Pump'}",
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(relate::unrelate),
     },
     Tool {
@@ -442,12 +451,12 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
                       heading: its last children. At other nodes: the new text, until the file's \
                       block changes.",
         args: &[
-            Arg::text("payload", "").required().also(&["content", "markdown", "text"]),
-            Arg::text("anchor", "").also(NODE_NAMES),
-            Arg::choice("mode", "", &["append", "replace"]),
+            ArgSpec::text("payload", "").required().also(&["content", "markdown", "text"]),
+            ArgSpec::text("anchor", "").also(NODE_NAMES),
+            ArgSpec::choice("mode", "", &["append", "replace"]),
         ],
         output: Some(write::written_output),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Write(write::write),
     },
 ];

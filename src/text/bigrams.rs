@@ -24,7 +24,7 @@ pub(crate) enum ScriptSpacing {
 
 /// A maximal run of letters and digits of one kind of script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment<'a> {
+pub(crate) struct ScriptRun<'a> {
     /// The text; a spaceless one may hold combining marks.
     pub(crate) text: &'a str,
     /// Its kind of script.
@@ -91,22 +91,22 @@ pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<String> {
 }
 
 /// Returns the segments of `text`, in order.
-pub(crate) fn segments(text: &str) -> Segments<'_> {
-    Segments { text, at: 0, end_of_last: None }
+pub(crate) fn segments(text: &str) -> ScriptRuns<'_> {
+    ScriptRuns { text, at: 0, end_of_last: None }
 }
 
-/// Iterator over [`Segment`]s.
+/// Iterator over [`ScriptRun`]s.
 #[derive(Clone, Debug)]
-pub(crate) struct Segments<'a> {
+pub(crate) struct ScriptRuns<'a> {
     text: &'a str,
     at: usize,
     end_of_last: Option<usize>,
 }
 
-impl<'a> Iterator for Segments<'a> {
-    type Item = Segment<'a>;
+impl<'a> Iterator for ScriptRuns<'a> {
+    type Item = ScriptRun<'a>;
 
-    fn next(&mut self) -> Option<Segment<'a>> {
+    fn next(&mut self) -> Option<ScriptRun<'a>> {
         self.at = char_class_end(self.text, self.at, |it| it == ByteClass::Gap);
         // ASCII text is scanned by a table.
         let end = char_class_end(self.text, self.at, |it| it == ByteClass::Letter);
@@ -114,7 +114,7 @@ impl<'a> Iterator for Segments<'a> {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
             let text = &self.text[start..end];
-            return Some(Segment { text, script: ScriptSpacing::Spaced, is_glued });
+            return Some(ScriptRun { text, script: ScriptSpacing::Spaced, is_glued });
         }
         let rest = &self.text[self.at..];
         let mut found: Option<(usize, ScriptSpacing)> = None;
@@ -140,7 +140,7 @@ impl<'a> Iterator for Segments<'a> {
         let (start, script) = found?;
         let is_glued = self.end_of_last == Some(start);
         self.end_of_last = Some(end);
-        Some(Segment { text: &self.text[start..end], script, is_glued })
+        Some(ScriptRun { text: &self.text[start..end], script, is_glued })
     }
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::client::{Client, Scope};
+use super::client_and_scope::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ForeignSource;
 use crate::memory::notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
-use crate::surface::ToolSet;
+use crate::surface::ToolSelection;
 
 /// A command with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(crate) struct ServeArgs {
     /// Whether what agents write lands in the folder.
     pub(crate) is_writing_back: bool,
     pub(crate) rescan_interval: Option<Duration>,
-    pub(crate) tools: Option<ToolSet>,
+    pub(crate) tools: Option<ToolSelection>,
     pub(crate) transport: Option<Transport>,
     pub(crate) listen: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
@@ -360,7 +360,7 @@ pub(crate) struct SetupArgs {
     /// A second memory that the server searches, too.
     pub(crate) also: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
-    pub(crate) tools: Option<ToolSet>,
+    pub(crate) tools: Option<ToolSelection>,
     /// The address of a server that listens already.
     pub(crate) http: Option<String>,
     pub(crate) token: Option<String>,

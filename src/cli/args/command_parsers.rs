@@ -11,7 +11,7 @@ use super::command::{
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
     SalvageArgs, SearchArgs, ServeArgs,
 };
-use super::values::{
+use super::value_parsers::{
     SharedParts, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
     parse_span_ms, parse_time, parse_tools, parse_transport, shared_url, suggestion,
 };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as DuplicateKeyJson};
 pub(crate) struct KnowledgeArgs {
     pub(crate) task: KnowledgeTask,
     pub(crate) arguments: Map<String, DuplicateKeyJson>,
-    pub(crate) input: KnowledgeInput,
+    pub(crate) input: KnowledgeTextSource,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,
 }
@@ -30,7 +30,7 @@ pub(crate) enum KnowledgeTask {
 
 /// The place where the text of a command comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum KnowledgeInput {
+pub(crate) enum KnowledgeTextSource {
     #[default]
     None,
     Stdin,

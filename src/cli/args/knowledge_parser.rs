@@ -9,7 +9,7 @@ use serde_json::{Map, Value as DuplicateKeyJson};
 use super::UsageError;
 use super::command::Command;
 use super::command_parsers::{ParsedCommand, otherwise};
-use super::knowledge_args::{KnowledgeArgs, KnowledgeInput, KnowledgeTask};
+use super::knowledge_args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
 
 /// The form of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
         return Err(UsageError(format!("no command `{name}`")));
     };
     let (mut arguments, mut words, mut is_json) = (Map::new(), Vec::new(), false);
-    let mut input = KnowledgeInput::None;
+    let mut input = KnowledgeTextSource::None;
     while let Some(arg) = parser.next()? {
         let flag = match &arg {
             Long(flag) => Some((*flag).to_owned()),
@@ -113,7 +113,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
             (Some("db"), _) => db = Some(parser.value()?.into()),
             (Some("json"), _) => is_json = true,
             (Some("file"), _) | (None, Short('f')) if task == KnowledgeTask::Apply => {
-                input = KnowledgeInput::File(parser.value()?.into());
+                input = KnowledgeTextSource::File(parser.value()?.into());
             }
             (Some(flag), arg) => match flags.iter().find(|it| it.0 == flag) {
                 Some((_, key, form)) => take(parser, &mut arguments, (flag, key, *form))?,
@@ -125,17 +125,19 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
     }
     match (words.join(" "), words_are) {
         (text, _) if words.is_empty() && text.is_empty() => (),
-        (text, _) if text == "-" && task != KnowledgeTask::Recall => input = KnowledgeInput::Stdin,
+        (text, _) if text == "-" && task != KnowledgeTask::Recall => {
+            input = KnowledgeTextSource::Stdin
+        }
         (text, Some(key)) => drop(arguments.insert(key.to_owned(), text.into())),
         (text, None) => {
             return Err(UsageError(format!("`{name}` does not take `{text}`")));
         }
     }
-    if task == KnowledgeTask::Apply && input == KnowledgeInput::None {
-        input = KnowledgeInput::Stdin;
+    if task == KnowledgeTask::Apply && input == KnowledgeTextSource::None {
+        input = KnowledgeTextSource::Stdin;
     }
     let has_text = ["content", "flush"].iter().any(|it| arguments.contains_key(*it));
-    if task == KnowledgeTask::Ingest && input == KnowledgeInput::None && !has_text {
+    if task == KnowledgeTask::Ingest && input == KnowledgeTextSource::None && !has_text {
         let what = "`ingest` needs the text to keep, `-` for standard input, or `--flush`";
         return Err(UsageError(what.to_owned()));
     }

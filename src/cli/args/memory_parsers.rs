@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 use super::UsageError;
 use super::command::{ArchiveArgs, Command, ViewQueryArgs, ViewTask};
 use super::command_parsers::{ParsedCommand, otherwise};
-use super::values::parse_number;
+use super::value_parsers::parse_number;
 
 /// Days of `--days`, at most.
 const DAYS_MAX: u32 = 36_500;

@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use super::command::{Command, ViewArgs};
 use super::command_parsers::{ParsedCommand, otherwise};
-use super::values::{SharedParts, shared_url};
+use super::value_parsers::{SharedParts, shared_url};
 
 pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ViewArgs { db, ..ViewArgs::default() };

@@ -44,7 +44,7 @@ pub(super) struct SessionState {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct ClientState {
+struct LastSeenSnapshot {
     snapshot: i64,
 }
 
@@ -81,11 +81,11 @@ impl StateFolder {
 
     /// Returns the snapshot at the client's last call.
     pub(super) fn last_snapshot(&self) -> Option<i64> {
-        self.read::<ClientState>(&self.client_name()).map(|it| it.snapshot)
+        self.read::<LastSeenSnapshot>(&self.client_name()).map(|it| it.snapshot)
     }
 
     pub(super) fn save_last_snapshot(&self, snapshot: i64) {
-        self.write(&self.client_name(), &ClientState { snapshot });
+        self.write(&self.client_name(), &LastSeenSnapshot { snapshot });
     }
 
     /// Removes old files.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_place::known_database;
-use crate::cli::tool_advice::with_commands;
+use crate::cli::terminal_advice::with_commands;
 use crate::cli::{CommandError, CommandOutcome, Context, typed_memories};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::providers::wait_out;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::args::KnowledgeTask;
 use crate::cli::color::{ColorMode, TextRole};
-use crate::cli::tool_advice::with_commands;
+use crate::cli::terminal_advice::with_commands;
 use crate::query::render::to_one_line;
 
 /// Characters of a text on one line, at most.

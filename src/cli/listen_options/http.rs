@@ -16,7 +16,7 @@ use crate::cli::args::ServeArgs;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::Clock;
 use crate::server::http::{self, ADDRESS, AccessRules, BearerToken, Limits, OneTimeLinks};
-use crate::server::{BackgroundTask, ServeEnd};
+use crate::server::{BackgroundTask, StopReason};
 use crate::settings::config::Config;
 
 pub(in crate::cli) use crate::server::http::HttpOptions;
@@ -37,7 +37,7 @@ pub(in crate::cli) fn run<S: Handler>(
     options: HttpOptions,
     announce: impl FnOnce(String),
     interrupts: &Receiver<()>,
-) -> io::Result<ServeEnd> {
+) -> io::Result<StopReason> {
     http::serve_http(server, clock, background, options, |it| announce(it.to_string()), interrupts)
 }
 

@@ -10,7 +10,7 @@ use crate::cli::CommandError;
 use crate::cli::args::ServeArgs;
 use crate::mcp::{Handler, Server};
 use crate::model::clock::Clock;
-use crate::server::{BackgroundTask, ServeEnd};
+use crate::server::{BackgroundTask, StopReason};
 use crate::settings::config::Config;
 
 /// Options that cannot exist.
@@ -30,7 +30,7 @@ pub(in crate::cli) fn run<S: Handler>(
     options: HttpOptions,
     _: impl FnOnce(String),
     _: &Receiver<()>,
-) -> io::Result<ServeEnd> {
+) -> io::Result<StopReason> {
     match options {}
 }
 

@@ -6,9 +6,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::connection::{ServerConnection, TokenSource};
 use super::hooks::HookCommand;
-use super::{UserFolders, file, path_in};
+use super::server_connection::{ServerConnection, TokenSource};
+use super::{UserFolders, file_edits, path_in};
 use crate::cli::args::{Client, Scope, SetupArgs};
 use crate::cli::memory_place::{MemoryPlace, OF_USER, PlaceOrigin, SearchFolders};
 use crate::cli::{CommandError, absolute};
@@ -195,5 +195,5 @@ impl ServerArgsBuilder<'_> {
 
 fn utf8(path: &Path) -> Result<String, CommandError> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| file::refused("write down", path, "it is not UTF-8"))
+    text.ok_or_else(|| file_edits::refused("write down", path, "it is not UTF-8"))
 }

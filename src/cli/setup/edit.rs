@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::edit_types::{EditRefusal, EditedSettings, Grant, ServerEntry};
-use super::json::{self, ServersPath};
-use super::{toml, yaml};
+use super::json_settings::{self, ServersPath};
+use super::{toml_settings, yaml_settings};
 
 /// The format of a settings file.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +22,9 @@ impl SettingsFormat {
         entry: &ServerEntry,
     ) -> Result<EditedSettings, EditRefusal> {
         match self {
-            SettingsFormat::Json(place) => json::put(text, place, entry),
-            SettingsFormat::Toml => toml::put(text, entry),
-            SettingsFormat::Yaml => yaml::put(text, entry),
+            SettingsFormat::Json(place) => json_settings::put(text, place, entry),
+            SettingsFormat::Toml => toml_settings::put(text, entry),
+            SettingsFormat::Yaml => yaml_settings::put(text, entry),
         }
     }
 
@@ -37,18 +37,20 @@ impl SettingsFormat {
         is_container_new: bool,
     ) -> Result<String, EditRefusal> {
         match self {
-            SettingsFormat::Json(place) => json::take(text, place, name, before, is_container_new),
-            SettingsFormat::Toml => toml::take(text, name, before),
-            SettingsFormat::Yaml => yaml::take(text, name, before, is_container_new),
+            SettingsFormat::Json(place) => {
+                json_settings::take(text, place, name, before, is_container_new)
+            }
+            SettingsFormat::Toml => toml_settings::take(text, name, before),
+            SettingsFormat::Yaml => yaml_settings::take(text, name, before, is_container_new),
         }
     }
 
     /// Returns the fields of a server, as JSON.
     pub(super) fn fields(self, text: &str, name: &str) -> Option<Vec<(String, Value)>> {
         match self {
-            SettingsFormat::Json(place) => json::fields(text, place, name),
-            SettingsFormat::Toml => toml::fields(text, name),
-            SettingsFormat::Yaml => yaml::fields(text, name),
+            SettingsFormat::Json(place) => json_settings::fields(text, place, name),
+            SettingsFormat::Toml => toml_settings::fields(text, name),
+            SettingsFormat::Yaml => yaml_settings::fields(text, name),
         }
     }
 
@@ -59,8 +61,8 @@ impl SettingsFormat {
         grants: &[Grant],
     ) -> Result<(String, Vec<Grant>), EditRefusal> {
         match self {
-            SettingsFormat::Json(place) => json::grant(text, place.dialect, grants),
-            SettingsFormat::Toml => toml::grant(text, grants),
+            SettingsFormat::Json(place) => json_settings::grant(text, place.dialect, grants),
+            SettingsFormat::Toml => toml_settings::grant(text, grants),
             // No client with settings in YAML keeps permissions in them.
             SettingsFormat::Yaml => Ok((text.to_owned(), Vec::new())),
         }
@@ -69,8 +71,8 @@ impl SettingsFormat {
     /// Removes the permissions from `text`.
     pub(super) fn revoke(self, text: &str, grants: &[Grant]) -> Result<String, EditRefusal> {
         match self {
-            SettingsFormat::Json(place) => json::revoke(text, place.dialect, grants),
-            SettingsFormat::Toml => toml::revoke(text, grants),
+            SettingsFormat::Json(place) => json_settings::revoke(text, place.dialect, grants),
+            SettingsFormat::Toml => toml_settings::revoke(text, grants),
             SettingsFormat::Yaml => Ok(text.to_owned()),
         }
     }
@@ -78,9 +80,9 @@ impl SettingsFormat {
     /// Returns whether `text` has no content left.
     pub(super) fn is_blank(self, text: &str) -> bool {
         match self {
-            SettingsFormat::Json(place) => json::is_blank(text, place.dialect),
+            SettingsFormat::Json(place) => json_settings::is_blank(text, place.dialect),
             SettingsFormat::Toml => text.trim().is_empty(),
-            SettingsFormat::Yaml => yaml::is_blank(text),
+            SettingsFormat::Yaml => yaml_settings::is_blank(text),
         }
     }
 

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::client::{BaseDir, ClientFolders, PathFromBase};
 use super::edit::SettingsFormat;
 use super::edit_types::Grant;
-use super::json::ServersPath;
-use super::json_scan::JsonDialect;
+use super::json_settings::ServersPath;
+use super::json_spans::JsonDialect;
+use super::supported_clients::{BaseDir, ClientFolders, PathFromBase};
 use crate::cli::args::{Client, HookEvent, Scope};
 
 /// The value of a hook in the list of what is connected.

@@ -3,15 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::client::ClientPaths;
-use super::connection::{FileGrants, ServerConnection, TokenSource, ToolGrants, server_name};
 use super::connection_plan::{ConnectionPlan, ConnectionPlanRequest, launch};
 use super::edit_types::Grant;
-use super::file::{self, FileAccess, FileState};
+use super::file_edits::{self, FileState, NewFileMode};
 use super::hooks::{self, HookCommand, HookPlacement, HookTrustFile};
 use super::manifest::{ManifestFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
 use super::report::{SetupReport, StepResult};
+use super::server_connection::{
+    FileGrants, ServerConnection, TokenSource, ToolGrants, server_name,
+};
+use super::supported_clients::ClientPaths;
 use super::{SKILLS, UserFolders, scope_of};
 use crate::cli::args::{Client, Scope, SetupArgs};
 use crate::cli::{CommandError, Context};
@@ -73,9 +75,9 @@ impl<'a> SetupJob<'a> {
             })?;
         let access = match &connection {
             ServerConnection::Http { token: Some(TokenSource::Literal(_)), .. } => {
-                FileAccess::Owner
+                NewFileMode::Owner
             }
-            _ => FileAccess::Usual,
+            _ => NewFileMode::Usual,
         };
         let hooks = hook.filter(|_| !self.args.is_without_hooks);
         let mut hooks = hooks.and_then(|it| self.hooks(&it));
@@ -135,7 +137,7 @@ impl<'a> SetupJob<'a> {
         let name = server_name(self.scope);
         let path = self.places.settings_file(folders);
         let entry = client.entry(name, connection);
-        let entry = entry.map_err(|why| file::refused("set up", &path, &why))?;
+        let entry = entry.map_err(|why| file_edits::refused("set up", &path, &why))?;
         let mut steps = Vec::new();
         for (nth, (path, grants)) in self.additions(path, grants, hooks).iter().enumerate() {
             let found = self.read(path)?;
@@ -218,7 +220,7 @@ impl<'a> SetupJob<'a> {
             for at in [&own].into_iter().chain(self.places.also_reads).chain(of_user) {
                 let path = folders.path(*at).join(below);
                 let Some((_, record)) = manifest.shared(&self.setup, &path) else { continue };
-                let there = file::read(&path, None)?;
+                let there = file_edits::read(&path, None)?;
                 if there.text.as_deref() == Some(skill) {
                     let record = Some(record.clone());
                     return Ok(Some(FileStep::leave(
@@ -237,9 +239,9 @@ impl<'a> SetupJob<'a> {
         &mut self,
         steps: Vec<FileStep>,
         memory: Option<&Path>,
-        access: FileAccess,
+        access: NewFileMode,
     ) -> Result<Vec<StepResult>, CommandError> {
-        let mut made = CreatedFiles::default();
+        let mut made = PreparedPaths::default();
         let mut done: Vec<StepResult> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
@@ -259,7 +261,7 @@ impl<'a> SetupJob<'a> {
     }
 
     /// Records this setup in the manifest.
-    fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
+    fn note(&mut self, made: &PreparedPaths, done: &[StepResult]) {
         let known = self.ledger_file.manifest.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
         let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
@@ -277,10 +279,10 @@ impl<'a> SetupJob<'a> {
         for record in &known.files {
             let is_shared = self.ledger_file.manifest.shared(&self.setup, &record.path).is_some();
             let step = if record.is_whole() && is_shared {
-                let found = file::read(&record.path, None)?;
+                let found = file_edits::read(&record.path, None)?;
                 FileStep::leave(found, None, Some("another client reads it, too"))
             } else if record.is_whole() {
-                plan::remove_skill(file::read(&record.path, None)?, record)?
+                plan::remove_skill(file_edits::read(&record.path, None)?, record)?
             } else {
                 let found = self.read(&record.path)?;
                 let notation = hooks::notation(self.client, &found.path);
@@ -298,11 +300,11 @@ impl<'a> SetupJob<'a> {
     fn undo(&mut self, known: SetupRecord, done: &mut [StepResult]) -> Result<(), CommandError> {
         for it in done.iter_mut() {
             if let (true, Some(old)) = (it.step.needs_copy, &it.step.old) {
-                it.copy = Some(file::copy(&it.step.path, old, &self.stamp)?);
+                it.copy = Some(file_edits::copy(&it.step.path, old, &self.stamp)?);
             }
         }
         for it in done.iter().filter(|it| it.step.is_change()) {
-            apply(&it.step, FileAccess::Usual)?;
+            apply(&it.step, NewFileMode::Usual)?;
         }
         for spent in done.iter().filter_map(|it| it.step.spent.as_ref()) {
             // The restored file has the text of this copy.
@@ -320,7 +322,7 @@ impl<'a> SetupJob<'a> {
         // Files of a project must not redirect writes out of it.
         let project = self.home.folders.project.as_path();
         let is_inside = self.scope == Scope::Project && path.starts_with(project);
-        file::read(path, is_inside.then_some(project))
+        file_edits::read(path, is_inside.then_some(project))
     }
 }
 
@@ -334,14 +336,14 @@ pub(super) fn offered_tools(args: &SetupArgs) -> ToolGrants {
 
 /// Folders and copies made before the first file was changed.
 #[derive(Default)]
-struct CreatedFiles {
+struct PreparedPaths {
     folders: Vec<PathBuf>,
     /// Folders of the memory, which all clients share.
     shared: Vec<PathBuf>,
     copies: Vec<PathBuf>,
 }
 
-impl CreatedFiles {
+impl PreparedPaths {
     fn prepare(
         &mut self,
         steps: Vec<FileStep>,
@@ -351,24 +353,24 @@ impl CreatedFiles {
     ) -> Result<(), CommandError> {
         let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
         for folder in folders {
-            self.folders.extend(file::missing_folders(folder));
-            file::make_folders(folder)?;
+            self.folders.extend(file_edits::missing_folders(folder));
+            file_edits::make_folders(folder)?;
         }
         // The server makes the own folder of a project itself.
         let memory = memory.and_then(Path::parent).filter(|it| !it.ends_with(OWN_FOLDER));
         if let Some(memory) = memory {
-            self.shared = file::missing_folders(memory);
-            file::make_folders(memory.parent().unwrap_or(memory))?;
+            self.shared = file_edits::missing_folders(memory);
+            file_edits::make_folders(memory.parent().unwrap_or(memory))?;
             make_private_folder(memory)
-                .map_err(|error| file::refused("make", memory, &error.to_string()))?;
+                .map_err(|error| file_edits::refused("make", memory, &error.to_string()))?;
         }
         for mut step in steps {
             let mut copy = None;
             if let (true, Some(old)) = (step.needs_copy, &step.old) {
-                let path = file::copy(&step.path, old, stamp)?;
+                let path = file_edits::copy(&step.path, old, stamp)?;
                 self.copies.push(path.clone());
                 if let Some(WrittenFile { before, is_edited: false, .. }) = &mut step.record {
-                    *before = Some(PriorCopy { copy: path.clone(), hash: file::hash(old) });
+                    *before = Some(PriorCopy { copy: path.clone(), hash: file_edits::hash(old) });
                 }
                 copy = Some(path);
             }
@@ -386,10 +388,10 @@ impl CreatedFiles {
     }
 }
 
-fn apply(step: &FileStep, access: FileAccess) -> Result<(), CommandError> {
+fn apply(step: &FileStep, access: NewFileMode) -> Result<(), CommandError> {
     match (&step.new, &step.old) {
-        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, access),
-        (None, Some(old)) => file::remove(&step.path, old),
+        (Some(new), old) => file_edits::replace(&step.path, old.as_deref(), new, access),
+        (None, Some(old)) => file_edits::remove(&step.path, old),
         (None, None) => Ok(()),
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::client::ClientPaths;
-use super::connection::{PROJECT_VARIABLE, ServerConnection, server_name};
 use super::edit_types::EditRefusal;
 use super::job::offered_tools;
-use super::{UserFolders, file, hooks};
+use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
+use super::supported_clients::ClientPaths;
+use super::{UserFolders, file_edits, hooks};
 use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
 use crate::cli::memory_place::SearchFolders;
 use crate::cli::{CommandError, CommandOutcome, Context};
@@ -65,7 +65,7 @@ fn status(
 ) -> ClientStatus {
     let folders = &home.folders;
     let path = places.settings_file(folders);
-    let (text, fault) = match file::read(&path, None) {
+    let (text, fault) = match file_edits::read(&path, None) {
         Ok(found) => (found.text, None),
         Err(CommandError::Because(what)) => (None, Some(what)),
         Err(CommandError::BrokenPipe) => (None, None),
@@ -80,7 +80,7 @@ fn status(
     };
     let hooks = hooks::file_of(client, scope, folders).and_then(|path| {
         // A file that cannot be read has no hooks that the client could read.
-        let text = file::read(&path, None).ok().and_then(|it| it.text).unwrap_or_default();
+        let text = file_edits::read(&path, None).ok().and_then(|it| it.text).unwrap_or_default();
         hooks::status(client, &text)
     });
     let is_installed = client.is_installed(folders);
@@ -139,7 +139,7 @@ fn permissions(
         return None;
     }
     let text = match elsewhere {
-        Some(path) => file::read(&path, None).ok()?.text.unwrap_or_default(),
+        Some(path) => file_edits::read(&path, None).ok()?.text.unwrap_or_default(),
         None => text.to_owned(),
     };
     let (_, missing) = client.notation().grant(&text, &grants).ok()?;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::connection::server_name;
 use super::edit_types::Grant;
-use super::file::{self, FileAccess, FileState};
+use super::file_edits::{self, FileState, NewFileMode};
 use super::hooks;
+use super::server_connection::server_name;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
 
@@ -142,12 +142,12 @@ impl ManifestFile {
     /// Reads the manifest below the user's state folder.
     pub(super) fn open(state: &Path) -> Result<ManifestFile, CommandError> {
         let path = state.join("remindb/setup.json");
-        let file = file::read(&path, None)?;
+        let file = file_edits::read(&path, None)?;
         let manifest = match &file.text {
             None => SetupManifest::default(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
                 let what = format!("{error}; move it away, and undo by hand what it lists");
-                file::refused("understand", &path, &what)
+                file_edits::refused("understand", &path, &what)
             })?,
         };
         Ok(ManifestFile { file, manifest })
@@ -159,17 +159,17 @@ impl ManifestFile {
         let old = self.file.text.as_deref();
         if self.manifest.setups.is_empty() {
             if let Some(old) = old {
-                file::remove(path, old)?;
+                file_edits::remove(path, old)?;
             }
             remove_folders(&self.manifest.folders);
             self.file.text = None;
             return Ok(());
         }
-        let made = file::make_folders(path.parent().unwrap_or(path))?;
+        let made = file_edits::make_folders(path.parent().unwrap_or(path))?;
         self.manifest.folders.extend(made);
         let text = serde_json::to_string_pretty(&self.manifest)? + "\n";
         // A former entry may contain a secret.
-        file::replace(path, old, &text, FileAccess::Owner)?;
+        file_edits::replace(path, old, &text, NewFileMode::Owner)?;
         self.file.text = Some(text);
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
 use super::edit_types::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
-use super::file::{self, FileState};
+use super::file_edits::{self, FileState};
 use super::manifest::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
 use crate::text;
@@ -160,9 +160,9 @@ fn written(
     if found.text.as_ref() == Some(&new) {
         return Ok(FileStep::leave(found, record.cloned(), None));
     }
-    file::check_writable(&found.path)?;
-    let now = found.text.as_deref().map(file::hash);
-    let after = file::hash(&new);
+    file_edits::check_writable(&found.path)?;
+    let now = found.text.as_deref().map(file_edits::hash);
+    let after = file_edits::hash(&new);
     let (record, needs_copy) = match record {
         // The present text is by setup or is the former one: both are safe.
         Some(record)
@@ -221,7 +221,7 @@ pub(super) fn remove(
     if new == *text {
         return Ok(FileStep::leave(found, None, Some("the server is not in it any more")));
     }
-    file::check_writable(&found.path)?;
+    file_edits::check_writable(&found.path)?;
     let is_ours = record.before.is_none() && notation.is_blank(&new);
     Ok(FileStep {
         path: found.path,
@@ -266,21 +266,21 @@ fn restored(
     found: FileState,
     record: &WrittenFile,
 ) -> Result<Result<FileStep, FileState>, CommandError> {
-    let is_as_written = found.text.as_deref().map(file::hash).as_ref() == Some(&record.after);
+    let is_as_written = found.text.as_deref().map(file_edits::hash).as_ref() == Some(&record.after);
     if !is_as_written || record.is_edited {
         return Ok(Err(found));
     }
     let (new, spent) = match &record.before {
         None => (None, None),
         Some(PriorCopy { copy, hash }) => {
-            let copied = file::read(copy, None)?;
+            let copied = file_edits::read(copy, None)?;
             match copied.text {
-                Some(text) if file::hash(&text) == *hash => (Some(text), Some(copied.path)),
+                Some(text) if file_edits::hash(&text) == *hash => (Some(text), Some(copied.path)),
                 _ => return Ok(Err(found)),
             }
         }
     };
-    file::check_writable(&found.path)?;
+    file_edits::check_writable(&found.path)?;
     let FileState { path, text: old } = found;
     Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
@@ -290,12 +290,12 @@ fn explained(path: &Path, text: &str, refusal: EditRefusal, instead: &str) -> Co
         EditRefusal::Broken { at, what } => {
             let what =
                 format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
-            file::refused("understand", path, &what)
+            file_edits::refused("understand", path, &what)
         }
-        EditRefusal::ForeignEntry(what) => file::refused("edit", path, &what),
+        EditRefusal::ForeignEntry(what) => file_edits::refused("edit", path, &what),
         EditRefusal::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
-            file::refused("edit", path, what.trim_end())
+            file_edits::refused("edit", path, what.trim_end())
         }
     }
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::connection::ToolGrants;
 use super::hooks;
 use super::plan::FileStep;
+use super::server_connection::ToolGrants;
 use crate::cli::args::{self, Client, Scope};
 use crate::cli::color::{ColorMode, TextRole};
 use crate::cli::{CommandError, CommandOutcome, Context};

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::edit::SettingsFormat;
 use super::edit_types::{EditRefusal, Grant, ServerEntry, parted};
-use super::json::ServersPath;
-use super::json_scan::JsonDialect;
+use super::json_settings::ServersPath;
+use super::json_spans::JsonDialect;
 
 const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
     dialect: JsonDialect::Relaxed,

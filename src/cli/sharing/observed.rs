@@ -9,8 +9,8 @@ use super::replica::{check_same_space, keeper_of, replica_at};
 use crate::cli::CommandError;
 use crate::cli::args::SharedFlag;
 use crate::server::StopSignal;
-use crate::server::postgres::{SharedSpaceStatus, SpaceFacts, facts_of};
-use crate::server::server_state::SpaceStatusFn;
+use crate::server::postgres::{LatestReplicaStatus, ReplicaStatus, facts_of};
+use crate::server::server_state::ReplicaStatusFn;
 use crate::store::SharedError;
 
 /// Time between two looks at the log.
@@ -21,13 +21,13 @@ const LOOK: Duration = Duration::from_secs(5);
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedFlag>,
     db: &Path,
-) -> Result<(SpaceStatusFn, Option<LookWork>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<LookWork>), CommandError> {
     let replica = replica_at(db)?;
     let Some(flag) = flag else {
         let db = db.to_owned();
         let known = move || {
             let replica = replica_at(&db).ok().flatten();
-            let facts = replica.map(|it| SpaceFacts::of_file(&it));
+            let facts = replica.map(|it| ReplicaStatus::of_file(&it));
             serde_json::to_value(facts).unwrap_or_default()
         };
         return Ok((replica.map(|_| Arc::new(known) as _), None));
@@ -35,7 +35,7 @@ pub(in crate::cli) fn observed_space(
     let replica = replica.ok_or(SharedError::NoReplica)?;
     let keeper = keeper_of(flag.url.as_ref().unwrap_or(&replica.url))?;
     check_same_space(&replica, &keeper)?;
-    let status = SharedSpaceStatus::default();
+    let status = LatestReplicaStatus::default();
     let shown = status.clone();
     let db = db.to_owned();
     let look = move |stop: &StopSignal| {

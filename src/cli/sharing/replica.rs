@@ -11,17 +11,17 @@ use crate::cli::{CommandError, Context, absolute, variable};
 use crate::memory::Memory;
 use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
-    PasswordSources, PostgresLog, SecretPassword, SharedSpaceStatus, SpaceUrl,
+    LatestReplicaStatus, PasswordSources, PostgresSequencer, SecretPassword, SpaceUrl,
 };
-use crate::server::server_state::SpaceStatusFn;
+use crate::server::server_state::ReplicaStatusFn;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.
 pub(in crate::cli) struct OpenSpace {
-    keeper: Arc<PostgresLog>,
+    keeper: Arc<PostgresSequencer>,
     names: Arc<RootNames>,
-    status: SharedSpaceStatus,
+    status: LatestReplicaStatus,
 }
 
 impl OpenSpace {
@@ -63,7 +63,7 @@ impl OpenSpace {
             }
         }
         let (keeper, names) = (Arc::new(keeper), Arc::new(names));
-        Ok(Some(OpenSpace { keeper, names, status: SharedSpaceStatus::default() }))
+        Ok(Some(OpenSpace { keeper, names, status: LatestReplicaStatus::default() }))
     }
 
     /// Makes a memory write through the log.
@@ -87,7 +87,7 @@ impl OpenSpace {
     }
 
     /// Returns what the resource of the space shows.
-    pub(in crate::cli) fn fact(&self) -> SpaceStatusFn {
+    pub(in crate::cli) fn fact(&self) -> ReplicaStatusFn {
         let status = self.status.clone();
         Some(Arc::new(move || serde_json::to_value(status.get()).unwrap_or_default()))
     }
@@ -100,7 +100,7 @@ impl OpenSpace {
 }
 
 /// Returns the keeper of a space, with the password that the environment or a file has.
-pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresLog, CommandError> {
+pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandError> {
     let mut url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
     if let Some(file) = &mut url.root_certificates {
         // The replica keeps the address, and is opened in other folders, too.
@@ -119,7 +119,7 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresLog, CommandError> 
         true => process_name(),
         false => format!("{machine}/{}", process_name()),
     };
-    Ok(PostgresLog::new(url, password, &name))
+    Ok(PostgresSequencer::new(url, password, &name))
 }
 
 /// Returns what the file is a replica of; `None` where it is none, or not there.
@@ -143,7 +143,11 @@ fn is_new(db: &Path) -> Result<bool, CommandError> {
 }
 
 /// Checks that a replica is one of the space; an address may change, the space may not.
-fn follow_from(db: &Path, replica: &Replica, keeper: &PostgresLog) -> Result<(), CommandError> {
+fn follow_from(
+    db: &Path,
+    replica: &Replica,
+    keeper: &PostgresSequencer,
+) -> Result<(), CommandError> {
     if replica.url == keeper.url() {
         return Ok(());
     }
@@ -155,7 +159,7 @@ fn follow_from(db: &Path, replica: &Replica, keeper: &PostgresLog) -> Result<(),
 /// Checks that a replica is one of the space, whatever its address.
 pub(super) fn check_same_space(
     replica: &Replica,
-    keeper: &PostgresLog,
+    keeper: &PostgresSequencer,
 ) -> Result<(), CommandError> {
     let old = SpaceUrl::parse(&replica.url).map_err(CommandError::Because)?;
     let new = SpaceUrl::parse(keeper.url()).map_err(CommandError::Because)?;

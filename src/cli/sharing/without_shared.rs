@@ -6,7 +6,7 @@ use super::{FollowerTask, LookWork};
 use crate::cli::args::SharedFlag;
 use crate::cli::{CommandError, Context};
 use crate::memory::Memory;
-use crate::server::server_state::SpaceStatusFn;
+use crate::server::server_state::ReplicaStatusFn;
 use crate::store::Writer;
 
 /// A space, which cannot be.
@@ -34,7 +34,7 @@ impl OpenSpace {
         match *self {}
     }
 
-    pub(in crate::cli) fn fact(&self) -> SpaceStatusFn {
+    pub(in crate::cli) fn fact(&self) -> ReplicaStatusFn {
         match *self {}
     }
 
@@ -47,7 +47,7 @@ impl OpenSpace {
 pub(in crate::cli) fn observed_space(
     flag: Option<&SharedFlag>,
     _: &Path,
-) -> Result<(SpaceStatusFn, Option<LookWork>), CommandError> {
+) -> Result<(ReplicaStatusFn, Option<LookWork>), CommandError> {
     refuse(flag).map(|()| (None, None))
 }
 

@@ -6,7 +6,7 @@ use super::marker::{self, BlockForm, FILE_HEADER, Marker};
 use super::{ExportedMetadata, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::model::identity::ContentHash;
-use crate::model::kinds::Kind;
+use crate::model::kinds::KindSpec;
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::{self, label_of_text, tokens};
 
@@ -197,7 +197,7 @@ impl ExportReader<'_> {
     /// Adds a block whose text a person changed, as the Markdown that it is now.
     fn add_edited(&mut self, marker: Marker, block: Range<usize>) {
         let (node_type, depth) = (marker.node.node_type, marker.depth);
-        if Kind::of(node_type).is_some() {
+        if KindSpec::of(node_type).is_some() {
             let content = self.text[block.clone()].replace("\r\n", "\n");
             return self.push_marked(Marker { has_label: false, ..marker }, content, block);
         }

@@ -10,8 +10,8 @@ use serde::Deserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::session::{minute, minute_of};
-use super::{ForeignFile, ForeignNote, ForeignNotes, spoken};
+use super::agent_sessions::{minute, minute_of};
+use super::{ForeignFile, ForeignNote, NoteCollector, spoken};
 use crate::text::{self, LABEL_CHARS_MAX};
 
 /// Messages of one conversation.
@@ -29,7 +29,7 @@ struct ExportedChat {
 pub(super) fn read_chatgpt(
     file: &ForeignFile<'_>,
     input: &mut dyn BufRead,
-    notes: &mut ForeignNotes,
+    notes: &mut NoteCollector,
 ) {
     each_conversation(file, input, notes, chatgpt);
 }
@@ -38,7 +38,7 @@ pub(super) fn read_chatgpt(
 pub(super) fn read_claude(
     file: &ForeignFile<'_>,
     input: &mut dyn BufRead,
-    notes: &mut ForeignNotes,
+    notes: &mut NoteCollector,
 ) {
     each_conversation(file, input, notes, claude);
 }
@@ -46,7 +46,7 @@ pub(super) fn read_claude(
 fn each_conversation(
     file: &ForeignFile<'_>,
     input: &mut dyn BufRead,
-    notes: &mut ForeignNotes,
+    notes: &mut NoteCollector,
     read: fn(&Value) -> Result<ExportedChat, &'static str>,
 ) {
     let mut number = 0_usize;
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for ItemVisitor<'_> {
     }
 }
 
-fn add(file: &ForeignFile<'_>, chat: ExportedChat, notes: &mut ForeignNotes) {
+fn add(file: &ForeignFile<'_>, chat: ExportedChat, notes: &mut NoteCollector) {
     if chat.said.is_empty() {
         return;
     }

@@ -6,10 +6,10 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::graph::GraphRelation;
+use super::agent_sessions::minute;
+use super::entity_graph::GraphRelation;
 use super::json_lines::each_record;
-use super::session::minute;
-use super::{ForeignFile, ForeignNote, ForeignNotes, ForeignReader, facts, file_name, spoken};
+use super::{ForeignFile, ForeignNote, ForeignReader, NoteCollector, file_name, mem0, spoken};
 
 /// Returns the reader of a file of an archive.
 pub(super) fn reader_of(path: &str) -> Option<ForeignReader> {
@@ -19,7 +19,7 @@ pub(super) fn reader_of(path: &str) -> Option<ForeignReader> {
     FILES.contains(&stem).then_some(read)
 }
 
-fn read(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut ForeignNotes) {
+fn read(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut NoteCollector) {
     each_record(file, input, notes, &mut |record, place, notes| {
         if let Err(why) = add(&record, notes) {
             notes.refuse(place, why);
@@ -27,7 +27,7 @@ fn read(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut ForeignNote
     });
 }
 
-fn add(record: &Value, notes: &mut ForeignNotes) -> Result<(), String> {
+fn add(record: &Value, notes: &mut NoteCollector) -> Result<(), String> {
     let kind = text(record, "kind")?;
     let system = maybe(record, "external_system").unwrap_or("unknown");
     let key = || text(record, "external_id").map(|it| format!("{system}:{kind}:{it}"));
@@ -40,7 +40,7 @@ fn add(record: &Value, notes: &mut ForeignNotes) -> Result<(), String> {
         }
         "memory" => {
             let (content, categories) = (text(record, "content")?, strings(record, "categories"));
-            let texts = vec![facts::fact(content, record, scope, &categories)];
+            let texts = vec![mem0::fact(content, record, scope, &categories)];
             ForeignNote { key: key()?, title: None, texts, started: None }
         }
         "memory_block" => {
@@ -76,7 +76,7 @@ fn turns(episode: &Value) -> Vec<String> {
     said.collect()
 }
 
-fn entity(record: &Value, notes: &mut ForeignNotes) -> Result<(), String> {
+fn entity(record: &Value, notes: &mut NoteCollector) -> Result<(), String> {
     let name = text(record, "name")?;
     let also = strings(record, "aliases");
     let also = (!also.is_empty()).then(|| format!("also called {}", also.join(", ")));
@@ -88,7 +88,7 @@ fn entity(record: &Value, notes: &mut ForeignNotes) -> Result<(), String> {
     Ok(())
 }
 
-fn relation(record: &Value, notes: &mut ForeignNotes) -> Result<(), String> {
+fn relation(record: &Value, notes: &mut NoteCollector) -> Result<(), String> {
     let name = text(record, "predicate")?.replace('_', " ");
     let valid = [("valid_at", "from"), ("invalid_at", "until")].map(|(key, word)| {
         maybe(record, key).and_then(minute).map(|it| format!("{word} {}", &it[..10]))

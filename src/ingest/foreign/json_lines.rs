@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::{ForeignFile, ForeignNotes, RECORD_LINE_BYTES_MAX};
+use super::{ForeignFile, NoteCollector, RECORD_LINE_BYTES_MAX};
 
 /// Bytes of a file that is one value; a value takes some times as much memory.
 const VALUE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -13,8 +13,8 @@ const VALUE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 pub(super) fn each_record(
     file: &ForeignFile<'_>,
     input: &mut dyn BufRead,
-    notes: &mut ForeignNotes,
-    each: &mut dyn FnMut(Value, &str, &mut ForeignNotes),
+    notes: &mut NoteCollector,
+    each: &mut dyn FnMut(Value, &str, &mut NoteCollector),
 ) {
     let mut line = Vec::new();
     for number in 1_usize.. {
@@ -51,7 +51,7 @@ pub(super) fn each_record(
 pub(super) fn whole_value(
     file: &ForeignFile<'_>,
     input: &mut dyn BufRead,
-    notes: &mut ForeignNotes,
+    notes: &mut NoteCollector,
 ) -> Option<Value> {
     let read = value_within(input, VALUE_BYTES_MAX);
     read.map_err(|why| notes.refuse(file.shown, why)).ok()

@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::{ForeignFile, ForeignNote, ForeignNotes, ForeignReader, file_name, is_below, stem};
+use super::{ForeignFile, ForeignNote, ForeignReader, NoteCollector, file_name, is_below, stem};
 
 /// Bytes of a note; the rest of a longer one is refused.
 const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -23,7 +23,11 @@ pub(super) fn reader_of_memory(path: &str) -> Option<ForeignReader> {
 }
 
 /// Reads one note.
-pub(super) fn read_note(file: &ForeignFile<'_>, input: &mut dyn BufRead, notes: &mut ForeignNotes) {
+pub(super) fn read_note(
+    file: &ForeignFile<'_>,
+    input: &mut dyn BufRead,
+    notes: &mut NoteCollector,
+) {
     let mut bytes = Vec::new();
     if let Err(error) = input.take(NOTE_BYTES_MAX + 1).read_to_end(&mut bytes) {
         return notes.refuse(file.shown, error);

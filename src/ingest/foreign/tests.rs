@@ -5,10 +5,10 @@ use std::io::Cursor;
 use super::*;
 
 /// Reads a text as a file of a program.
-fn read(name: &str, path: &str, text: &str) -> ForeignNotes {
+fn read(name: &str, path: &str, text: &str) -> NoteCollector {
     let source = ForeignSource::named(name).unwrap();
     let file = ForeignFile { path, shown: "shown", project: None, source };
-    let mut notes = ForeignNotes::default();
+    let mut notes = NoteCollector::default();
     let reader = (source.reader)(path).unwrap();
     reader(&file, &mut Cursor::new(text.as_bytes()), &mut notes);
     notes.finish();

@@ -18,7 +18,7 @@ use languages::{Language, Layout};
 use lines::Source;
 use split::{Chunk, Level};
 
-use super::outline::Outline;
+use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text::{LABEL_CHARS_MAX, fold_whitespace, truncate_chars};
@@ -49,7 +49,7 @@ impl CodeLanguage {
 /// Parses a source.
 pub(super) fn parse(CodeLanguage(nth): CodeLanguage, text: &str) -> Parsed {
     let (name, language) = languages::nth(nth);
-    let (source, outline) = (Source::default(), Outline::default());
+    let (source, outline) = (Source::default(), NodeTreeBuilder::default());
     let mut reader = CodeReader { text, name, language, source, outline };
     let mut warnings = Vec::new();
     let is_large = SPLIT_BYTES_MAX < text.len();
@@ -76,7 +76,7 @@ struct CodeReader<'a> {
     name: &'static str,
     language: &'static Language,
     source: Source,
-    outline: Outline,
+    outline: NodeTreeBuilder,
 }
 
 impl CodeReader<'_> {

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::parts::PART_TOKENS_MAX;
-use super::{Parsed, Warning, label, parts};
+use super::content_splitting::PART_TOKENS_MAX;
+use super::{Parsed, Warning, content_splitting, label};
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -85,7 +85,7 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
             continue;
         }
         let span = rows.first().map_or(0, |it| it.start)..rows.last().map_or(0, |it| it.end);
-        for part in parts::split_parts(&content, parts::SplitMode::Lines) {
+        for part in content_splitting::split_parts(&content, content_splitting::SplitMode::Lines) {
             let words = &content[part.range];
             let label = text::label_of_text(words);
             tree.push(Node {

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::outline::Outline;
-use super::value::{self, ValueKind, ValueNodes, ValueWriter};
+use super::node_tree_builder::NodeTreeBuilder;
+use super::value_tree::{self, ValueKind, ValueNodes, ValueTreeBuilder};
 use super::{label, toml, yaml};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -26,7 +26,7 @@ enum FrontMatterFormat {
 /// `warn` takes the offset and the text of a warning.
 pub(super) fn parse(
     text: &str,
-    outline: &mut Outline,
+    outline: &mut NodeTreeBuilder,
     warn: &mut dyn FnMut(usize, String),
 ) -> usize {
     let first_len = line_len(text);
@@ -74,7 +74,7 @@ pub(super) fn parse(
 }
 
 /// Returns whether the values are one map that is not empty, with or without comments around it.
-fn is_map(values: &ValueWriter<'_>) -> bool {
+fn is_map(values: &ValueTreeBuilder<'_>) -> bool {
     let data = &values.data;
     let mut roots =
         data.roots().map(|it| &data.values[it]).filter(|it| it.kind != ValueKind::Comment);
@@ -83,9 +83,9 @@ fn is_map(values: &ValueWriter<'_>) -> bool {
 }
 
 /// Adds the nodes of a map that starts at `start` of the file.
-fn add(words: &str, values: &ValueWriter<'_>, start: usize, outline: &mut Outline) {
+fn add(words: &str, values: &ValueTreeBuilder<'_>, start: usize, outline: &mut NodeTreeBuilder) {
     let mut nodes = ValueNodes::default();
-    value::add(words, &values.data, &mut nodes);
+    value_tree::add(words, &values.data, &mut nodes);
     let first = outline.tree.nodes.len();
     for mut node in nodes.tree.nodes {
         if node.parent.is_none() && node.node_type == NodeType::Kv {

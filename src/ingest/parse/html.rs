@@ -8,16 +8,16 @@
 //! level 1 has the same text. Boilerplate ([`boilerplate`]) is left out, with one warning.
 
 mod boilerplate;
-mod code;
 mod dom;
 mod inline;
 mod inline_run;
 mod math;
+mod preformatted;
 mod table;
 mod tag_filter;
 mod walk;
 
-use super::outline::Outline;
+use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -32,7 +32,7 @@ const NODES_MAX: usize = 200_000;
 
 /// Parses an HTML file.
 pub(super) fn parse(source: &str) -> Parsed {
-    let mut outline = Outline::default();
+    let mut outline = NodeTreeBuilder::default();
     if BYTES_MAX < source.len() {
         let what = format!("more than {BYTES_MAX} bytes; kept as plain text");
         let node =
@@ -50,7 +50,7 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Makes the title the root, unless the first main heading has the same text.
-fn add_title(dom: &Dom, outline: &mut Outline) {
+fn add_title(dom: &Dom, outline: &mut NodeTreeBuilder) {
     let Some(id) = dom.descendants(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
     let title = text::fold_whitespace(&dom.inner_text(id));
     if title.is_empty() {

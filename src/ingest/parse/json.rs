@@ -8,7 +8,7 @@ mod lines;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::value::{self, DEPTH_MAX, ValueKind, ValueWriter, is_typed};
+use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -27,7 +27,7 @@ struct JsonError {
 /// Parses a JSON file.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut reader = JsonReader::new(source, 0);
-    let mut out = ValueWriter::default();
+    let mut out = ValueTreeBuilder::default();
     let mut warnings = Vec::new();
     reader.space(&mut out);
     if reader.at < source.len() {
@@ -53,11 +53,11 @@ pub(super) fn parse(source: &str) -> Parsed {
         }
     }
     warnings.extend(deep_warning(source, &reader.too_deep));
-    value::parsed(source, &out, warnings)
+    value_tree::parsed(source, &out, warnings)
 }
 
 /// Keeps a stretch of the source that is no value.
-fn keep<'a>(out: &mut ValueWriter<'a>, source: &'a str, range: Range<usize>) {
+fn keep<'a>(out: &mut ValueTreeBuilder<'a>, source: &'a str, range: Range<usize>) {
     let words = &source[range.clone()];
     if !words.trim().is_empty() {
         let lead = words.len() - words.trim_start().len();
@@ -75,7 +75,7 @@ fn deep_warning(source: &str, too_deep: &[usize]) -> Option<Warning> {
 
 /// The token that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum JsonExpected {
+enum ExpectedToken {
     Value,
     /// A value or the end of the list.
     Item,
@@ -100,7 +100,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads one value; on failure, closes open maps and lists.
-    fn value(&mut self, out: &mut ValueWriter<'a>) -> Result<(), JsonError> {
+    fn value(&mut self, out: &mut ValueTreeBuilder<'a>) -> Result<(), JsonError> {
         let base = out.depth();
         let result = self.entries(out, base);
         out.drop_key();
@@ -110,11 +110,11 @@ impl<'a> JsonReader<'a> {
         result
     }
 
-    fn entries(&mut self, out: &mut ValueWriter<'a>, base: usize) -> Result<(), JsonError> {
-        let mut expect = JsonExpected::Value;
+    fn entries(&mut self, out: &mut ValueTreeBuilder<'a>, base: usize) -> Result<(), JsonError> {
+        let mut expect = ExpectedToken::Value;
         let mut resume = self.at;
         loop {
-            if expect == JsonExpected::More && out.depth() == base {
+            if expect == ExpectedToken::More && out.depth() == base {
                 return Ok(());
             }
             self.space(out);
@@ -127,24 +127,24 @@ impl<'a> JsonReader<'a> {
             };
             let at = self.at;
             expect = match (expect, byte) {
-                (JsonExpected::Key | JsonExpected::More, b'}') if out.is_in_map() => {
+                (ExpectedToken::Key | ExpectedToken::More, b'}') if out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    JsonExpected::More
+                    ExpectedToken::More
                 }
-                (JsonExpected::Item | JsonExpected::More, b']') if !out.is_in_map() => {
+                (ExpectedToken::Item | ExpectedToken::More, b']') if !out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    JsonExpected::More
+                    ExpectedToken::More
                 }
-                (JsonExpected::More, b',') => {
+                (ExpectedToken::More, b',') => {
                     self.at += 1;
-                    if out.is_in_map() { JsonExpected::Key } else { JsonExpected::Item }
+                    if out.is_in_map() { ExpectedToken::Key } else { ExpectedToken::Item }
                 }
-                (JsonExpected::More, _) => {
+                (ExpectedToken::More, _) => {
                     return fault(at, "a comma or a closing bracket is missing");
                 }
-                (JsonExpected::Key, b'"') => {
+                (ExpectedToken::Key, b'"') => {
                     let Some(key) = self.string() else {
                         return fault(at, "a string is not closed");
                     };
@@ -154,10 +154,10 @@ impl<'a> JsonReader<'a> {
                         return fault(self.at, "a colon is missing");
                     }
                     self.at += 1;
-                    JsonExpected::Value
+                    ExpectedToken::Value
                 }
-                (JsonExpected::Key, _) => return fault(at, "a key is missing"),
-                (JsonExpected::Value | JsonExpected::Item, _) => match self.one(byte, out) {
+                (ExpectedToken::Key, _) => return fault(at, "a key is missing"),
+                (ExpectedToken::Value | ExpectedToken::Item, _) => match self.one(byte, out) {
                     Ok(next) => next,
                     Err(what) => return fault(at, what),
                 },
@@ -166,7 +166,11 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a scalar, or the opening bracket of a map or list.
-    fn one(&mut self, byte: u8, out: &mut ValueWriter<'a>) -> Result<JsonExpected, &'static str> {
+    fn one(
+        &mut self,
+        byte: u8,
+        out: &mut ValueTreeBuilder<'a>,
+    ) -> Result<ExpectedToken, &'static str> {
         let at = self.at;
         match byte {
             b'{' | b'[' if DEPTH_MAX <= out.depth() => {
@@ -178,12 +182,12 @@ impl<'a> JsonReader<'a> {
             b'{' => {
                 self.at += 1;
                 out.open(ValueKind::Map, Cow::Borrowed(""), at);
-                return Ok(JsonExpected::Key);
+                return Ok(ExpectedToken::Key);
             }
             b'[' => {
                 self.at += 1;
                 out.open(ValueKind::List, Cow::Borrowed(""), at);
-                return Ok(JsonExpected::Item);
+                return Ok(ExpectedToken::Item);
             }
             b'"' => {
                 let words = self.string().ok_or("a string is not closed")?;
@@ -202,11 +206,11 @@ impl<'a> JsonReader<'a> {
                 out.scalar(ValueKind::Bare, Cow::Borrowed(word), at..self.at);
             }
         }
-        Ok(JsonExpected::More)
+        Ok(ExpectedToken::More)
     }
 
     /// Skips white space and comments; comments are kept.
-    fn space(&mut self, out: &mut ValueWriter<'a>) {
+    fn space(&mut self, out: &mut ValueTreeBuilder<'a>) {
         loop {
             let rest = &self.text[self.at..];
             let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{feff}' | '\u{1e}');

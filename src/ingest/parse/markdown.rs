@@ -5,7 +5,7 @@
 //! footnote around them.
 
 mod inline;
-mod raw;
+mod raw_lines;
 mod source;
 mod source_regions;
 mod table;
@@ -13,8 +13,8 @@ mod walk;
 
 use std::ops::Range;
 
-use super::container::NESTING_MAX;
-use super::outline::Outline;
+use super::container_writer::NESTING_MAX;
+use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, front_matter, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -30,7 +30,7 @@ const NODES_MAX: usize = 200_000;
 
 /// Parses a Markdown file.
 pub(super) fn parse(text: &str) -> Parsed {
-    let mut outline = Outline::default();
+    let mut outline = NodeTreeBuilder::default();
     let mut warnings = Vec::new();
     let mut warn = |at: usize, what: String| {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
@@ -87,7 +87,7 @@ pub(super) fn parse(text: &str) -> Parsed {
 }
 
 /// Keeps a stretch of the source unchanged.
-fn add_plain(outline: &mut Outline, text: &str, range: Range<usize>) {
+fn add_plain(outline: &mut NodeTreeBuilder, text: &str, range: Range<usize>) {
     let words = &text[range.clone()];
     if words.trim().is_empty() {
         return;

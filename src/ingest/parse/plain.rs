@@ -5,7 +5,7 @@ pub(super) mod rst;
 
 use std::ops::Range;
 
-use super::outline::Outline;
+use super::node_tree_builder::NodeTreeBuilder;
 use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -43,14 +43,19 @@ fn lines(source: &str) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
 /// The nodes so far, and the open paragraph.
 struct PlainReader<'a> {
     text: &'a str,
-    outline: Outline,
+    outline: NodeTreeBuilder,
     paragraph: Option<Range<usize>>,
     warnings: Vec<Warning>,
 }
 
 impl<'a> PlainReader<'a> {
     fn new(text: &'a str) -> PlainReader<'a> {
-        PlainReader { text, outline: Outline::default(), paragraph: None, warnings: Vec::new() }
+        PlainReader {
+            text,
+            outline: NodeTreeBuilder::default(),
+            paragraph: None,
+            warnings: Vec::new(),
+        }
     }
 
     fn finish(mut self) -> Parsed {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::value::{self, ValueKind, ValueWriter};
+use super::value_tree::{self, ValueKind, ValueTreeBuilder};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -19,22 +19,22 @@ pub(super) fn parse(source: &str) -> Parsed {
         let what = format!("not valid TOML: {what}; kept as text");
         warnings.push(Warning { line: text::line_number_at(source, offset), what });
         let words = source.trim_end();
-        let mut out = ValueWriter::default();
+        let mut out = ValueTreeBuilder::default();
         out.scalar(ValueKind::Raw, Cow::Borrowed(words), 0..words.len());
         out
     });
-    value::parsed(source, &out, warnings)
+    value_tree::parsed(source, &out, warnings)
 }
 
 /// Returns the values of a TOML text; else the offset and text of the fault.
-pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
+pub(super) fn values(source: &str) -> Result<ValueTreeBuilder<'_>, (usize, String)> {
     let table = DeTable::parse(source).map_err(|error| {
         (error.span().map_or(0, |span| span.start), text::fold_whitespace(error.message()))
     })?;
     let mut covered = CoveredSpans::default();
     covered.table(table.get_ref());
     let comments = covered.comments(source);
-    let mut walk = TomlReader { text: source, out: ValueWriter::default(), comments };
+    let mut walk = TomlReader { text: source, out: ValueTreeBuilder::default(), comments };
     walk.table(table.get_ref(), 0..source.len(), true);
     Ok(walk.out)
 }
@@ -113,7 +113,7 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 struct TomlReader<'a> {
     text: &'a str,
-    out: ValueWriter<'a>,
+    out: ValueTreeBuilder<'a>,
     /// The comments by the offset of the key that follows them.
     comments: HashMap<usize, Vec<Range<usize>>>,
 }

@@ -1,15 +1,15 @@
 //! TOON, the compact table notation: parses files, and prints tables.
 
+mod printer;
 mod reader;
-mod table;
 
 use std::borrow::Cow;
 
-use super::value::{self, ValueKind};
+use super::value_tree::{self, ValueKind};
 use super::{Parsed, Warning};
 use crate::text;
 
-pub(super) use table::ToonTable;
+pub(super) use printer::ToonTable;
 
 /// Parses a TOON file; from the first faulty line on, it is kept as text.
 pub(super) fn parse(source: &str) -> Parsed {
@@ -23,5 +23,5 @@ pub(super) fn parse(source: &str) -> Parsed {
         let range = fault.resume..fault.resume + words.len();
         out.scalar(ValueKind::Raw, Cow::Borrowed(words), range);
     }
-    value::parsed(source, &out, warnings)
+    value_tree::parsed(source, &out, warnings)
 }

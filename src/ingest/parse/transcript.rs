@@ -5,7 +5,7 @@
 //! ids, the calls of tools) is a child beside it, in which `|` replaces the message.
 
 use super::label;
-use super::value::{ValueArena, ValueKind, ValueNodes, preview};
+use super::value_tree::{ValueArena, ValueKind, ValueNodes, preview};
 use crate::model::tree::Node;
 use crate::text;
 
@@ -14,7 +14,7 @@ const ROLES: [&str; 9] =
     ["user", "assistant", "system", "tool", "developer", "human", "ai", "model", "function"];
 
 /// The parts of a record that hold its message.
-struct Turn {
+struct TurnFields {
     /// The role of the speaker.
     role: String,
     /// The map that has the content.
@@ -27,7 +27,7 @@ pub(super) fn is_turn(data: &ValueArena<'_>, index: usize) -> bool {
     turn(data, index).is_some()
 }
 
-fn turn(data: &ValueArena<'_>, record: usize) -> Option<Turn> {
+fn turn(data: &ValueArena<'_>, record: usize) -> Option<TurnFields> {
     let inner = [Some(record), data.get(record, "message"), data.get(record, "payload")];
     inner.into_iter().flatten().find_map(|message| {
         let content = data.get(message, "content")?;
@@ -39,7 +39,7 @@ fn turn(data: &ValueArena<'_>, record: usize) -> Option<Turn> {
         let own = data.get_text(message, "role");
         let role = own.or_else(|| (message != record).then(|| data.get_text(record, "type"))?)?;
         let is_role = ROLES.iter().any(|it| role.eq_ignore_ascii_case(it));
-        (has_text && is_role).then(|| Turn { role: role.to_owned(), message, content })
+        (has_text && is_role).then(|| TurnFields { role: role.to_owned(), message, content })
     })
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::value::{self, DEPTH_MAX, ValueKind, ValueWriter, is_typed};
+use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -31,23 +31,23 @@ pub(super) fn parse(source: &str) -> Parsed {
             reader.out.scalar(ValueKind::Raw, words, range);
         }
     }
-    value::parsed(source, &reader.out, warnings)
+    value_tree::parsed(source, &reader.out, warnings)
 }
 
 /// Returns the values of a YAML text; else the offset and text of the fault.
-pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
+pub(super) fn values(source: &str) -> Result<ValueTreeBuilder<'_>, (usize, String)> {
     let mut reader = YamlReader::new(source);
     reader.read().map(|()| reader.out)
 }
 
 /// The position of the parser, which counts characters.
 #[derive(Clone, Copy, Debug, Default)]
-struct CharByteOffset {
+struct ByteOffsetCursor {
     n_chars: usize,
     offset: usize,
 }
 
-impl CharByteOffset {
+impl ByteOffsetCursor {
     /// Returns the byte offset of a character; fast near the one asked for last.
     fn offset(&mut self, text: &str, n_chars: usize) -> usize {
         while self.n_chars < n_chars && self.offset < text.len() {
@@ -70,8 +70,8 @@ struct ComplexKey {
 
 struct YamlReader<'a> {
     text: &'a str,
-    out: ValueWriter<'a>,
-    place: CharByteOffset,
+    out: ValueTreeBuilder<'a>,
+    place: ByteOffsetCursor,
     /// End of the source that is accounted for.
     done: usize,
     /// Start of the source that is not part of any value yet.
@@ -81,7 +81,7 @@ struct YamlReader<'a> {
 
 impl<'a> YamlReader<'a> {
     fn new(text: &'a str) -> YamlReader<'a> {
-        let (out, place) = (ValueWriter::default(), CharByteOffset::default());
+        let (out, place) = (ValueTreeBuilder::default(), ByteOffsetCursor::default());
         YamlReader { text, out, place, done: 0, resume: 0, key: None }
     }
 

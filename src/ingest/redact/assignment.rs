@@ -3,14 +3,14 @@
 //!
 //! The clearer the name and the notation mark a secret, the less the value must look like one:
 //! `DB_PASSWORD=x1` is a secret, `the password: see below` is not. Work per candidate is bounded by
-//! [`value::HEAD_BYTES_MAX`] until the value is known to be a secret.
+//! [`value_checks::HEAD_BYTES_MAX`] until the value is known to be a secret.
 
 use std::ops::Range;
 
 use super::assignment_context::{in_badge, in_code, in_vocabulary};
-use super::assignment_features::{ValueFeatures, begins_line, is_secret, is_secret_block};
+use super::assignment_verdict::{ValueFeatures, begins_line, is_secret, is_secret_block};
 use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
-use super::value::{self, HEAD_BYTES_MAX};
+use super::value_checks::{self, HEAD_BYTES_MAX};
 use super::value_span::{ValueDelimiter, open, value_end};
 
 /// Words that end the names of secrets.
@@ -239,14 +239,14 @@ fn is_contradicted(
     let is_word = is_bare
         && site.class == NameClass::Password
         && !site.upper
-        && value::is_chosen_word(assigned);
+        && value_checks::is_chosen_word(assigned);
     let is_element = operator.separator == Separator::Tag && text[..begin].ends_with('<');
     ends_text
         || is_pattern
         || is_bare && name.rsplit('.').next() == Some(assigned)
         || is_word && in_code(text, begin, value.end)
         || operator.separator == Separator::Colon && in_vocabulary(text, begin, value)
-        || is_element && !value::head(&text[value.end..]).contains("</")
+        || is_element && !value_checks::head(&text[value.end..]).contains("</")
         || in_badge(text, begin)
 }
 

@@ -55,7 +55,7 @@ pub(super) fn in_code(text: &str, name_begin: usize, value_end: usize) -> bool {
 /// Returns whether a bracket of the value is closed on the rest of the line, or a block begins
 /// there, as in a call.
 pub(super) fn goes_on_as_code(text: &str, value: &Range<usize>) -> bool {
-    let head = super::value::head(&text[value.clone()]);
+    let head = super::value_checks::head(&text[value.clone()]);
     let n_open = |text: &str| {
         let of = |set: &[char]| text.matches(set).count() as i64;
         of(&['(', '[', '{']) - of(&[')', ']', '}'])

@@ -4,8 +4,8 @@ use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::kinds::{RULES, SecretPattern};
-use super::{ASSIGNMENT, assignment, table};
+use super::secret_kinds::{RULES, SecretPattern};
+use super::{ASSIGNMENT, assignment, secret_columns};
 
 /// All triggers, and the row of each.
 pub(super) static TRIGGERS: LazyLock<(Vec<&str>, Vec<usize>)> = LazyLock::new(|| {
@@ -57,7 +57,7 @@ impl PrefilterHits {
         for at in automaton(text.len()).find_overlapping_iter(text) {
             let row = TRIGGERS.1[at.pattern().as_usize()];
             let rule = &RULES[row];
-            if row == ASSIGNMENT && table::is_site(text, at.end()) {
+            if row == ASSIGNMENT && secret_columns::is_site(text, at.end()) {
                 hits.heads.push(at.end());
             }
             match rule.shape {

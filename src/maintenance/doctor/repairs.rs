@@ -18,9 +18,9 @@ use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
-use crate::store::lock_holder::begin_write;
 use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
+use crate::store::write_lock::begin_write;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
 use crate::text::tokens;
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::CheckStatus;
 use crate::store::commit::commit;
-use crate::store::schema::objects::{
+use crate::store::schema::comparison::{
     self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };
 use crate::store::schema::version;
@@ -68,7 +68,7 @@ fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, S
 /// Makes the missing indexes, triggers and views of the newest schema. A missing table stays so:
 /// an empty one would hide that its rows are lost.
 pub(super) fn make_missing(conn: &Connection) -> Result<(), StoreError> {
-    let statements = objects::statements()?;
+    let statements = comparison::statements()?;
     let mut missing = differences(conn, version(conn)?)?;
     missing
         .retain(|it| it.object.kind != "table" && it.difference == SchemaDifferenceKind::Missing);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
 use crate::model::fields::{Fields, FieldsError};
-use crate::model::kinds::{Kind, is_view_name};
+use crate::model::kinds::{KindSpec, is_view_name};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -25,7 +25,7 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
         let (id, node_type, fields) = (text(1)?, text(2)?, text(3)?);
         n += 1;
         let complaint = |why: &dyn std::fmt::Display| format!("`{id}`: {why}");
-        match (Fields::parse(&fields), NodeType::parse(&node_type).and_then(Kind::of)) {
+        match (Fields::parse(&fields), NodeType::parse(&node_type).and_then(KindSpec::of)) {
             (Err(error), _) => broken.push(complaint(&error)),
             (Ok(_), None) => {
                 invalid.push(complaint(&format!("a node of type {node_type} has no fields")));

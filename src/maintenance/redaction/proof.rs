@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use aho_corasick::AhoCorasick;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::columns;
+use super::text_columns;
 use super::{RedactionReport, ReplacedSecrets};
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
@@ -88,7 +88,7 @@ pub(super) fn examine_rows(
     // The comparison takes the write lock, which SQLite refuses to a reader of an outdated state.
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
         .doing("begin to examine the result")?;
-    for column in columns::all() {
+    for column in text_columns::all() {
         let (table, name) = (column.table, column.name);
         let sql = format!("SELECT {name} FROM {table} WHERE typeof({name}) = 'text'");
         let mut query = tx.prepare(&sql).doing("examine the result")?;

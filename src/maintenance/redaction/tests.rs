@@ -13,7 +13,7 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
 };
-use crate::memory::rollback::{LaterSnapshots, rollback};
+use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::links::name::fold_name;
 use crate::model::links::reference::{Reference, ReferenceForm};
@@ -356,7 +356,7 @@ fn every_snapshot_can_be_gone_back_to_and_has_its_markers() {
     old.redact();
     assert!(states[0].contains("Deploy «redacted:aws_access_key»"));
     let redacted = fs::read(old.db()).unwrap();
-    for after in [LaterSnapshots::Keep, LaterSnapshots::Drop] {
+    for after in [LaterSnapshotPolicy::Keep, LaterSnapshotPolicy::Drop] {
         for (target, state) in (1..).zip(&states) {
             fs::write(old.db(), &redacted).unwrap();
             let writer = Writer::open(&old.db(), IfMissing::Refuse).unwrap();

@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, ToSql, params};
 
-use super::{FoundSecret, RedactionWork, RehashedText, columns};
+use super::{FoundSecret, RedactionWork, RehashedText, text_columns};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnContent, SqlTemplate};
 use crate::store::{ErrorContext, NodeAttributes, PreparedStatements, StoreError};
@@ -195,7 +195,7 @@ impl RedactionWork<'_> {
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
         self.tx.execute(TOKENS, []).doing("count tokens of old texts")?;
-        for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
+        for column in text_columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})

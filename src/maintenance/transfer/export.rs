@@ -18,7 +18,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
-use super::tables::TableSchema;
+use super::transferred_tables::TableSchema;
 use super::{ProgressFn, TransferError};
 use crate::store::{ErrorContext, PreparedStatements, StoreError, connection, schema};
 

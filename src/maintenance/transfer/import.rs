@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::export::FORMAT;
 use super::row_redaction::{RowPresence, RowRedactor};
-use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
+use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
@@ -65,7 +65,7 @@ pub(crate) fn import(
         tx.execute(&format!("DELETE FROM {table}"), []).doing("begin an import")?;
     }
     let mut cleaner = RowRedactor::new(redactor);
-    let n_rows = ImportReader { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
+    let n_rows = RowImporter { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
     cleaner.settle(&tx, now)?;
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
@@ -84,7 +84,7 @@ pub(crate) fn import(
 }
 
 /// The import in progress.
-struct ImportReader<'a> {
+struct RowImporter<'a> {
     lines: ImportInput<'a>,
     /// The number of the line being read, counted from 1.
     at: u64,
@@ -97,7 +97,7 @@ struct RowInsert<'a> {
     statement: CachedStatement<'a>,
 }
 
-impl ImportReader<'_> {
+impl RowImporter<'_> {
     fn read(
         &mut self,
         conn: &Connection,
@@ -260,7 +260,7 @@ impl ImportReader<'_> {
     }
 
     fn bad(&self, what: &str) -> TransferError {
-        let ImportReader { lines, at, .. } = self;
+        let RowImporter { lines, at, .. } = self;
         let name = lines.name;
         TransferError::Refused(format!(
             "cannot import `{name}`: line {at}: {what}; nothing was imported"

@@ -60,8 +60,8 @@ pub(crate) fn export_markdown(
     })?;
     let n_all = state.row("SELECT count(*) FROM node", [], |row| row.get(0), "count the nodes")?;
     let (report, n_all) = (MarkdownExportReport::default(), i64::unsigned_abs(n_all));
-    let reader = ExportNodeReader { state: &state };
-    let mut export = MarkdownExport { reader, draft: &mut draft, report, n_all, progress };
+    let reader = StoredNodeReader { state: &state };
+    let mut export = MarkdownExporter { reader, draft: &mut draft, report, n_all, progress };
     let layout = ExportLayout::of(&state)?;
     for root in &layout.roots {
         for (file, path) in &root.files {
@@ -150,8 +150,8 @@ static OF_NOBODY: SqlTemplate = SqlTemplate::new(
     "SELECT {record} FROM node WHERE parent IS NULL AND file IS NULL ORDER BY position, key",
 );
 
-struct MarkdownExport<'a> {
-    reader: ExportNodeReader<'a>,
+struct MarkdownExporter<'a> {
+    reader: StoredNodeReader<'a>,
     draft: &'a mut AtomicFolder,
     report: MarkdownExportReport,
     n_all: u64,
@@ -165,7 +165,7 @@ struct AgentNotesFile {
     above: Option<NodeRecord>,
 }
 
-impl MarkdownExport<'_> {
+impl MarkdownExporter<'_> {
     /// Writes what belongs to no file.
     fn write_agents(&mut self, folder: &str) -> Result<(), TransferError> {
         let mut taken = BTreeSet::new();
@@ -260,11 +260,11 @@ impl MarkdownExport<'_> {
     }
 }
 
-struct ExportNodeReader<'a> {
+struct StoredNodeReader<'a> {
     state: &'a Connection,
 }
 
-impl ExportNodeReader<'_> {
+impl StoredNodeReader<'_> {
     fn records(
         &self,
         sql: &'static SqlTemplate,

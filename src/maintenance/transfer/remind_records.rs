@@ -16,7 +16,7 @@ use super::v03::{check_readable, copy_still, has_table};
 use super::{AtomicFile, FileErrorContext, IfExists, TransferError};
 use crate::ingest::scan;
 use crate::store::ErrorContext;
-use crate::store::wal_files::with_suffix;
+use crate::store::wal_check::with_suffix;
 
 /// Lists of records, those first that others refer to.
 const LISTS: &[&str] = &[

@@ -18,7 +18,7 @@ use super::{
     with_suffix,
 };
 use crate::store::commit::at_commit;
-use crate::store::file_identity::FileIdentity;
+use crate::store::file_identity_check::OpenedFiles;
 use crate::store::replica_mark::carry_replica;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
@@ -138,7 +138,7 @@ fn replace(
 ) -> Result<(), TransferError> {
     // In WAL mode from here on, so that readers see one state or the other without waiting.
     let mut to = connection::open_writer(db, IfMissing::Refuse)?;
-    let file_identity = FileIdentity::of(db)?;
+    let file_identity = OpenedFiles::of(db)?;
     let from = connection::open_to_examine(draft.path())?;
     let backup = Backup::new(&from, &mut to).doing("begin to replace the memory")?;
     // The first step takes the lock that every writer needs, and keeps it to the end.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-use super::tables::TableSchema;
+use super::transferred_tables::TableSchema;
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;

@@ -5,7 +5,7 @@
 //! repaired as the doctor does, and everything computed from lost rows is computed anew. A missing
 //! text stays missing; nothing is invented.
 
-mod gaps;
+mod damaged_table_reader;
 mod header_repair;
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use header_repair::RepairedPart;
 use rusqlite::{Connection, params_from_iter};
 
 use super::atomic_file::{AtomicFile, IfExists};
-use super::tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
+use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::v03::copy_still;
 use super::{FileErrorContext, ProgressFn, TransferError, check_there, complaint, with_suffix};
 use crate::maintenance::doctor;
@@ -127,7 +127,7 @@ fn read_all(
         let insert = there.insert(OnConflict::Ignore);
         let mut insert = to.prepare(&insert).doing("copy a row")?;
         let (mut n, mut n_bad) = (0, 0);
-        let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
+        let gaps = damaged_table_reader::read_with_gaps(from, &there, &mut |cells| {
             match insert.execute(params_from_iter(cells)) {
                 Ok(n_added) => n += n_added as u64,
                 // A row with invalid bytes.

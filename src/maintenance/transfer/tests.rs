@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 use rusqlite::Connection;
 
-use super::tables::{DERIVED_TABLES, TRANSFERRED_TABLES};
+use super::transferred_tables::{DERIVED_TABLES, TRANSFERRED_TABLES};
 use super::*;
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;

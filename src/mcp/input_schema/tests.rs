@@ -2,14 +2,14 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-const ARGS: &[Arg] = &[
-    Arg::text("query", "words to look for").required(),
-    Arg::integer("budget", "tokens at most").range(1, 100).or_integer(10),
-    Arg::choice("detail", "how much", &["label", "snippet", "full"]).or_text("label"),
-    Arg::texts("node_ids", "anchors", 1, 2),
-    Arg::number("weight", "edges at least", 0.0, 1.5),
-    Arg::flag("dry", "change nothing"),
-    Arg::integer("since", "snapshot").range(0, i64::MAX),
+const ARGS: &[ArgSpec] = &[
+    ArgSpec::text("query", "words to look for").required(),
+    ArgSpec::integer("budget", "tokens at most").range(1, 100).or_integer(10),
+    ArgSpec::choice("detail", "how much", &["label", "snippet", "full"]).or_text("label"),
+    ArgSpec::texts("node_ids", "anchors", 1, 2),
+    ArgSpec::number("weight", "edges at least", 0.0, 1.5),
+    ArgSpec::flag("dry", "change nothing"),
+    ArgSpec::integer("since", "snapshot").range(0, i64::MAX),
 ];
 
 /// Checks the arguments, or the error about them.
@@ -266,11 +266,11 @@ fn a_value_in_another_form_is_understood() {
     );
 }
 
-const ALIASED: &[Arg] = &[
-    Arg::text("anchor", "node").required().also(&["id", "root", "node_id"]),
-    Arg::text("root", "folder"),
-    Arg::integer("budget", "tokens of the reply").mistaken_for(&["limit"]),
-    Arg::flag("quick", "").unlisted(),
+const ALIASED: &[ArgSpec] = &[
+    ArgSpec::text("anchor", "node").required().also(&["id", "root", "node_id"]),
+    ArgSpec::text("root", "folder"),
+    ArgSpec::integer("budget", "tokens of the reply").mistaken_for(&["limit"]),
+    ArgSpec::flag("quick", "").unlisted(),
 ];
 
 #[test]

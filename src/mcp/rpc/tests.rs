@@ -9,7 +9,7 @@ use super::*;
 /// Outlines the messages of a stream, one per line.
 fn outline(input: impl Read) -> String {
     let mut out = String::new();
-    for frame in Frames::new(input) {
+    for frame in FrameReader::new(input) {
         match frame.unwrap() {
             Ok(Message::Request(Request { id, method, params })) => {
                 writeln!(out, "request {} {method} {}", id.0.get(), Value::Object(params))

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::export_marks;
 use super::file_work::{FileWork, ParsedFile, base_hash};
-use super::overlay::{self, AgentInserts};
+use super::overlay_alignment::{self, AgentInserts};
 use super::plan::CompilePlan;
-use super::source::SourceFile;
+use super::source_reader::FileReadOutcome;
 use super::{CompileError, FileWarning, Purged};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
@@ -20,7 +20,7 @@ use crate::model::file_stat::FileStat;
 use crate::model::identity::{
     self, AlignmentNode, ContentHash, FormerTextIndex, NodeId, UnmatchedNode,
 };
-use crate::model::order_keys::OrderKey;
+use crate::model::order_keys::AssignedOrderKey;
 use crate::model::tree::NodeType;
 use crate::store::{
     Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
@@ -44,7 +44,7 @@ pub(super) struct Slice {
     /// Files of nested roots, with their paths here.
     pub(super) adopted: Vec<(FileRow, String)>,
     /// Files that were read, known ones first.
-    pub(super) files: Vec<SourceFile>,
+    pub(super) files: Vec<FileReadOutcome>,
     /// Bytes of source that are written.
     pub(super) bytes: usize,
 }
@@ -71,7 +71,7 @@ pub(super) fn apply_slice(
     }
     let (pool, moved) = (Vec::new(), BTreeSet::new());
     let (warnings, purged) = (Vec::new(), Vec::new());
-    let mut run = CompileRun { plan, root, rows, moved, pool, warnings, purged, now };
+    let mut run = SliceApplier { plan, root, rows, moved, pool, warnings, purged, now };
     if !vanished.is_empty() {
         run.settle_vanished(batch, &vanished, &slice.files)?;
     }
@@ -83,7 +83,7 @@ pub(super) fn apply_slice(
     Ok((run.warnings, run.purged))
 }
 
-struct CompileRun<'a> {
+struct SliceApplier<'a> {
     plan: &'a CompilePlan,
     root: RootId,
     /// The rows of the slice's files, by path.
@@ -97,13 +97,13 @@ struct CompileRun<'a> {
     now: Millis,
 }
 
-impl CompileRun<'_> {
+impl SliceApplier<'_> {
     /// Matches vanished files with renamed ones; puts the nodes of the others into the pool.
     fn settle_vanished(
         &mut self,
         batch: &mut Batch<'_>,
         vanished: &[FileRow],
-        group: &[SourceFile],
+        group: &[FileReadOutcome],
     ) -> Result<(), CompileError> {
         let mut old = Vec::with_capacity(vanished.len());
         let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
@@ -115,8 +115,8 @@ impl CompileRun<'_> {
             old.push(nodes);
         }
         let is_new =
-            |it: &&SourceFile| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
-        let new_files: Vec<&SourceFile> = group.iter().filter(is_new).collect();
+            |it: &&FileReadOutcome| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
+        let new_files: Vec<&FileReadOutcome> = group.iter().filter(is_new).collect();
         let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
         let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
         let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
@@ -148,7 +148,7 @@ impl CompileRun<'_> {
     fn ingest(
         &mut self,
         batch: &mut Batch<'_>,
-        files: Vec<SourceFile>,
+        files: Vec<FileReadOutcome>,
     ) -> Result<(), CompileError> {
         let mut works = Vec::with_capacity(files.len());
         for source in files {
@@ -166,7 +166,7 @@ impl CompileRun<'_> {
     fn begin(
         &mut self,
         batch: &mut Batch<'_>,
-        source: SourceFile,
+        source: FileReadOutcome,
     ) -> Result<Option<FileWork>, CompileError> {
         let source = source.latest(self.plan);
         let path = source.found.path;
@@ -208,7 +208,7 @@ impl CompileRun<'_> {
             self.warnings.extend(odd.into_iter().map(warn));
             return Ok(None);
         }
-        let parsed = overlay::without_forgotten(batch, file, &old, parsed)?;
+        let parsed = overlay_alignment::without_forgotten(batch, file, &old, parsed)?;
         let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
@@ -218,11 +218,11 @@ impl CompileRun<'_> {
         let former = former_texts(batch, work)?;
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
-        let base_nodes = overlay::base_nodes(batch, &work.old)?;
+        let base_nodes = overlay_alignment::base_nodes(batch, &work.old)?;
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
         let old: Vec<AlignmentNode<'_>> =
             base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
-        let new = overlay::known_nodes(&work.parsed);
+        let new = overlay_alignment::known_nodes(&work.parsed);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
         drop(base_nodes);
@@ -232,7 +232,7 @@ impl CompileRun<'_> {
             .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
             .collect();
         self.pool.extend(old.into_iter().flatten());
-        Ok(overlay::reclaim_base(batch, work)?)
+        Ok(overlay_alignment::reclaim_base(batch, work)?)
     }
 
     /// Matches new nodes without a past with nodes of the pool: text that moved between files.
@@ -276,7 +276,7 @@ impl CompileRun<'_> {
 
     /// Removes the nodes without a successor.
     fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
-        Ok(overlay::remove_nodes(batch, std::mem::take(&mut self.pool))?)
+        Ok(overlay_alignment::remove_nodes(batch, std::mem::take(&mut self.pool))?)
     }
 }
 
@@ -411,7 +411,7 @@ fn order_keys_of(
     batch: &mut Batch<'_>,
     work: &FileWork,
     agent_nodes: &AgentInserts,
-) -> Result<Vec<OrderKey>, CompileError> {
+) -> Result<Vec<AssignedOrderKey>, CompileError> {
     let nodes = &work.parsed.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     // The top level is a family even if the file is empty.
@@ -419,7 +419,7 @@ fn order_keys_of(
     for (idx, node) in nodes.iter().enumerate() {
         families.entry(node.parent).or_default().push(idx);
     }
-    let mut ranks: Vec<Option<OrderKey>> = vec![None; nodes.len()];
+    let mut ranks: Vec<Option<AssignedOrderKey>> = vec![None; nodes.len()];
     for (parent, children) in families {
         let parent_key = parent.map(|idx| work.matched[idx].as_ref().map(|it| it.key));
         let existing: Vec<Option<i64>> = children
@@ -446,7 +446,7 @@ fn order_keys_of(
     Ok(ranks.into_iter().flatten().collect())
 }
 
-fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {
+fn hashes_of(source: &FileReadOutcome) -> Vec<ContentHash> {
     match &source.outcome {
         Ok((_, parsed)) => {
             parsed.tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect()

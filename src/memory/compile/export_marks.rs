@@ -10,7 +10,7 @@ use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
 use crate::model::fields::Fields;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::Kind;
+use crate::model::kinds::KindSpec;
 use crate::model::links::reference::Reference;
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::store::{
@@ -67,7 +67,7 @@ fn check_fields(
     belong: MarkedNodeOwner,
 ) -> Result<(), String> {
     let node_type = node.node_type;
-    match (Kind::of(node_type), &marks.fields) {
+    match (KindSpec::of(node_type), &marks.fields) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(format!("a node of type {node_type} has no fields")),
         (Some(_), _) if belong == MarkedNodeOwner::OfFile => {

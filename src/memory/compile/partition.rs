@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::file_groups::{DisjointFileSets, FileGroup, TextKey, without};
 use super::plan::CompilePlan;
-use super::source::{self, SourceFile, weight};
+use super::source_reader::{self, FileReadOutcome, weight};
 use super::{CompileError, CompileRequest};
 use crate::ingest::scan::ScannedFile;
 use crate::model::identity::{self, ContentHash};
@@ -47,7 +47,7 @@ pub(super) fn divide(
         (0..n_files).map(|it| vec![it]).collect()
     } else {
         let sets = DisjointFileSets::new(bytes.clone());
-        FileComparison { writer, request, plan, changed: &changed }.sets(sets)?.into_lists()
+        TextExchangeFinder { writer, request, plan, changed: &changed }.sets(sets)?.into_lists()
     };
     let n_read = if lists.len() <= 1 || is_all_new { 0 } else { n_files };
     Ok(order(plan, changed, &bytes, lists, n_read))
@@ -86,7 +86,7 @@ fn order(
 type FileTexts = Vec<TextKey>;
 
 /// Compares files with the memory.
-struct FileComparison<'a> {
+struct TextExchangeFinder<'a> {
     writer: &'a Writer,
     request: &'a CompileRequest<'a>,
     plan: &'a CompilePlan,
@@ -107,7 +107,7 @@ impl TextDifferences {
     }
 }
 
-impl FileComparison<'_> {
+impl TextExchangeFinder<'_> {
     /// Joins the files that exchange text. Files count first, then vanished and adopted ones.
     fn sets(&self, mut sets: DisjointFileSets) -> Result<DisjointFileSets, CompileError> {
         let CompilePlan { vanished, adopted, n_new, .. } = self.plan;
@@ -190,7 +190,7 @@ impl FileComparison<'_> {
         mut take: impl FnMut(usize, &str, FileTexts) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         let files = self.changed[from..to].to_vec();
-        source::read_all(files, self.request.n_threads, self.plan, |files| {
+        source_reader::read_all(files, self.request.n_threads, self.plan, |files| {
             for (nth, file) in (from..to).zip(files) {
                 self.request.check(self.plan, nth + 1, 2 * self.changed.len())?;
                 if let Some(texts) = texts_of(&file) {
@@ -208,7 +208,7 @@ impl FileComparison<'_> {
 }
 
 /// Returns the texts of a file; `None` if it could not be read.
-fn texts_of(source: &SourceFile) -> Option<FileTexts> {
+fn texts_of(source: &FileReadOutcome) -> Option<FileTexts> {
     let (_, parsed) = source.outcome.as_ref().ok()?;
     let nodes = parsed.tree.nodes.iter();
     Some(sorted(nodes.map(|it| (ContentHash::of(&it.content), it.content.len()))))

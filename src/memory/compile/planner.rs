@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::plan::{CompilePlan, CompileScope};
-use super::rescan_state::RescanState;
+use super::unsettled_files::UnsettledFiles;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::export_format::{ExportIndex, ExportedRoot};
 use crate::ingest::parse::Syntax;
@@ -19,7 +19,7 @@ use crate::store::{FileRow, Root, Writer};
 pub(super) fn make_plan(
     writer: &Writer,
     request: &CompileRequest<'_>,
-    watch: Option<&mut RescanState>,
+    watch: Option<&mut UnsettledFiles>,
 ) -> Result<CompilePlan, CompileError> {
     let path = request.path;
     let roots = writer.roots()?;

@@ -12,7 +12,7 @@ use super::apply::{self, Slice};
 use super::file_groups::FileGroup;
 use super::partition::{self, CompilePartition};
 use super::plan::CompilePlan;
-use super::source::{self, SourceFile};
+use super::source_reader::{self, FileReadOutcome};
 use super::{CompileError, CompileRequest, InitialTemperaturesFor, Report};
 use crate::ingest::scan::ScannedFile;
 use crate::model::clock::Millis;
@@ -46,7 +46,7 @@ pub(super) fn write(
     let n_files = changed.len();
     let CompilePartition { parts, files, n_read } =
         partition::divide(writer, request, plan, changed)?;
-    let outcome = source::read_all(files, request.n_threads, plan, |files| {
+    let outcome = source_reader::read_all(files, request.n_threads, plan, |files| {
         let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= n_bytes;
         let parts = parts.into_iter().peekable();
@@ -93,7 +93,7 @@ struct FileGroupReader<'a> {
     request: &'a CompileRequest<'a>,
     plan: &'a CompilePlan,
     parts: Peekable<IntoIter<FileGroup>>,
-    files: &'a mut dyn Iterator<Item = SourceFile>,
+    files: &'a mut dyn Iterator<Item = FileReadOutcome>,
     /// Parts that were read.
     group: VecDeque<Slice>,
     bytes_left: usize,

@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use splice::FileEdit;
-use splice::{SourceText, SpliceOutcome};
+use splice::{ParsedSource, SpliceOutcome};
 #[cfg(any(test, fuzzing))]
 pub(crate) use spliced::{EditKind, splice_text};
 
 use super::file_work::{FileWork, ParsedFile};
-use super::overlay;
+use super::overlay_alignment;
 use super::{CompileError, apply, parse_text_redacted};
 use crate::ingest::export_format::ExportedRoot;
 use crate::ingest::parse::Syntax;
@@ -80,7 +80,7 @@ pub(crate) enum WriteBackOutcome {
 struct CompiledFile {
     row: FileRow,
     bytes: Vec<u8>,
-    source: SourceText,
+    source: ParsedSource,
     syntax: Syntax,
     nodes: CompiledNodes,
 }
@@ -208,7 +208,7 @@ impl WriteBackFolder {
         if row.content_hash != Some(ContentHash::of_bytes(&bytes)) {
             return kept("changed since it was compiled");
         }
-        let Some(source) = SourceText::read(&bytes, syntax, self.redactor()) else {
+        let Some(source) = ParsedSource::read(&bytes, syntax, self.redactor()) else {
             return kept("is not UTF-8");
         };
         let Some(nodes) = nodes_of(batch, &row, &source.tree)? else {
@@ -248,8 +248,10 @@ impl WriteBackFolder {
         let kept = origins.iter().zip(&is_forgotten).filter(|(_, gone)| !**gone);
         let wanted: Vec<bool> = kept.map(|(origin, _)| is_wanted(origin)).collect();
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let parsed =
-            overlay::remove_blocks(ParsedFile { tree, hashes, marks: Vec::new() }, &is_forgotten);
+        let parsed = overlay_alignment::remove_blocks(
+            ParsedFile { tree, hashes, marks: Vec::new() },
+            &is_forgotten,
+        );
         let kept = origins.iter().zip(&is_forgotten).filter(|(_, gone)| !**gone);
         let matched = kept.map(|(origin, _)| records[(*origin)?].take()).collect();
         let keys = self.write_nodes(batch, &row, parsed, matched)?;
@@ -259,7 +261,7 @@ impl WriteBackFolder {
             Ok(ContentHash::of_bytes(&bytes)),
         )?;
         if let Some(node) = lifted {
-            overlay::remove_nodes(batch, vec![node])?;
+            overlay_alignment::remove_nodes(batch, vec![node])?;
         }
         let landed = keys.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
         Ok(WriteBackOutcome::Landed(landed.map(|(key, _)| key).collect()))

@@ -9,7 +9,7 @@ use crate::fuzzing::entries::parse_entries;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
-use crate::store::reader::ArchivedNodes;
+use crate::store::reader::ArchivedVisibility;
 
 /// A temporary memory with a folder of notes.
 struct Scene {
@@ -130,7 +130,7 @@ fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Erro
     let ask = query::Query::Tree(query::TreeQuery {
         root: None,
         levels: 128,
-        archived: ArchivedNodes::Shown,
+        archived: ArchivedVisibility::Shown,
     });
     let (budget, output) = (Some(1_000_000), query::OutputFormat::Structured);
     let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };

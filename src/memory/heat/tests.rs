@@ -93,7 +93,9 @@ impl Server {
 /// Advances the clock of a memory by hours, and ticks.
 fn cool(fixture: &WarmingFixture, memory: &Memory, hours: i64) {
     fixture.clock.advance(hours * HOUR);
-    memory.tick(AttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
+    memory
+        .tick(PendingAttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 })
+        .unwrap();
 }
 
 fn average(memory: &Memory) -> f64 {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::nodes::{KnowledgeNode, find_node};
+use super::node_writes::{KnowledgeNode, find_node};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::apply::{ApplyError, ApplyRequest};
+use super::apply_changeset::{ApplyError, ApplyRequest};
 use super::changeset_lines::parse_changeset;
 use super::review::ConsolidateRequest;
 use crate::memory::Memory;

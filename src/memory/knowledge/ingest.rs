@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::entities::{topic_field, topic_named};
-use super::nodes::{KnowledgeNode, NewKnowledge, NewNodeParent, add_node};
+use super::entity_resolution::{topic_field, topic_named};
+use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -134,7 +134,7 @@ fn add_chunk(
     fields.insert("kind".to_owned(), state.into());
     fields.insert("archived".to_owned(), true.into());
     let token_count = tokens::count(content);
-    let new = NewKnowledge { node_type: NodeType::Chunk, content, token_count, fields };
+    let new = NewKnowledgeNode { node_type: NodeType::Chunk, content, token_count, fields };
     add_node(batch, new, NewNodeParent::Bucket(&[]), now).map(drop)
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::changeset_context::ChangesetContext;
 use super::remember::RememberOutcome;
-use super::request::{ITEM_KEYS, NewItem};
+use super::remember_request::{ITEM_KEYS, NewItem};
 use crate::memory::typed::MemoryError;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
@@ -27,7 +27,7 @@ type OperationFn = fn(
 ) -> KnowledgeResult<OperationOutcome>;
 
 /// An operation: a row of [`OPERATIONS`].
-pub(super) struct Operation {
+pub(super) struct OperationSpec {
     pub(super) name: &'static str,
     /// Arguments that it needs.
     required: &'static [&'static str],
@@ -41,8 +41,8 @@ const fn operation(
     required: &'static [&'static str],
     optional: &'static [&'static str],
     run: OperationFn,
-) -> Operation {
-    Operation { name, required, optional, run }
+) -> OperationSpec {
+    OperationSpec { name, required, optional, run }
 }
 
 /// Arguments of `update`.
@@ -83,7 +83,7 @@ const OF_FACT: &[&str] = &[
 
 /// Every operation.
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("remember", &["content"], ITEM_KEYS, remember),
     operation("fact", &["text"], OF_FACT, fact),
     operation("concept", &["title", "summary"],
@@ -157,7 +157,7 @@ impl From<RememberOutcome> for OperationOutcome {
 }
 
 /// Returns the operation of that name.
-fn operation_of(members: &Map<String, Value>) -> KnowledgeResult<&'static Operation> {
+fn operation_of(members: &Map<String, Value>) -> KnowledgeResult<&'static OperationSpec> {
     let names = || OPERATIONS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
     let Some(name) = members.get("op").and_then(Value::as_str) else {
         return Err(MemoryError::invalid(format!("`op` is missing; it is one of {}", names())));
@@ -187,7 +187,7 @@ pub(super) fn run(
     (operation.run)(changeset, batch, &operation.given(members)?)
 }
 
-impl Operation {
+impl OperationSpec {
     /// Returns its name with its arguments, those that it need not have with a question mark.
     pub(super) fn form(&self) -> String {
         let own = match self.name {

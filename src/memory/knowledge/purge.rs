@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 
 use super::arguments::KnowledgeResult;
-use super::documents::deleted_document;
-use super::nodes::find_node;
+use super::json_documents::deleted_document;
+use super::node_writes::find_node;
 use crate::memory::Memory;
 use crate::memory::edits::forget_all;
 use crate::memory::typed::{ErrorCode, MemoryError};

@@ -21,7 +21,7 @@ use super::arguments::KnowledgeResult;
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
-use crate::model::entities::{NamedEntity, name_key, slug_of};
+use crate::model::entity_extraction::{NamedEntity, name_key, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 use crate::query::AccessKind;

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entities::{known_topic, mentioned, shown_entity, topic_field, topic_named};
-use super::facts::{FactOutcome, NewFact, is_current_fact, state_fact};
-use super::nodes::{
-    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, find_node,
+use super::entity_resolution::{known_topic, mentioned, shown_entity, topic_field, topic_named};
+use super::fact_writes::{FactOutcome, NewFact, is_current_fact, state_fact};
+use super::node_writes::{
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
 };
-use super::request::{NewEpisode, NewItem, RememberRequest, other_request};
+use super::remember_request::{NewEpisode, NewItem, RememberRequest, other_request};
 use crate::memory::Memory;
 use crate::memory::typed::{MemoryError, NewMemory, StoreRequest};
 use crate::model::clock::Millis;
-use crate::model::entities::normal_name;
+use crate::model::entity_extraction::normal_name;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 use crate::store::{Batch, RequestReceipt};
@@ -240,8 +240,12 @@ fn remember_episode(
         add_edge(&mut fields, edge("supports", fact.id(), 1.0, None));
         fields.insert("processed_in".to_owned(), batch.own_snapshot()?.into());
     }
-    let added =
-        NewKnowledge { node_type: NodeType::Episode, content: &new.content, token_count, fields };
+    let added = NewKnowledgeNode {
+        node_type: NodeType::Episode,
+        content: &new.content,
+        token_count,
+        fields,
+    };
     let day = new.at.unwrap_or(now).day();
     let episode = add_node(batch, added, NewNodeParent::Bucket(&[&day]), now)?;
     let stated = stated.as_ref();

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::documents::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
+use super::json_documents::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
 use super::recall::find_topic;
 use super::{
     ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest,

@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::entities::{entity_named, known_entity, known_topic, topic_named};
-use super::nodes::{KnowledgeNode, NewKnowledge, NewNodeParent, add_node, find_node};
+use super::entity_resolution::{entity_named, known_entity, known_topic, topic_named};
+use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entities::NamedEntity;
+use crate::model::entity_extraction::NamedEntity;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{Kind, ValueType, is_uuid};
+use crate::model::kinds::{KindSpec, ValueType, is_uuid};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::{self, tokens};
@@ -260,7 +260,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     fn add(&mut self, new: RecordNode<'_>) -> Result<Option<KnowledgeNode>, MemoryError> {
         let RecordNode { list, origin, node_type, content, mut fields, below } = new;
         let n_chars = content.chars().count();
-        let n_max = Kind::of(node_type).map_or(0, |it| it.content_chars_max);
+        let n_max = KindSpec::of(node_type).map_or(0, |it| it.content_chars_max);
         if content.trim().is_empty() || n_max < n_chars {
             let why = format!("its text has {n_chars} characters; 1 to {n_max} fit");
             self.refuse(list, origin, &why);
@@ -269,7 +269,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         fields.insert("origin".to_owned(), origin.into());
         let fields = self.fitting(node_type, fields);
         let token_count = tokens::count(content);
-        let new = NewKnowledge { node_type, content, token_count, fields };
+        let new = NewKnowledgeNode { node_type, content, token_count, fields };
         let node = match add_node(self.batch, new, below, self.now) {
             Ok(node) => node,
             Err(error) if error.code.is_outside() => return Err(error),
@@ -285,7 +285,7 @@ impl KnowledgeImporter<'_, '_, '_> {
 
     /// Returns the fields that their kind allows; longer texts are cut, other values left out.
     fn fitting(&mut self, node_type: NodeType, fields: Map<String, Value>) -> Map<String, Value> {
-        let keys = Kind::of(node_type).map_or(&[][..], |it| it.keys);
+        let keys = KindSpec::of(node_type).map_or(&[][..], |it| it.keys);
         let mut kept = Map::new();
         for (name, value) in fields.into_iter().filter(|(_, it)| !it.is_null()) {
             let Some(key) = keys.iter().find(|it| it.name == name) else { continue };

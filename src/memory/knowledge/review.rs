@@ -11,14 +11,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::facts::DISPUTES;
+use super::fact_writes::DISPUTES;
 use super::ingest::WAITING;
 use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts};
 use crate::memory::Memory;
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
-use crate::model::entities::slug_of;
+use crate::model::entity_extraction::slug_of;
 use crate::model::kinds::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;

@@ -86,12 +86,17 @@ impl RollbackFixture {
     }
 
     #[track_caller]
-    fn rollback(&self, target: i64, after: LaterSnapshots) -> RollbackReport {
+    fn rollback(&self, target: i64, after: LaterSnapshotPolicy) -> RollbackReport {
         rollback(self.writer(), target, after, NOW).unwrap()
     }
 
     #[track_caller]
-    fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &RollbackFixture {
+    fn check_rollback(
+        &self,
+        target: i64,
+        after: LaterSnapshotPolicy,
+        text: Expect,
+    ) -> &RollbackFixture {
         let outcome = match rollback(self.writer(), target, after, NOW) {
             Ok(rolled) => rolled.text(),
             Err(error) => format!("error: {error}"),
@@ -232,7 +237,7 @@ impl RollbackFixture {
             _ => {
                 let (head, _) = self.head();
                 let target = 1 + self.below(head as usize) as i64;
-                self.rollback(target, LaterSnapshots::Keep);
+                self.rollback(target, LaterSnapshotPolicy::Keep);
             }
         }
     }
@@ -297,7 +302,7 @@ fn rolling_back_to_each_of_200_snapshots_reproduces_it() {
     }
     for (nth, at) in order.into_iter().enumerate() {
         let (id, hash, state) = &states[at];
-        fixture.rollback(*id, LaterSnapshots::Keep);
+        fixture.rollback(*id, LaterSnapshotPolicy::Keep);
         assert_eq!(fixture.head().1, *hash, "snapshot {id}");
         assert_eq!(fixture.state(), *state, "snapshot {id}");
         if nth % 50 == 0 {
@@ -311,36 +316,36 @@ fn a_rollback_reports_its_changes() {
     let fixture = RollbackFixture::new(2);
     fixture.check_rollback(
         1,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect!["error: `snapshot_id`: no snapshot 1; there is none yet"],
     );
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     fixture.write("a.md", "# A\n\nOne.\n\nTwo, changed.\n").compile();
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     let refused = |target: i64, what: &str| {
-        let error = rollback(fixture.writer(), target, LaterSnapshots::Keep, NOW).unwrap_err();
+        let error = rollback(fixture.writer(), target, LaterSnapshotPolicy::Keep, NOW).unwrap_err();
         assert_eq!(error.to_string(), format!("`snapshot_id`: no snapshot {target}; {what}"));
     };
     [0, -1, 999].into_iter().for_each(|it| refused(it, "there are 1 to 3"));
     fixture.check_rollback(
         3,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect!["already at snapshot 3; nothing to do"],
     );
     fixture.check_rollback(
         1,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect!["no rollback applied; computed state matches HEAD for snapshot 1"],
     );
     fixture.check_rollback(
         2,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect!["rolled back to snapshot 2 (new snapshot 4, 1 nodes affected)"],
     );
-    fixture.check_rollback(1, LaterSnapshots::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
+    fixture.check_rollback(1, LaterSnapshotPolicy::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
     fixture.check_rollback(
         4,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect![
             "error: `snapshot_id`: no snapshot 4; there are 2 from 1 to 5, the nearest 1 and 5"
         ],
@@ -360,13 +365,13 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
     fixture.write("a.md", "# A\n\nAnother.\n").compile();
     fixture.write("a.md", "# A\n\nOne.\n").compile();
     assert_eq!(fixture.head(), (5, first.clone()));
-    fixture.rollback(4, LaterSnapshots::Keep);
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(4, LaterSnapshotPolicy::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     assert_eq!(fixture.head(), (7, first));
     assert_eq!(fixture.id_of("One."), id);
     // Forgotten, then restored under its former id.
     fixture.agent(|batch| cascade(batch, id));
-    fixture.rollback(7, LaterSnapshots::Keep);
+    fixture.rollback(7, LaterSnapshotPolicy::Keep);
     assert_eq!(fixture.id_of("One."), id);
     fixture.check_health();
 }
@@ -378,7 +383,7 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
     fixture.write("a.md", "# A\n\nOne!\n\nThree.\n");
     fs::rename(fixture.path("b.md"), fixture.path("c.md")).unwrap();
     fixture.compile();
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     expect!["A / One. / Two. / B"].assert_eq(&fixture.texts());
     assert_eq!(fixture.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
     // Not even when the file is read again, until a block changes.
@@ -387,7 +392,7 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
     fixture.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
     expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&fixture.texts());
     // Forward again: file and memory agree.
-    fixture.rollback(2, LaterSnapshots::Keep);
+    fixture.rollback(2, LaterSnapshotPolicy::Keep);
     fixture.check_health();
     expect!["A / One! / Three. / B"].assert_eq(&fixture.texts());
 }
@@ -401,7 +406,7 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
         let first = fixture.head().1;
         fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
         fixture.compile();
-        fixture.rollback(1, LaterSnapshots::Keep);
+        fixture.rollback(1, LaterSnapshotPolicy::Keep);
         fs::remove_file(fixture.path("b.md")).unwrap();
         if way == "one after the other" {
             fixture.compile();
@@ -424,7 +429,7 @@ fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
         fixture.write("a.md", text).compile();
         fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
         fixture.compile();
-        fixture.rollback(1, LaterSnapshots::Keep);
+        fixture.rollback(1, LaterSnapshotPolicy::Keep);
         fixture.agent(|batch| {
             let two = batch.find(fixture.id_of("Two."))?.unwrap();
             batch.forget(&two)
@@ -467,11 +472,11 @@ fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     fixture
         .agent(|batch| move_under(batch, fixture.id_of("Number 5."), fixture.id_of("Number 5.")));
     for at in [10, 23, 4, 12] {
-        fixture.rollback(at + 1, LaterSnapshots::Keep);
+        fixture.rollback(at + 1, LaterSnapshotPolicy::Keep);
         assert_eq!(fixture.state(), states[at as usize]);
     }
-    fixture.rollback(11, LaterSnapshots::Drop);
-    fixture.rollback(5, LaterSnapshots::Keep);
+    fixture.rollback(11, LaterSnapshotPolicy::Drop);
+    fixture.rollback(5, LaterSnapshotPolicy::Keep);
     assert_eq!(fixture.state(), states[4]);
     fixture.check_health();
 }
@@ -490,7 +495,7 @@ fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
     Connection::open(path).unwrap().execute_batch(warm).unwrap();
     fixture.overlay(fixture.id_of("One."), "Said.");
     fixture.agent(|batch| cascade(batch, fixture.id_of("Two.")));
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     let heat: String = fixture.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
     assert_eq!(heat, "One. 0.9 1; Two.");
 }
@@ -501,11 +506,11 @@ fn an_overlay_goes_back_to_the_files_text() {
     fixture.write("a.md", "# A\n\nOne.\n").compile();
     fixture.overlay(fixture.id_of("One."), "Said by an agent.");
     fixture.compile();
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     assert_eq!(fixture.texts(), "A / One. / Two.");
     // The agent's text returns with its snapshot.
-    fixture.rollback(2, LaterSnapshots::Keep);
+    fixture.rollback(2, LaterSnapshotPolicy::Keep);
     assert_eq!(fixture.texts(), "A / Said by an agent.");
 }
 
@@ -514,7 +519,7 @@ fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
     let fixture = RollbackFixture::new(9);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     fixture.write("a.md", "# A\n\nOne.\n").compile();
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     assert_eq!(fixture.texts(), "A / One. / Two.");
     // It belongs to the file again.
@@ -530,7 +535,7 @@ fn a_block_of_two_files_is_forgotten_in_both() {
     let fixture = RollbackFixture::new(12);
     fixture.write("a.md", &with_a).write("b.md", "# B\n").compile();
     fixture.write("a.md", "# A\n").write("b.md", &with_b).compile();
-    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
     // Both have it now, and the memory has it once.
     fixture.write("a.md", &with_a).compile();
     fixture.agent(|batch| cascade(batch, fixture.id_of(paragraph)));
@@ -576,7 +581,7 @@ fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
     let (mut fixture, states) = history(6, 60);
     let (id, hash, state) = &states[20];
     let before = words_in(&bytes(&fixture));
-    let rolled = fixture.rollback(*id, LaterSnapshots::Drop);
+    let rolled = fixture.rollback(*id, LaterSnapshotPolicy::Drop);
     assert_eq!((rolled.n_dropped, rolled.is_unscrubbed), (Some(60 - 21), false));
     assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
     fixture.check_health();
@@ -589,7 +594,7 @@ fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
     let path = fixture.dir.path().join("memory.db");
     fixture.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[..=20].iter().step_by(5) {
-        fixture.rollback(*id, LaterSnapshots::Keep);
+        fixture.rollback(*id, LaterSnapshotPolicy::Keep);
         assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
     }
     assert!(words_in(&bytes(&fixture)).is_subset(&alive));
@@ -615,13 +620,13 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let path = fixture.dir.path().join("memory.db");
     fixture.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[50..].iter().rev() {
-        fixture.rollback(*id, LaterSnapshots::Keep);
+        fixture.rollback(*id, LaterSnapshotPolicy::Keep);
         assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
     }
     fixture.check_health();
     fixture.check_rollback(
         50,
-        LaterSnapshots::Keep,
+        LaterSnapshotPolicy::Keep,
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
     let later = Millis(NOW.0 + 1);

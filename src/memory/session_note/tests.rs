@@ -33,7 +33,7 @@ impl Place {
         let asked = json!({"type": "user", "message": {"content": "Mend the valve."}});
         let answered = json!({"type": "assistant", "message": {"content": answer}});
         let conversation = Conversation::read(&format!("{asked}\n{answered}"));
-        let capture = SessionCapture {
+        let capture = SessionNoteRequest {
             client: "claude-code",
             session,
             folder: "",
@@ -80,7 +80,7 @@ fn a_forgotten_note_stays_forgotten() {
 fn a_session_without_a_request_leaves_no_note() {
     let place = Place::new();
     let conversation = Conversation::default();
-    let capture = SessionCapture {
+    let capture = SessionNoteRequest {
         client: "codex",
         session: "a",
         folder: "",

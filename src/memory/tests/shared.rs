@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::memory::knowledge::RememberRequest;
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::NodeId;
 use crate::store::replication::in_process_sequencer::{
     CommitFault, InProcessSequencer, first_turn, shared_rows,
 };
-use crate::store::replication::{EntryHash, Sequencer, join_space, replica_of};
+use crate::store::replication::{LogHash, Sequencer, join_space, replica_of};
 use crate::store::{Batch, IfMissing, NodeData, SharedError, StoreError, Writer};
 
 /// A space and its replicas.
@@ -143,9 +143,9 @@ fn every_kind_of_write_is_the_same_on_every_replica() {
     a.forget(&id, ForgetMode::Strict).unwrap();
     let stored = b.sharing().unwrap().follow().unwrap();
     assert!(stored);
-    a.rollback_to(3, LaterSnapshots::Keep).unwrap();
+    a.rollback_to(3, LaterSnapshotPolicy::Keep).unwrap();
     same();
-    b.rollback_to(2, LaterSnapshots::Drop).unwrap();
+    b.rollback_to(2, LaterSnapshotPolicy::Drop).unwrap();
     same();
     say(&a, "After a rollback.").unwrap();
     a.writer.collect(KeepRule::Last(1), GcMode::Real).unwrap();
@@ -443,7 +443,7 @@ fn many_write_and_follow_at_once_and_agree() {
     let conn = rusqlite::Connection::open(space.db("b")).unwrap();
     let place = replica_of(&conn).unwrap().unwrap().place;
     assert_eq!(place, space.keeper.log().head.unwrap().place);
-    assert_ne!(place.hash, EntryHash::default());
+    assert_ne!(place.hash, LogHash::default());
 }
 
 /// Rule 5: what is published and applied is a part at a time.

@@ -18,15 +18,15 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::maintenance::transfer::export_markdown;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
 };
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
 use crate::model::tree::Tree;
 use crate::query::{self, AccessKind};
-use crate::store::reader::{ArchivedNodes, NodeFilter, Reader, Stats};
+use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader, Stats};
 use crate::store::{IfMissing, StoreError, source_files};
 use crate::text;
 
@@ -126,8 +126,8 @@ impl Simulation {
             (72..76, Some(id)) => self.relate(&id),
             (76..80, Some(id)) => self.fetch(&id),
             (80..84, _) => self.attend(),
-            (84..93, _) => self.rollback(LaterSnapshots::Keep),
-            (93..94, _) => self.rollback(LaterSnapshots::Drop),
+            (84..93, _) => self.rollback(LaterSnapshotPolicy::Keep),
+            (93..94, _) => self.rollback(LaterSnapshotPolicy::Drop),
             (94..95, _) => self.collect(),
             (95..97, _) => {
                 self.open(IfMissing::Refuse);
@@ -243,7 +243,7 @@ impl Simulation {
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
         };
-        memory.rescan(&request, &mut RescanState::default()).unwrap()
+        memory.rescan(&request, &mut UnsettledFiles::default()).unwrap()
     }
 
     /// Updates the model after a write, and compares the snapshots.
@@ -461,7 +461,7 @@ impl Simulation {
         format!("attend {ms} ms")
     }
 
-    fn rollback(&mut self, after: LaterSnapshots) -> String {
+    fn rollback(&mut self, after: LaterSnapshotPolicy) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         match self.dice.pick(&ids) {
             Some(target) => self.rollback_to(target, after),
@@ -469,14 +469,14 @@ impl Simulation {
         }
     }
 
-    pub(super) fn rollback_to(&mut self, target: i64, after: LaterSnapshots) -> String {
+    pub(super) fn rollback_to(&mut self, target: i64, after: LaterSnapshotPolicy) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         let entry = format!("rollback to {target} ({after:?})");
         self.log_last(entry.clone());
         let rolled = self.memory().rollback_to(target, after).unwrap().structured;
         let at = ids.iter().position(|it| *it == target).unwrap();
         self.model.state = self.model.snapshots[at].state.clone();
-        if after == LaterSnapshots::Keep || at + 1 == ids.len() {
+        if after == LaterSnapshotPolicy::Keep || at + 1 == ids.len() {
             assert_eq!(rolled["was_head"], at + 1 == ids.len());
             self.finish(rolled["snapshot"].as_i64(), &format!("rollback to {target}"));
             return entry;
@@ -627,7 +627,7 @@ impl Simulation {
             let says =
                 |text: &str| text.split(|it: char| !it.is_alphanumeric()).any(|it| it == word);
             let expression = format!("{{label content}} : \"{word}\"");
-            for archived in [ArchivedNodes::Hidden, ArchivedNodes::Shown] {
+            for archived in [ArchivedVisibility::Hidden, ArchivedVisibility::Shown] {
                 let filter = NodeFilter { archived, ..NodeFilter::default() };
                 let found = self.memory().read::<_, StoreError>(|it| {
                     it.matches(&expression, &it.simplified(filter)?, 999)
@@ -637,7 +637,7 @@ impl Simulation {
                 found.sort();
                 let nodes = self.model.state.nodes.iter();
                 let is_shown =
-                    |it: &Node| archived == ArchivedNodes::Shown || !typed::is_archived(it);
+                    |it: &Node| archived == ArchivedVisibility::Shown || !typed::is_archived(it);
                 let sayers =
                     nodes.filter(|(_, it)| is_shown(it) && (says(&it.content) || says(&it.label)));
                 let sayers: Vec<&String> = sayers.map(|(id, _)| id).collect();

@@ -21,7 +21,7 @@ use crate::store::{NodeKey, StoreError};
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;
 
-/// Memories of [`Collection::Recent`] where nobody says how many.
+/// Memories of [`CollectionName::Recent`] where nobody says how many.
 const RECENT_DEFAULT: usize = 20;
 
 /// Days that count as lately.
@@ -32,7 +32,7 @@ const CATEGORIES: [&str; 3] = ["preference", "fact", "pattern"];
 
 /// Names a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Collection {
+pub(crate) enum CollectionName {
     /// Memories of every type, last accessed first.
     Recent,
     /// Core memories, most important first.
@@ -71,24 +71,24 @@ impl CollectionFilter {
     }
 }
 
-impl Collection {
+impl CollectionName {
     /// Every collection.
-    pub(crate) const ALL: [Collection; 5] = [
-        Collection::Recent,
-        Collection::Core,
-        Collection::Learnings,
-        Collection::ActiveTasks,
-        Collection::CompletedTasks,
+    pub(crate) const ALL: [CollectionName; 5] = [
+        CollectionName::Recent,
+        CollectionName::Core,
+        CollectionName::Learnings,
+        CollectionName::ActiveTasks,
+        CollectionName::CompletedTasks,
     ];
 
     /// Returns the URI of a collection.
     pub(crate) const fn uri(self) -> &'static str {
         match self {
-            Collection::Recent => "memory://recent",
-            Collection::Core => "memory://core",
-            Collection::Learnings => "memory://learnings",
-            Collection::ActiveTasks => "memory://tasks/active",
-            Collection::CompletedTasks => "memory://tasks/completed",
+            CollectionName::Recent => "memory://recent",
+            CollectionName::Core => "memory://core",
+            CollectionName::Learnings => "memory://learnings",
+            CollectionName::ActiveTasks => "memory://tasks/active",
+            CollectionName::CompletedTasks => "memory://tasks/completed",
         }
     }
 
@@ -103,17 +103,17 @@ impl Collection {
         let memories = self.memories(reader, filter, from)?;
         let mut sums_of: Vec<(&str, Value)> = Vec::new();
         match self {
-            Collection::Recent => (),
-            Collection::Core => {
+            CollectionName::Recent => (),
+            CollectionName::Core => {
                 let of = |it: &TypedMemory| it.importance.clone();
                 sums_of.push(("by_importance", sums(&memories, IMPORTANCES, of)));
                 sums_of.push(("by_category", by_category(&memories)));
             }
-            Collection::ActiveTasks => {
+            CollectionName::ActiveTasks => {
                 let sums = sums(&memories, STATUSES, |it| it.status().to_owned());
                 sums_of.push(("by_status", sums));
             }
-            Collection::Learnings | Collection::CompletedTasks => {
+            CollectionName::Learnings | CollectionName::CompletedTasks => {
                 let range = json!({"from": from.to_second(), "to": now.to_second()});
                 sums_of.push(("date_range", range));
             }
@@ -124,17 +124,17 @@ impl Collection {
     }
 
     /// Returns a number that is another one when the collection shows something else; accesses
-    /// count in [`Collection::Recent`] alone.
+    /// count in [`CollectionName::Recent`] alone.
     pub(crate) fn digest(self, reader: &Reader, now: Millis) -> Result<u64, StoreError> {
         let memories = self.memories(reader, &CollectionFilter::default(), lately(now))?;
         let mut shown: Vec<String> = Vec::with_capacity(memories.len());
         for memory in &memories {
             shown.push(match self {
-                Collection::Recent => memory.to_json().to_string(),
+                CollectionName::Recent => memory.to_json().to_string(),
                 _ => memory.without_accesses(),
             });
         }
-        if self != Collection::Recent {
+        if self != CollectionName::Recent {
             // Some are in the order of accesses.
             shown.sort_unstable();
         }
@@ -150,10 +150,10 @@ impl Collection {
         from: Millis,
     ) -> Result<Vec<TypedMemory>, StoreError> {
         let memory_type = match self {
-            Collection::Recent => None,
-            Collection::Core => Some(NodeType::Core),
-            Collection::Learnings => Some(NodeType::Learning),
-            Collection::ActiveTasks | Collection::CompletedTasks => Some(NodeType::Task),
+            CollectionName::Recent => None,
+            CollectionName::Core => Some(NodeType::Core),
+            CollectionName::Learnings => Some(NodeType::Learning),
+            CollectionName::ActiveTasks | CollectionName::CompletedTasks => Some(NodeType::Task),
         };
         let request =
             QueryRequest { memory_type, tags: filter.tags(reader)?, ..QueryRequest::default() };
@@ -163,7 +163,7 @@ impl Collection {
         };
         let nodes = reader.typed_nodes(&keys)?;
         let mut memories: Vec<TypedMemory> = nodes.iter().map(TypedMemory::of).collect();
-        if self == Collection::Core {
+        if self == CollectionName::Core {
             let place =
                 |it: &TypedMemory| (it.importance_rank(), Reverse(it.recency(it.accessed_at)));
             memories.sort_by_cached_key(place);
@@ -172,8 +172,8 @@ impl Collection {
         Ok(memories)
     }
 
-    /// Returns the keys that [`Collection::shown`] would, found from the end of the index; `None`
-    /// where that does not tell them.
+    /// Returns the keys that [`CollectionName::shown`] would, found from the end of the index;
+    /// `None` where that does not tell them.
     fn first(
         self,
         reader: &Reader,
@@ -182,10 +182,10 @@ impl Collection {
         from: Millis,
     ) -> Result<Option<Vec<NodeKey>>, StoreError> {
         let (key, from) = match self {
-            Collection::Learnings => ("created_at", from.0),
-            Collection::ActiveTasks => ("updated_at", i64::MIN),
-            Collection::CompletedTasks => ("completed_at", from.0),
-            Collection::Recent | Collection::Core => return Ok(None),
+            CollectionName::Learnings => ("created_at", from.0),
+            CollectionName::ActiveTasks => ("updated_at", i64::MIN),
+            CollectionName::CompletedTasks => ("completed_at", from.0),
+            CollectionName::Recent | CollectionName::Core => return Ok(None),
         };
         let Some(of_type) = request.memory_type.filter(|_| filter.tags.is_empty()) else {
             return Ok(None);
@@ -194,7 +194,7 @@ impl Collection {
             return Ok(None);
         };
         // Learnings that were made before may have been read lately.
-        if self == Collection::Learnings && greatest.len() < SHOWN_MAX {
+        if self == CollectionName::Learnings && greatest.len() < SHOWN_MAX {
             return Ok(None);
         }
         let keys = greatest.iter().map(|it| it.0).collect();
@@ -215,9 +215,11 @@ impl Collection {
         from: Millis,
     ) -> Result<Vec<NodeKey>, StoreError> {
         let mut keys = match self {
-            Collection::Core => return Ok(keys),
-            Collection::Recent => sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?,
-            Collection::Learnings => {
+            CollectionName::Core => return Ok(keys),
+            CollectionName::Recent => {
+                sorted(reader, keys, SortKey::AccessedAt, SortOrder::Descending)?
+            }
+            CollectionName::Learnings => {
                 let created = integers(reader, "created_at", &keys)?;
                 let is_new = |it: &NodeKey| created.get(it).is_some_and(|at| from.0 <= *at);
                 let old: Vec<NodeKey> = keys.iter().copied().filter(|it| !is_new(it)).collect();
@@ -225,10 +227,10 @@ impl Collection {
                 keys.retain(|it| is_new(it) || read.get(it).is_some_and(|at| from.0 <= *at));
                 sorted(reader, keys, SortKey::CreatedAt, SortOrder::Descending)?
             }
-            Collection::ActiveTasks => {
+            CollectionName::ActiveTasks => {
                 sorted(reader, keys, SortKey::UpdatedAt, SortOrder::Descending)?
             }
-            Collection::CompletedTasks => {
+            CollectionName::CompletedTasks => {
                 let completed = integers(reader, "completed_at", &keys)?;
                 keys.retain(|it| completed.get(it).is_some_and(|at| from.0 <= *at));
                 sorted_by(
@@ -240,7 +242,7 @@ impl Collection {
             }
         };
         keys.truncate(match self {
-            Collection::Recent => filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX),
+            CollectionName::Recent => filter.limit.unwrap_or(RECENT_DEFAULT).min(SHOWN_MAX),
             _ => SHOWN_MAX,
         });
         Ok(keys)

@@ -14,7 +14,7 @@ use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
-use crate::store::reader::AccessCounts;
+use crate::store::reader::AccessStats;
 use crate::store::{Batch, FIELDS, NodeAttribute, NodeData, NodeRecord};
 use crate::text::{self, tokens};
 
@@ -119,10 +119,10 @@ impl MemoryLine {
     }
 
     /// Returns the accesses to note; none is noted of a memory that was never read.
-    fn access(&self, created_at: Millis) -> AccessCounts {
+    fn access(&self, created_at: Millis) -> AccessStats {
         let accessed_at = self.accessed_at.filter(|it| *it != created_at || 0 < self.access_count);
         let accessed_at = accessed_at.or((0 < self.access_count).then_some(created_at));
-        AccessCounts { accessed_at: accessed_at.map(|it| it.0), access_count: self.access_count }
+        AccessStats { accessed_at: accessed_at.map(|it| it.0), access_count: self.access_count }
     }
 }
 
@@ -197,7 +197,7 @@ impl MemoryMerger {
         };
         let (_, key, _) = insert(batch, &draft, created_at)?;
         let access = line.access(created_at);
-        if access != AccessCounts::default() {
+        if access != AccessStats::default() {
             batch.set_access_counts(key, access)?;
         }
         Ok(())

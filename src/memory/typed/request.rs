@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kinds::{
-    CONTENT_CHARS_MAX, FieldKey, IMPORTANCES, STATUSES, TASK_METADATA, ValueType,
+    CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, STATUSES, TASK_METADATA, ValueType,
     check_marked_text, is_uuid, value_type_of,
 };
 use crate::model::tree::NodeType;
@@ -421,7 +421,8 @@ impl<'a> RequestArguments<'a> {
         let mut metadata = Map::new();
         for (name, value) in object.iter().filter(|(_, it)| !it.is_null()) {
             let path = format!("task_metadata.{name}");
-            let Some(FieldKey { value_type, .. }) = TASK_METADATA.iter().find(|it| it.name == name)
+            let Some(FieldSpec { value_type, .. }) =
+                TASK_METADATA.iter().find(|it| it.name == name)
             else {
                 let known: Vec<&str> = TASK_METADATA.iter().map(|it| it.name).collect();
                 return Err(refused(&path, format!("is unknown; known are {}", known.join(", "))));

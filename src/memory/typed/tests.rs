@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::model::clock::Clock;
-use crate::settings::config::MemorySettings;
+use crate::settings::config::TypedMemorySettings;
 use crate::store::IfMissing;
 
 /// 2026-01-01T10:00:00Z.
@@ -28,7 +28,7 @@ impl World {
     fn new() -> World {
         let mut world =
             World { dir: tempfile::tempdir().unwrap(), clock: Clock::manual(START), memory: None };
-        world.reopen(MemorySettings::default());
+        world.reopen(TypedMemorySettings::default());
         world
     }
 
@@ -40,13 +40,13 @@ impl World {
         self.memory.as_ref().unwrap()
     }
 
-    fn open(&self, settings: MemorySettings) -> Memory {
+    fn open(&self, settings: TypedMemorySettings) -> Memory {
         let memory =
             Memory::open_at(&self.database(), IfMissing::Create, self.clock.clone()).unwrap();
         memory.with_memory_settings(settings)
     }
 
-    fn reopen(&mut self, settings: MemorySettings) {
+    fn reopen(&mut self, settings: TypedMemorySettings) {
         self.memory = None;
         self.memory = Some(self.open(settings));
     }

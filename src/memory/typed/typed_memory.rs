@@ -8,7 +8,7 @@ use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::kinds::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::model::tree::NodeType;
-use crate::store::reader::{AccessCounts, TypedNode};
+use crate::store::reader::{AccessStats, TypedNode};
 
 /// The importance of a memory that says none.
 const IMPORTANCE: &str = IMPORTANCES[1];
@@ -91,7 +91,7 @@ impl TypedMemory {
         memory_type: NodeType,
         content: &str,
         fields: &Fields,
-        access: AccessCounts,
+        access: AccessStats,
     ) -> TypedMemory {
         let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
         let time = |key: &str| fields.get(key).and_then(Value::as_i64).map(Millis);

@@ -138,7 +138,7 @@ fn a_tick_is_due_once_an_interval() {
     assert_eq!((pace.due(&rates), pace.wait_ms(&rates)), (None, 400));
     // The rate of each part of the time is the one that was set then.
     pace.note(1100, &Rates { decay_per_hour: 0.1, ..rates });
-    assert_eq!(pace.due(&rates), Some(AttendedTime { real_ms: 1100, cooling_ms: 1600.0 }));
+    assert_eq!(pace.due(&rates), Some(PendingAttendedTime { real_ms: 1100, cooling_ms: 1600.0 }));
     pace.settle();
     assert_eq!((pace.due(&rates), pace.rest()), (None, None));
 }

@@ -10,14 +10,14 @@ const LATE_MS_MAX: i64 = 10_000;
 
 /// Attended time that has not been written yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct AttendedTime {
+pub(crate) struct PendingAttendedTime {
     /// Attended time in milliseconds.
     pub(crate) real_ms: i64,
     /// Milliseconds to move the memory clock by, unless another server has moved it meanwhile.
     pub(crate) cooling_ms: f64,
 }
 
-impl AttendedTime {
+impl PendingAttendedTime {
     /// Returns the share of this time that is not yet counted, when the clock moved `since_ms` ago.
     /// Servers that are up at the same time share the time, and none counts it twice.
     pub(crate) fn uncounted_ms(self, since_ms: i64) -> i64 {
@@ -31,13 +31,13 @@ impl AttendedTime {
 pub(crate) struct TickSchedule {
     /// The latest reading, in milliseconds.
     seen_ms: i64,
-    unwritten: AttendedTime,
+    unwritten: PendingAttendedTime,
 }
 
 impl TickSchedule {
     /// Begins to count at this reading.
     pub(crate) fn new(reading_ms: i64) -> TickSchedule {
-        TickSchedule { seen_ms: reading_ms, unwritten: AttendedTime::default() }
+        TickSchedule { seen_ms: reading_ms, unwritten: PendingAttendedTime::default() }
     }
 
     /// Adds the time up to this reading, at the present rates.
@@ -50,18 +50,18 @@ impl TickSchedule {
     }
 
     /// Returns the time to write, once an interval is full.
-    pub(crate) fn due(&self, rates: &Rates) -> Option<AttendedTime> {
+    pub(crate) fn due(&self, rates: &Rates) -> Option<PendingAttendedTime> {
         (rates.tick_ms <= self.unwritten.real_ms).then_some(self.unwritten)
     }
 
     /// Returns the time to write at shutdown.
-    pub(crate) fn rest(&self) -> Option<AttendedTime> {
+    pub(crate) fn rest(&self) -> Option<PendingAttendedTime> {
         (0 < self.unwritten.real_ms).then_some(self.unwritten)
     }
 
     /// Resets the time after it was written.
     pub(crate) fn settle(&mut self) {
-        self.unwritten = AttendedTime::default();
+        self.unwritten = PendingAttendedTime::default();
     }
 
     /// Returns the milliseconds until the next write.

@@ -2,7 +2,7 @@
 //!
 //! The fields that their nodes have, the words that they may hold, and the types of their edges.
 
-use super::{FieldKey, Kind, ValueType};
+use super::{FieldSpec, KindSpec, ValueType};
 use crate::model::tree::NodeType;
 
 /// Characters of an episode, at most.
@@ -39,39 +39,39 @@ pub(crate) const ENTITIES_ROOT: &str = "@entities";
 /// Edges of one node, at most.
 pub(crate) const LINKS_MAX: usize = 200;
 
-const TITLE: FieldKey = text("title", TITLE_CHARS_MAX);
-const TOPIC_ID: FieldKey = FieldKey { name: "topic", value_type: ValueType::Id };
-const CREATED_AT: FieldKey = FieldKey { name: "created_at", value_type: ValueType::Time };
-const UPDATED_AT: FieldKey = FieldKey { name: "updated_at", value_type: ValueType::Time };
-const CONFIDENCE: FieldKey = FieldKey { name: "confidence", value_type: ValueType::Share };
-const LINKS: FieldKey =
-    FieldKey { name: "links", value_type: ValueType::Links { n_max: LINKS_MAX } };
-const LABELS: FieldKey =
-    FieldKey { name: "labels", value_type: ValueType::Free { bytes_max: 4_096 } };
-const DELETED: FieldKey = FieldKey { name: "deleted", value_type: ValueType::Flag };
-const SUPERSEDED_BY: FieldKey = FieldKey { name: "superseded_by", value_type: ValueType::Id };
-const SUPERSEDED_AT: FieldKey = FieldKey { name: "superseded_at", value_type: ValueType::Time };
-const MERGED_INTO: FieldKey = FieldKey { name: "merged_into", value_type: ValueType::Id };
-const ASSERTED_BY: FieldKey = text("asserted_by", 200);
-const SOURCE_REF: FieldKey = text("source_ref", 500);
-const SUBJECT: FieldKey = text("subject", 200);
+const TITLE: FieldSpec = text("title", TITLE_CHARS_MAX);
+const TOPIC_ID: FieldSpec = FieldSpec { name: "topic", value_type: ValueType::Id };
+const CREATED_AT: FieldSpec = FieldSpec { name: "created_at", value_type: ValueType::Time };
+const UPDATED_AT: FieldSpec = FieldSpec { name: "updated_at", value_type: ValueType::Time };
+const CONFIDENCE: FieldSpec = FieldSpec { name: "confidence", value_type: ValueType::Share };
+const LINKS: FieldSpec =
+    FieldSpec { name: "links", value_type: ValueType::Links { n_max: LINKS_MAX } };
+const LABELS: FieldSpec =
+    FieldSpec { name: "labels", value_type: ValueType::Free { bytes_max: 4_096 } };
+const DELETED: FieldSpec = FieldSpec { name: "deleted", value_type: ValueType::Flag };
+const SUPERSEDED_BY: FieldSpec = FieldSpec { name: "superseded_by", value_type: ValueType::Id };
+const SUPERSEDED_AT: FieldSpec = FieldSpec { name: "superseded_at", value_type: ValueType::Time };
+const MERGED_INTO: FieldSpec = FieldSpec { name: "merged_into", value_type: ValueType::Id };
+const ASSERTED_BY: FieldSpec = text("asserted_by", 200);
+const SOURCE_REF: FieldSpec = text("source_ref", 500);
+const SUBJECT: FieldSpec = text("subject", 200);
 /// The id of the record that a node was imported from.
-const ORIGIN: FieldKey = text("origin", 200);
-const METADATA: FieldKey =
-    FieldKey { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
+const ORIGIN: FieldSpec = text("origin", 200);
+const METADATA: FieldSpec =
+    FieldSpec { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
 /// Hashes of names, by which a node is found.
-const NAMES: FieldKey =
-    FieldKey { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
+const NAMES: FieldSpec =
+    FieldSpec { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
 
-const fn text(name: &'static str, chars_max: usize) -> FieldKey {
-    FieldKey { name, value_type: ValueType::Text { chars_max } }
+const fn text(name: &'static str, chars_max: usize) -> FieldSpec {
+    FieldSpec { name, value_type: ValueType::Text { chars_max } }
 }
 
-const fn time(name: &'static str) -> FieldKey {
-    FieldKey { name, value_type: ValueType::Time }
+const fn time(name: &'static str) -> FieldSpec {
+    FieldSpec { name, value_type: ValueType::Time }
 }
 
-pub(super) const EPISODE: Kind = Kind {
+pub(super) const EPISODE: KindSpec = KindSpec {
     node_type: NodeType::Episode,
     bucket: &[LOG_ROOT],
     content_chars_max: EPISODE_CHARS_MAX,
@@ -89,7 +89,7 @@ pub(super) const EPISODE: Kind = Kind {
         SOURCE_REF,
         LINKS,
         LABELS,
-        FieldKey { name: "processed_in", value_type: ValueType::Whole },
+        FieldSpec { name: "processed_in", value_type: ValueType::Whole },
         ORIGIN,
         DELETED,
         SUPERSEDED_BY,
@@ -98,7 +98,7 @@ pub(super) const EPISODE: Kind = Kind {
     ],
 };
 
-pub(super) const CONCEPT: Kind = Kind {
+pub(super) const CONCEPT: KindSpec = KindSpec {
     node_type: NodeType::Concept,
     bucket: &["@concepts"],
     content_chars_max: 20_000,
@@ -112,8 +112,11 @@ pub(super) const CONCEPT: Kind = Kind {
         TOPIC_ID,
         CONFIDENCE,
         text("conditions", 2_000),
-        FieldKey { name: "exceptions", value_type: ValueType::Texts { n_max: 50, chars_max: 500 } },
-        FieldKey { name: "tags", value_type: ValueType::Texts { n_max: 20, chars_max: 50 } },
+        FieldSpec {
+            name: "exceptions",
+            value_type: ValueType::Texts { n_max: 50, chars_max: 500 },
+        },
+        FieldSpec { name: "tags", value_type: ValueType::Texts { n_max: 20, chars_max: 50 } },
         METADATA,
         ORIGIN,
         LINKS,
@@ -126,7 +129,7 @@ pub(super) const CONCEPT: Kind = Kind {
     ],
 };
 
-pub(super) const FACT: Kind = Kind {
+pub(super) const FACT: KindSpec = KindSpec {
     node_type: NodeType::Fact,
     bucket: &["@concepts"],
     content_chars_max: EPISODE_CHARS_MAX,
@@ -136,7 +139,7 @@ pub(super) const FACT: Kind = Kind {
         text("key", 401),
         time("valid_from"),
         time("valid_to"),
-        FieldKey { name: "contested", value_type: ValueType::Flag },
+        FieldSpec { name: "contested", value_type: ValueType::Flag },
         ORIGIN,
         CREATED_AT,
         UPDATED_AT,
@@ -152,14 +155,14 @@ pub(super) const FACT: Kind = Kind {
     ],
 };
 
-pub(super) const TOPIC: Kind = Kind {
+pub(super) const TOPIC: KindSpec = KindSpec {
     node_type: NodeType::Topic,
     bucket: &[TOPICS_ROOT],
     content_chars_max: 2_000,
     keys: &[TITLE, NAMES, CREATED_AT, UPDATED_AT, LABELS, DELETED],
 };
 
-pub(super) const ENTITY: Kind = Kind {
+pub(super) const ENTITY: KindSpec = KindSpec {
     node_type: NodeType::Entity,
     bucket: &[ENTITIES_ROOT],
     content_chars_max: 20_000,
@@ -176,16 +179,16 @@ pub(super) const ENTITY: Kind = Kind {
     ],
 };
 
-pub(super) const CONFLICT: Kind = Kind {
+pub(super) const CONFLICT: KindSpec = KindSpec {
     node_type: NodeType::Conflict,
     bucket: &["@conflicts"],
     content_chars_max: 20_000,
     keys: &[
-        FieldKey { name: "conflict", value_type: ValueType::Choice(CONFLICT_STATES) },
-        FieldKey { name: "severity", value_type: ValueType::Choice(SEVERITIES) },
+        FieldSpec { name: "conflict", value_type: ValueType::Choice(CONFLICT_STATES) },
+        FieldSpec { name: "severity", value_type: ValueType::Choice(SEVERITIES) },
         LINKS,
         text("note", 1_000),
-        FieldKey { name: "winner", value_type: ValueType::Id },
+        FieldSpec { name: "winner", value_type: ValueType::Id },
         ORIGIN,
         CREATED_AT,
         UPDATED_AT,
@@ -193,16 +196,16 @@ pub(super) const CONFLICT: Kind = Kind {
     ],
 };
 
-pub(super) const CHUNK: Kind = Kind {
+pub(super) const CHUNK: KindSpec = KindSpec {
     node_type: NodeType::Chunk,
     bucket: &["@ingest"],
     content_chars_max: EPISODE_CHARS_MAX,
     keys: &[
-        FieldKey { name: "kind", value_type: ValueType::Choice(CHUNK_STATES) },
+        FieldSpec { name: "kind", value_type: ValueType::Choice(CHUNK_STATES) },
         text("source", 100),
         text("instructions", 4_000),
         TOPIC_ID,
-        FieldKey { name: "archived", value_type: ValueType::Flag },
+        FieldSpec { name: "archived", value_type: ValueType::Flag },
         CREATED_AT,
         UPDATED_AT,
     ],

@@ -6,7 +6,7 @@ use super::*;
 fn check(node_type: NodeType, value: Value, complaint: &str) {
     let Value::Object(object) = value else { panic!("an object") };
     let fields = Fields::new(object).unwrap();
-    let found = Kind::of(node_type).unwrap().check(&fields);
+    let found = KindSpec::of(node_type).unwrap().check(&fields);
     assert_eq!(
         found.map_err(|it| it.to_string()),
         match complaint {
@@ -18,8 +18,8 @@ fn check(node_type: NodeType, value: Value, complaint: &str) {
 
 #[test]
 fn only_typed_nodes_have_fields() {
-    assert!(Kind::of(NodeType::Core).is_some());
-    assert!(Kind::of(NodeType::Text).is_none());
+    assert!(KindSpec::of(NodeType::Core).is_some());
+    assert!(KindSpec::of(NodeType::Text).is_none());
 }
 
 #[test]

@@ -12,7 +12,7 @@ const CANDIDATES_MAX: usize = 8;
 
 /// The places of one name.
 #[derive(Debug)]
-pub(super) struct Candidates<Id> {
+pub(super) struct NameCandidates<Id> {
     pub(super) places: Vec<LinkCandidate<Id>>,
     /// The first heading, or else the first place, by hash of the path.
     by_path: HashMap<u64, usize>,
@@ -36,10 +36,10 @@ struct NearestCandidates {
     is_one_file: bool,
 }
 
-impl<Id: Copy + PartialEq> Candidates<Id> {
+impl<Id: Copy + PartialEq> NameCandidates<Id> {
     /// Indexes `places`, which are in document order, those of one file together.
-    pub(super) fn new(places: Vec<LinkCandidate<Id>>) -> Candidates<Id> {
-        let mut candidates = Candidates {
+    pub(super) fn new(places: Vec<LinkCandidate<Id>>) -> NameCandidates<Id> {
+        let mut candidates = NameCandidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),
             headings: NearestByFolder::default(),

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::candidates::{Candidates, folder};
+use super::candidates::{NameCandidates, folder};
 use super::name::{LinkCandidate, NameKey, Target, fold_name, slug};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
@@ -73,19 +73,20 @@ pub(crate) struct Resolver<I: LinkIndex> {
     /// Places and lookups that are cached now.
     n_known: usize,
     /// Candidates by key of the label.
-    labels: HashMap<String, Rc<Candidates<I::Id>>>,
+    labels: HashMap<String, Rc<NameCandidates<I::Id>>>,
     /// Places by path and name.
     inside: HashMap<(String, NameKey), CandidateList<I>>,
     /// Candidates by key of the file's name.
-    files: HashMap<String, Rc<Candidates<I::Id>>>,
+    files: HashMap<String, Rc<NameCandidates<I::Id>>>,
     /// Files by the end of their path.
-    tails: HashMap<String, Rc<Candidates<I::Id>>>,
+    tails: HashMap<String, Rc<NameCandidates<I::Id>>>,
 }
 
 type CandidateList<I> = Rc<[LinkCandidate<<I as LinkIndex>::Id>]>;
 type TargetResult<I> = Result<Target<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
 type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Error>;
-type CandidatesResult<I> = Result<Rc<Candidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
+type CandidatesResult<I> =
+    Result<Rc<NameCandidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
 
 impl<I: LinkIndex> Resolver<I> {
     /// Returns a resolver over `index`.
@@ -253,7 +254,7 @@ impl<I: LinkIndex> Resolver<I> {
         let mut places = self.index.labelled(NameKey::of(&wanted))?;
         places.retain(|it| fold_name(&it.label) == wanted);
         self.know(places.len());
-        Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(Candidates::new(places)))))
+        Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(NameCandidates::new(places)))))
     }
 
     fn files(&mut self, name: &str) -> CandidatesResult<I> {
@@ -263,11 +264,15 @@ impl<I: LinkIndex> Resolver<I> {
         }
         let places = self.index.files(&wanted)?;
         self.know(places.len());
-        Ok(Rc::clone(self.files.entry(wanted).or_insert(Rc::new(Candidates::new(places)))))
+        Ok(Rc::clone(self.files.entry(wanted).or_insert(Rc::new(NameCandidates::new(places)))))
     }
 
     /// Returns those of `files` whose path ends in `tail`, all having its last name.
-    fn ending_in(&mut self, files: &Candidates<I::Id>, tail: &str) -> Rc<Candidates<I::Id>> {
+    fn ending_in(
+        &mut self,
+        files: &NameCandidates<I::Id>,
+        tail: &str,
+    ) -> Rc<NameCandidates<I::Id>> {
         let wanted = fold_name(tail);
         if let Some(candidates) = self.tails.get(&wanted) {
             return Rc::clone(candidates);
@@ -275,7 +280,7 @@ impl<I: LinkIndex> Resolver<I> {
         let ends = files.places.iter().filter(|it| ends_in(&it.path, &wanted));
         let places: Vec<LinkCandidate<I::Id>> = ends.cloned().collect();
         self.know(places.len());
-        Rc::clone(self.tails.entry(wanted).or_insert(Rc::new(Candidates::new(places))))
+        Rc::clone(self.tails.entry(wanted).or_insert(Rc::new(NameCandidates::new(places))))
     }
 }
 

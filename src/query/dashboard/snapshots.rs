@@ -38,7 +38,7 @@ pub(crate) fn write_snapshots(
 }
 
 #[derive(Serialize)]
-struct DiffDocument<'a> {
+struct NodeDiffEntry<'a> {
     op: &'a str,
     node_id: &'a str,
     old_hash: &'a str,
@@ -52,7 +52,7 @@ pub(crate) fn write_diffs(reader: &Reader, snapshot: i64, out: JsonOut<'_>) -> R
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = JsonList::new(&mut *out);
     reader.each_edit(snapshot, |it| {
-        list.push(&DiffDocument {
+        list.push(&NodeDiffEntry {
             op: &it.op,
             node_id: &it.node_id,
             old_hash: it.old_hash.as_deref().unwrap_or_default(),

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::*;
 use crate::store::reader::testing::{TestMemoryBuilder, work_of};
-use crate::store::reader::{ArchivedNodes, RemainingSiblings};
+use crate::store::reader::{ArchivedVisibility, RemainingSiblings};
 
 /// Returns a reader over files of two hundred nodes each.
 fn large(n_files: usize) -> Reader {
@@ -27,7 +27,7 @@ fn documents_read_no_more_than_they_show() {
     let mut text = String::new();
     let all = work_of(|| write_tree(&reader, TreeScope::Forest, &mut text).unwrap());
     assert_eq!(shown(&text), 20_000);
-    let root = reader.roots(ArchivedNodes::Hidden, 1).unwrap().remove(0).id;
+    let root = reader.roots(ArchivedVisibility::Hidden, 1).unwrap().remove(0).id;
     for (levels, n_nodes) in [(1, 68), (2, 134), (3, 200), (9, 200)] {
         text.clear();
         let extent = TreeScope::Below { root: &root, levels: Some(levels) };
@@ -41,7 +41,7 @@ fn documents_read_no_more_than_they_show() {
 #[test]
 fn neighbours_are_found_without_a_full_scan() {
     let reader = large(100);
-    let root = reader.roots(ArchivedNodes::Hidden, 1).unwrap().remove(0).key;
+    let root = reader.roots(ArchivedVisibility::Hidden, 1).unwrap().remove(0).key;
     let work = work_of(|| {
         let below = reader.descendants(root, 1, 10).unwrap();
         let leaf = reader.descendants(root, 9, 200).unwrap().pop().unwrap().key;
@@ -55,10 +55,10 @@ fn neighbours_are_found_without_a_full_scan() {
 fn no_more_is_counted_than_asked_for() {
     let reader = large(100);
     let keys: Vec<_> =
-        reader.roots(ArchivedNodes::Hidden, 60).unwrap().iter().map(|it| it.key).collect();
+        reader.roots(ArchivedVisibility::Hidden, 60).unwrap().iter().map(|it| it.key).collect();
     let work = work_of(|| {
         let extent = reader
-            .subtree_size(&keys, RemainingSiblings::Roots(60), ArchivedNodes::Hidden, 200)
+            .subtree_size(&keys, RemainingSiblings::Roots(60), ArchivedVisibility::Hidden, 200)
             .unwrap();
         assert_eq!((extent.n_nodes, extent.is_at_least), (200, true));
     });

@@ -20,7 +20,7 @@ impl CountingIndex {
     /// Returns the texts that are near duplicates, and the number of lookups.
     fn near(&self, text: &str) -> (Vec<&str>, usize) {
         self.n_lookups.set(0);
-        let near = WordsOfText::of(text).unwrap().near_duplicates(self).unwrap();
+        let near = NearDuplicateQuery::of(text).unwrap().near_duplicates(self).unwrap();
         (near.iter().map(|it| &*self.texts[it.key.0 as usize]).collect(), self.n_lookups.get())
     }
 }

@@ -7,7 +7,7 @@ fn page(entries: &[&str], max: u32) -> Page {
     let next = || {
         Ok(left.next().map(|(at, it)| {
             let place =
-                PagePosition { moment: ChangePosition { snapshot: 1, seq: 1 }, n_passed: at + 1 };
+                EntryPosition { moment: ChangePosition { snapshot: 1, seq: 1 }, n_passed: at + 1 };
             PageEntry { text: (*it).to_owned(), place, facts: json!({"id": at, "text": it}) }
         }))
     };

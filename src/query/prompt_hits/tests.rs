@@ -7,7 +7,7 @@ const QUESTIONS: &str = include_str!("../../../tests/data/eval/questions.txt");
 const UNRELATED: &str = include_str!("../../../tests/data/hook/unrelated.txt");
 const BUDGET: u32 = 400;
 
-fn hits(memory: &Memory, prompt: &str, given: &[String]) -> Option<PromptHits> {
+fn hits(memory: &Memory, prompt: &str, given: &[String]) -> Option<PromptHitsText> {
     let query = PromptQuery { prompt, given, budget: BUDGET, now: Millis(0) };
     memory.read(|reader| prompt_hits(reader, &query)).unwrap()
 }

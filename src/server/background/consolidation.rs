@@ -12,11 +12,11 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::memory::{Error, Memory};
 use crate::model::consolidation_schedule::{
-    ConsolidationRules, ConsolidationSchedule, PendingEpisodes,
+    ConsolidationRules, ConsolidationSchedule, EpisodeBacklog,
 };
 use crate::providers::Provider;
 use crate::server::{StopSignal, spawn};
-use crate::store::{ClaimableLease, LeaseClient};
+use crate::store::{ClaimPolicy, LeaseClient};
 
 /// Milliseconds between two looks at what waits.
 const LOOK: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ pub(super) fn turn(
     if !pace.is_due(seen(memory)?, rules, now) {
         return Ok(false);
     }
-    if !leases.take(LEASE, ClaimableLease::Free, now)? {
+    if !leases.take(LEASE, ClaimPolicy::Free, now)? {
         return Ok(false);
     }
     let outcome = with_renewals(memory, leases, || {
@@ -92,10 +92,10 @@ pub(super) fn turn(
     }
 }
 
-fn seen(memory: &Memory) -> Result<PendingEpisodes, Error> {
+fn seen(memory: &Memory) -> Result<EpisodeBacklog, Error> {
     memory.read(|reader| {
         let newest = reader.versions().snapshots()?.last;
-        Ok(PendingEpisodes { newest, n_pending: reader.pending_episodes(None)? })
+        Ok(EpisodeBacklog { newest, n_pending: reader.pending_episodes(None)? })
     })
 }
 
@@ -105,7 +105,7 @@ fn with_renewals<T>(memory: &Memory, leases: &Arc<LeaseClient>, work: impl FnOnc
     let (leases, clock) = (Arc::clone(leases), memory.clock().clone());
     let renewing = spawn("lease", move || {
         while over.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-            if let Err(error) = leases.take(LEASE, ClaimableLease::Free, clock.now()) {
+            if let Err(error) = leases.take(LEASE, ClaimPolicy::Free, clock.now()) {
                 log::warn!("the lease was not renewed: {error}");
             }
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::mcp::NoticeWaker;
 use crate::memory::typed::ArchiveMode;
 use crate::memory::{Error, Memory};
-use crate::model::heat::{AttendedTime, TickSchedule};
+use crate::model::heat::{PendingAttendedTime, TickSchedule};
 use crate::server::StopSignal;
 
 /// Maximum milliseconds until a change of the settings is noticed.
@@ -50,7 +50,7 @@ fn turn(
         return pace.rest().map_or(Ok(()), |rest| memory.settle(rest));
     }
     let Some(due) = pace.due(&rates) else { return Ok(()) };
-    let is_frozen = !rates.is_enabled && due == AttendedTime { cooling_ms: 0.0, ..due };
+    let is_frozen = !rates.is_enabled && due == PendingAttendedTime { cooling_ms: 0.0, ..due };
     if is_frozen {
         pace.settle();
         archive(memory);

@@ -17,7 +17,7 @@ pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
 use crate::ingest::scan::PassedOverDetail;
 use crate::memory::compile::{
-    CompileRequest, InitialTemperaturesFor, Report, RescanState, SLICE_BYTES,
+    CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
 };
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Millis, Stopwatch};
@@ -26,7 +26,7 @@ use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
 use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
-use crate::store::{ClaimableLease, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimPolicy, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -39,7 +39,7 @@ const WARNINGS_LOGGED_MAX: usize = 100;
 
 /// The settings that may change while serving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RescanOptions {
+pub(crate) struct LiveRescanSettings {
     pub(crate) rescan: config::RescanSettings,
     /// The log of scans.
     pub(crate) files: config::LogFileSettings,
@@ -50,14 +50,14 @@ pub(crate) struct Rescanner {
     source: PathBuf,
     n_threads: usize,
     /// Read before every scan.
-    settings: Box<dyn Fn(&Memory) -> RescanOptions + Send>,
+    settings: Box<dyn Fn(&Memory) -> LiveRescanSettings + Send>,
     leases: Arc<LeaseClient>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
     /// Started at the first look at the schedule.
     stopwatch: Option<Stopwatch>,
-    watch: RescanState,
+    watch: UnsettledFiles,
     log: JsonlSink,
     latest: LatestScan,
     /// Warnings of the last scan, which are not repeated while they last.
@@ -72,7 +72,7 @@ impl Rescanner {
         source: &Path,
         n_threads: usize,
         leases: Arc<LeaseClient>,
-        settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
+        settings: impl Fn(&Memory) -> LiveRescanSettings + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
         let lease = format!("{RESCAN_LEASE}{}", ContentHash::of(&source.to_string_lossy()));
@@ -84,7 +84,7 @@ impl Rescanner {
             settings: Box::new(settings),
             leases,
             lease,
-            watch: RescanState::default(),
+            watch: UnsettledFiles::default(),
             log: JsonlSink::new(source, LOG_FILE),
             latest: LatestScan::default(),
             warnings: BTreeSet::new(),
@@ -130,7 +130,7 @@ impl Rescanner {
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
-        let claim = if is_started { ClaimableLease::Free } else { ClaimableLease::Idle };
+        let claim = if is_started { ClaimPolicy::Free } else { ClaimPolicy::Idle };
         let is_held =
             self.leases.take(&self.lease, claim, memory.clock().now()).unwrap_or_else(|error| {
                 self.log_new_warnings([format!("the folder is not scanned: {error}")]);
@@ -155,7 +155,7 @@ impl Rescanner {
     }
 
     /// Scans once; returns whether the scan ended, good or bad.
-    fn scan(&mut self, memory: &Memory, settings: &RescanOptions, stop: &StopSignal) -> bool {
+    fn scan(&mut self, memory: &Memory, settings: &LiveRescanSettings, stop: &StopSignal) -> bool {
         let stopwatch = memory.clock().stopwatch();
         let run_at = memory.clock().now().0.div_euclid(1_000);
         let is_started = self.watch.is_started();
@@ -234,7 +234,7 @@ impl Rescanner {
     }
 
     /// Publishes the result of a scan, and logs it if configured.
-    fn publish(&mut self, settings: &RescanOptions, report: ScanReport) {
+    fn publish(&mut self, settings: &LiveRescanSettings, report: ScanReport) {
         if settings.files.enabled {
             let written = self.log.append(&report.to_line(), settings.files.max_file_size);
             let unwritten = written.err().map(|it| format!("the scan was not written down: {it}"));

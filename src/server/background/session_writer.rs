@@ -11,8 +11,8 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::{Clock, Millis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
+use crate::server::client_sessions::{Registry, SessionChangeFilter, SessionRecord};
 use crate::server::jsonl_log::ClientLedgers;
-use crate::server::sessions::{ChangedSessions, Registry, SessionRecord};
 
 /// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
@@ -37,11 +37,14 @@ pub(crate) fn run_session_ledger(
         LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, last_error: None };
     loop {
         let began = elapsed();
-        let which =
-            if schedule.is_due(began) { ChangedSessions::All } else { ChangedSessions::Urgent };
+        let which = if schedule.is_due(began) {
+            SessionChangeFilter::All
+        } else {
+            SessionChangeFilter::Urgent
+        };
         ledger.write(registry.take_changed(which, clock.now()));
         let ended = elapsed();
-        if which == ChangedSessions::All {
+        if which == SessionChangeFilter::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
@@ -51,7 +54,7 @@ pub(crate) fn run_session_ledger(
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.take_changed(ChangedSessions::All, now));
+    ledger.write(registry.take_changed(SessionChangeFilter::All, now));
 }
 
 /// The ledgers, and the entries that are still to be added to them.

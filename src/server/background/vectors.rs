@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::Provider;
 use crate::server::StopSignal;
-use crate::store::{ClaimableLease, LeaseClient, NodeKey};
+use crate::store::{ClaimPolicy, LeaseClient, NodeKey};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -55,9 +55,8 @@ pub(super) fn fill(
     let told = |error: Error| error.to_string();
     let newest =
         memory.read(|reader| Ok::<_, Error>(reader.versions().snapshots()?.last)).map_err(told)?;
-    let is_held = || {
-        leases.take(LEASE, ClaimableLease::Free, memory.clock().now()).map_err(|it| it.to_string())
-    };
+    let is_held =
+        || leases.take(LEASE, ClaimPolicy::Free, memory.clock().now()).map_err(|it| it.to_string());
     if *seen == Some(newest) || !is_held()? {
         return Ok(());
     }

@@ -4,14 +4,16 @@ use serde_json::{Value, json};
 
 use super::SuiteToolFn;
 use super::tools::{text, tool};
-use crate::mcp::{Arg, Args, CallContext, Capability, HandlerError, Reply, ServerRequest, Tool};
+use crate::mcp::{
+    ArgSpec, Args, CallContext, ClientCapability, HandlerError, ServerRequest, Tool, ToolReply,
+};
 
 /// All tools that ask.
 pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
     tool(
         "test_sampling",
         "Asks the model.",
-        &[Arg::text("prompt", "What to ask").required()],
+        &[ArgSpec::text("prompt", "What to ask").required()],
         |_, args, call| {
             let answer = one(call, "model", model(args.text("prompt").unwrap_or_default(), 100))?;
             text(&format!("LLM response: {}", text_of_answer(&answer)))
@@ -20,7 +22,7 @@ pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
     tool(
         "test_elicitation",
         "Asks the user.",
-        &[Arg::text("message", "What to ask").required()],
+        &[ArgSpec::text("message", "What to ask").required()],
         |_, args, call| {
             let properties = json!({
                 "username": {"type": "string", "description": "User's response"},
@@ -84,7 +86,7 @@ pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
         let can = |it: &(&'static str, ServerRequest)| call.client_can(it.1.needs());
         let questions: Vec<_> = questions.into_iter().filter(can).collect();
         if questions.is_empty() {
-            return Err(HandlerError::Needs(Capability::Sampling));
+            return Err(HandlerError::Needs(ClientCapability::Sampling));
         }
         text(&format!("{} answers came.", call.request_from_client(&questions)?.len()))
     }),
@@ -131,13 +133,13 @@ fn confirmed(
     _: &super::ConformanceHandler,
     _: &Args,
     call: &CallContext,
-) -> Result<Reply, HandlerError> {
+) -> Result<ToolReply, HandlerError> {
     // The engine has checked the state before it passes an answer on.
     one(call, "confirm", confirm())?;
     text("The state came back: state-ok")
 }
 
-fn completed(call: &CallContext, question: ServerRequest) -> Result<Reply, HandlerError> {
+fn completed(call: &CallContext, question: ServerRequest) -> Result<ToolReply, HandlerError> {
     text(&format!("Elicitation completed: {}", outcome(&one(call, "form", question)?)))
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::tools::{PNG, picture};
 use super::{SuitePromptFn, SuiteResourceFn};
 use crate::mcp::{
-    Arg, ContentBlock, Prompt, PromptMessage, Resource, ResourceFormat, Role, ServerRequest,
+    ArgSpec, ContentBlock, Prompt, PromptMessage, Resource, ResourceFormat, Role, ServerRequest,
 };
 
 /// All resources.
@@ -50,8 +50,8 @@ pub(super) const PROMPTS: &[Prompt<SuitePromptFn>] = &[
         "test_prompt_with_arguments",
         "Says its arguments.",
         &[
-            Arg::text("arg1", "First test argument").required(),
-            Arg::text("arg2", "Second test argument").required(),
+            ArgSpec::text("arg1", "First test argument").required(),
+            ArgSpec::text("arg2", "Second test argument").required(),
         ],
         |args, _| {
             let [first, second] = ["arg1", "arg2"].map(|it| args.text(it).unwrap_or_default());
@@ -62,7 +62,7 @@ pub(super) const PROMPTS: &[Prompt<SuitePromptFn>] = &[
     prompt(
         "test_prompt_with_embedded_resource",
         "Says a resource.",
-        &[Arg::text("resourceUri", "URI of the resource to embed").required()],
+        &[ArgSpec::text("resourceUri", "URI of the resource to embed").required()],
         |args, _| {
             let resource = ContentBlock::Resource {
                 uri: args.text("resourceUri").unwrap_or_default().to_owned(),
@@ -90,7 +90,7 @@ pub(super) const PROMPTS: &[Prompt<SuitePromptFn>] = &[
 const fn prompt(
     name: &'static str,
     description: &'static str,
-    args: &'static [Arg],
+    args: &'static [ArgSpec],
     get: SuitePromptFn,
 ) -> Prompt<SuitePromptFn> {
     Prompt { name, title: name, description, args, get }

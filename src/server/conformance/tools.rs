@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ConformanceHandler, SuiteToolFn};
 use crate::mcp::{
-    Arg, Args, CallContext, ContentBlock, Effect, HandlerError, Reply, Severity, Tool,
+    ArgSpec, Args, CallContext, ContentBlock, HandlerError, Severity, Tool, ToolEffect, ToolReply,
 };
 
 /// A red dot.
@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
             text: json!({"test": "data", "value": 123}).to_string(),
         };
         let text = "Multiple content types test:".to_owned();
-        Ok(Reply { text, more: vec![picture(), resource], ..Reply::default() })
+        Ok(ToolReply { text, more: vec![picture(), resource], ..ToolReply::default() })
     }),
     tool("test_error_handling", "Fails.", &[], |_, _, _| {
         Err(HandlerError::BadArgument(
@@ -83,12 +83,12 @@ pub(super) const TOOLS: &[Tool<SuiteToolFn>] = &[
     ),
 ];
 
-const MARKED: &[Arg] = &[Arg::custom_schema(|| {
+const MARKED: &[ArgSpec] = &[ArgSpec::custom_schema(|| {
     let region = json!({"type": "string", "x-mcp-header": "Region"});
     json!({"type": "object", "properties": {"region": region}, "required": ["region"]})
 })];
 
-const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
+const WHOLE: &[ArgSpec] = &[ArgSpec::custom_schema(|| {
     let text = json!({"type": "string"});
     json!({
         "$schema": DIALECT,
@@ -122,25 +122,29 @@ const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
 pub(super) const fn tool(
     name: &'static str,
     description: &'static str,
-    args: &'static [Arg],
+    args: &'static [ArgSpec],
     run: SuiteToolFn,
 ) -> Tool<SuiteToolFn> {
-    Tool { name, description, args, output: None, effect: Effect::Reads, run }
+    Tool { name, description, args, output: None, effect: ToolEffect::Reads, run }
 }
 
-pub(super) fn text(text: &str) -> Result<Reply, HandlerError> {
-    Ok(Reply { text: text.to_owned(), ..Reply::default() })
+pub(super) fn text(text: &str) -> Result<ToolReply, HandlerError> {
+    Ok(ToolReply { text: text.to_owned(), ..ToolReply::default() })
 }
 
-fn blocks(more: Vec<ContentBlock>) -> Result<Reply, HandlerError> {
-    Ok(Reply { more, ..Reply::default() })
+fn blocks(more: Vec<ContentBlock>) -> Result<ToolReply, HandlerError> {
+    Ok(ToolReply { more, ..ToolReply::default() })
 }
 
 pub(super) fn picture() -> ContentBlock {
     ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
 }
 
-fn steps(suite: &ConformanceHandler, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
+fn steps(
+    suite: &ConformanceHandler,
+    _: &Args,
+    call: &CallContext,
+) -> Result<ToolReply, HandlerError> {
     for done in [0, 50, 100] {
         call.progress(done, Some(100), &format!("Completed step {done} of 100"));
         suite.pause(call);
@@ -148,7 +152,11 @@ fn steps(suite: &ConformanceHandler, _: &Args, call: &CallContext) -> Result<Rep
     text("All steps are done.")
 }
 
-fn log(suite: &ConformanceHandler, _: &Args, call: &CallContext) -> Result<Reply, HandlerError> {
+fn log(
+    suite: &ConformanceHandler,
+    _: &Args,
+    call: &CallContext,
+) -> Result<ToolReply, HandlerError> {
     for what in ["execution started", "processing data", "execution completed"] {
         call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);

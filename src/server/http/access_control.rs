@@ -7,9 +7,9 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::head::{RequestHead, absolute};
 use super::page::is_navigation;
-use super::reply::HttpError;
+use super::request_head::{RequestHead, absolute};
+use super::response::HttpError;
 
 /// Names of this machine that only it can use.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];

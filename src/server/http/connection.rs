@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crossbeam_channel::bounded;
 use serde_json::json;
 
-use super::body::Body;
 use super::body_reservation::BodyReservation;
 use super::connections::OpenConnection;
 use super::exchange::Exchange;
-use super::head::{Framing, RequestHead};
 use super::read_buffer::ReadBuffer;
-use super::reply::{HttpError, HttpResponse};
+use super::request_body::BodyDecoder;
+use super::request_head::{BodyFraming, RequestHead};
+use super::response::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, one_time_links, post, sse};
@@ -100,7 +100,7 @@ fn answer<S: Handler>(
         },
         Err(response) => {
             // An unread body must not be taken for the next request.
-            exchange.is_keep_alive &= head.framing() == Ok(Framing::Empty);
+            exchange.is_keep_alive &= head.framing() == Ok(BodyFraming::Empty);
             exchange.reply(&response)
         }
     };
@@ -136,7 +136,7 @@ fn exchange<'a, S: Handler>(
 fn admit<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-) -> Result<(Route, Framing), HttpResponse> {
+) -> Result<(Route, BodyFraming), HttpResponse> {
     let head = exchange.head;
     exchange.origin = endpoint.guard.origin(head)?;
     let route = route(head, &endpoint.guard)?;
@@ -151,12 +151,12 @@ fn admit<S: Handler>(
 fn read_body<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-    framing: Framing,
+    framing: BodyFraming,
 ) -> Result<Option<(Vec<u8>, BodyReservation)>, HttpError> {
-    let mut body = Body::new(framing);
+    let mut body = BodyDecoder::new(framing);
     let mut share = BodyReservation::new(&endpoint.n_body_bytes);
     let deadline_ms = exchange.timed_stream.now_ms() + endpoint.limits.body_ms;
-    let is_awaited = framing != Framing::Empty && exchange.head.is_current;
+    let is_awaited = framing != BodyFraming::Empty && exchange.head.is_current;
     if is_awaited && exchange.read_buffer.len() == 0 && exchange.head.all("expect").next().is_some()
     {
         // A client that misses this sends the body anyway, or has gone.

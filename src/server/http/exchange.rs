@@ -2,9 +2,9 @@
 
 use std::io::{self, ErrorKind};
 
-use super::head::{HEAD_BYTES_MAX, RequestHead};
 use super::read_buffer::ReadBuffer;
-use super::reply::{HttpResponse, start};
+use super::request_head::{HEAD_BYTES_MAX, RequestHead};
+use super::response::{HttpResponse, start};
 use super::timed_stream::TimedStream;
 
 /// A request whose head was read, on its connection.

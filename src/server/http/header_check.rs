@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use super::head::RequestHead;
-use crate::mcp::errors::code::HEADER_MISMATCH;
+use super::request_head::RequestHead;
+use crate::mcp::error_codes::code::HEADER_MISMATCH;
 use crate::mcp::rpc::{Params, Request, RpcError};
 use crate::mcp::version::{RequestMeta, Version};
 

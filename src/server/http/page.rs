@@ -4,8 +4,8 @@
 //! browser may keep them and asks each time whether they are still the same; their policy lets
 //! nothing run, load or connect but the page itself.
 
-use super::head::RequestHead;
-use super::reply::HttpResponse;
+use super::request_head::RequestHead;
+use super::response::HttpResponse;
 use crate::model::identity::ContentHash;
 
 /// The methods of a file.

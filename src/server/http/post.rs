@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::body_reservation::BodyReservation;
 use super::exchange::Exchange;
 use super::header_check::{check_headers, is_modern, names_modern_version};
-use super::reply::{HttpError, HttpResponse, status_of};
-use super::route::AcceptedForms;
+use super::response::{HttpError, HttpResponse, status_of};
+use super::route::AcceptedMediaTypes;
 use super::session::HttpSession;
 use super::session_lookup::{check_version, open_session};
-use super::{HttpServerState, response_stream, sse};
+use super::{HttpServerState, call_response, sse};
 use crate::mcp::rpc::{self, Message, Request, RpcError, error_line};
 use crate::mcp::version::RequestMeta;
-use crate::mcp::{Connection, FrameStep, Handler, Outbox, log_target_of};
+use crate::mcp::{Connection, FrameOutcome, Handler, Outbox, log_target_of};
 use crate::model::identity::ContentHash;
 
 /// Maximum lines of a call that wait to be written.
@@ -29,7 +29,7 @@ const LINES_MAX: usize = 16;
 pub(super) fn post<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-    wants: AcceptedForms,
+    wants: AcceptedMediaTypes,
     body: Vec<u8>,
     share: BodyReservation,
 ) -> io::Result<()> {
@@ -75,7 +75,7 @@ pub(super) fn delete<S: Handler>(
 fn modern<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-    wants: AcceptedForms,
+    wants: AcceptedMediaTypes,
     message: Message,
     share: BodyReservation,
 ) -> io::Result<()> {
@@ -93,21 +93,21 @@ fn modern<S: Handler>(
     let (lines, messages) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
     match step {
-        FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
-        FrameStep::Reply(line) => {
-            response_stream::send_line(exchange, wants, status_of(line.code), line, None)
+        FrameOutcome::NoReply => exchange.reply(&HttpResponse::empty(202)),
+        FrameOutcome::Reply(line) => {
+            call_response::send_line(exchange, wants, status_of(line.code), line, None)
         }
-        FrameStep::Listen(line) => {
+        FrameOutcome::Listen(line) => {
             drop(share);
             sse::stream_subscriptions(endpoint, exchange, &connection, line)
         }
-        FrameStep::Run(job) => response_stream::run(
+        FrameOutcome::Run(job) => call_response::run(
             endpoint,
             exchange,
             wants,
             job,
             messages,
-            response_stream::CallOwner::One(&connection),
+            call_response::CallOwner::One(&connection),
         ),
     }
 }
@@ -123,7 +123,7 @@ fn known(request: &Request) -> Result<(), RpcError> {
 fn legacy<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-    wants: AcceptedForms,
+    wants: AcceptedMediaTypes,
     message: Message,
 ) -> Result<io::Result<()>, HttpResponse> {
     let has_session = exchange.head.all("mcp-session-id").next().is_some();
@@ -155,18 +155,18 @@ fn legacy<S: Handler>(
         step
     };
     let sent = match step {
-        FrameStep::NoReply => exchange.reply(&HttpResponse::empty(202)),
+        FrameOutcome::NoReply => exchange.reply(&HttpResponse::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
-        FrameStep::Reply(line) | FrameStep::Listen(line) => {
-            response_stream::send_line(exchange, wants, 200, line, None)
+        FrameOutcome::Reply(line) | FrameOutcome::Listen(line) => {
+            call_response::send_line(exchange, wants, 200, line, None)
         }
-        FrameStep::Run(job) => response_stream::run(
+        FrameOutcome::Run(job) => call_response::run(
             endpoint,
             exchange,
             wants,
             job,
             messages,
-            response_stream::CallOwner::Session(&session),
+            call_response::CallOwner::Session(&session),
         ),
     };
     visit.end(exchange.timed_stream.now_ms());
@@ -177,7 +177,7 @@ fn legacy<S: Handler>(
 fn begin<S: Handler>(
     endpoint: &HttpServerState<S>,
     exchange: &mut Exchange<'_>,
-    wants: AcceptedForms,
+    wants: AcceptedMediaTypes,
     message: Message,
 ) -> Result<io::Result<()>, HttpResponse> {
     let id = endpoint.sessions.id().map_err(|error| {
@@ -188,7 +188,7 @@ fn begin<S: Handler>(
     let mut connection = connection(&id);
     let (lines, _) = bounded(LINES_MAX);
     let step = connection.accept_frame(&endpoint.server, Ok(message), &Outbox::new(lines));
-    let FrameStep::Reply(line) = step else {
+    let FrameOutcome::Reply(line) = step else {
         return Err(HttpResponse::fault(400, "this is no handshake"));
     };
     if !connection.is_open() {
@@ -203,7 +203,7 @@ fn begin<S: Handler>(
             return Err(HttpError::new(503, "too many sessions are in use; try again").into());
         }
     }
-    Ok(response_stream::send_line(exchange, wants, 200, line, Some(&session.id)))
+    Ok(call_response::send_line(exchange, wants, 200, line, Some(&session.id)))
 }
 
 /// Returns a connection under a name derived from its identity.

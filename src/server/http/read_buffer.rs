@@ -1,9 +1,9 @@
 //! A buffer of a connection's unused bytes. Heads and bodies come out in order, however the bytes
 //! were cut on their way. Pure; fuzzed against `httparse` and against itself.
 
-use super::body::Body;
-use super::head::{HEAD_BYTES_MAX, RequestHead};
-use super::reply::HttpError;
+use super::request_body::BodyDecoder;
+use super::request_head::{HEAD_BYTES_MAX, RequestHead};
+use super::response::HttpError;
 
 /// The unused bytes.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl ReadBuffer {
     }
 
     /// Moves bytes into the body; returns whether it is complete.
-    pub(crate) fn fill(&mut self, body: &mut Body) -> Result<bool, HttpError> {
+    pub(crate) fn fill(&mut self, body: &mut BodyDecoder) -> Result<bool, HttpError> {
         let (n_used, is_whole) = body.take(&self.bytes)?;
         self.drop_first(n_used);
         Ok(is_whole)

@@ -44,12 +44,12 @@ impl fmt::Display for EventId {
 /// The events of a session.
 #[derive(Debug, Default)]
 pub(super) struct ReplayBuffer {
-    kept: Mutex<ReplayEvent>,
+    kept: Mutex<ReplayBufferState>,
     waker: NoticeWaker,
 }
 
 #[derive(Debug, Default)]
-struct ReplayEvent {
+struct ReplayBufferState {
     events: VecDeque<(EventId, String)>,
     n_bytes: usize,
     n_streams: u64,
@@ -109,7 +109,7 @@ impl ReplayBuffer {
         self.waker.receiver()
     }
 
-    fn lock(&self) -> MutexGuard<'_, ReplayEvent> {
+    fn lock(&self) -> MutexGuard<'_, ReplayBufferState> {
         // Nothing panics while it holds the lock.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,9 +1,9 @@
 //! Routes a request by its head alone, so that unwanted bodies are never read.
 
 use super::access_control::AccessRules;
-use super::head::{Framing, RequestHead};
 use super::page::{self, PAGE_METHODS, PageFile};
-use super::reply::{HttpError, HttpResponse};
+use super::request_head::{BodyFraming, RequestHead};
+use super::response::{HttpError, HttpResponse};
 use crate::mcp::RestRequest;
 
 /// The only path of MCP.
@@ -19,7 +19,7 @@ const SESSION: &str = "/session";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// A message of a client.
-    Post(AcceptedForms),
+    Post(AcceptedMediaTypes),
     /// The stream of a session.
     Get,
     /// The end of a session.
@@ -37,7 +37,7 @@ pub(super) enum Route {
 
 /// The forms of an answer that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AcceptedForms {
+pub(super) struct AcceptedMediaTypes {
     pub(super) json: bool,
     pub(super) events: bool,
 }
@@ -96,7 +96,7 @@ pub(super) fn route(head: &RequestHead, guard: &AccessRules) -> Result<Route, Ht
 /// Returns whether a request of the REST interface has a body, or says that it has a type.
 fn has_plain_body(head: &RequestHead) -> Result<bool, HttpError> {
     let takes_body = matches!(head.method.as_str(), "POST" | "PUT" | "PATCH");
-    let is_empty = head.framing() == Ok(Framing::Empty) && head.one("content-type")?.is_none();
+    let is_empty = head.framing() == Ok(BodyFraming::Empty) && head.one("content-type")?.is_none();
     Ok(takes_body && !is_empty)
 }
 
@@ -172,8 +172,8 @@ fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
 }
 
 /// Parses `Accept`; a client without it accepts anything.
-fn accepted_forms(head: &RequestHead) -> AcceptedForms {
-    let mut wants = AcceptedForms { json: false, events: false };
+fn accepted_forms(head: &RequestHead) -> AcceptedMediaTypes {
+    let mut wants = AcceptedMediaTypes { json: false, events: false };
     let mut is_given = false;
     for range in head.all("accept").flat_map(|it| it.split(',')) {
         is_given = true;
@@ -188,5 +188,5 @@ fn accepted_forms(head: &RequestHead) -> AcceptedForms {
         wants.json |= is_json && !is_refused;
         wants.events |= is_events && !is_refused;
     }
-    if is_given { wants } else { AcceptedForms { json: true, events: true } }
+    if is_given { wants } else { AcceptedMediaTypes { json: true, events: true } }
 }

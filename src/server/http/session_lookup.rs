@@ -3,7 +3,7 @@
 use super::HttpServerState;
 use super::exchange::Exchange;
 use super::header_check::VERSION_FIELD;
-use super::reply::HttpResponse;
+use super::response::HttpResponse;
 use super::session::SessionGuard;
 use crate::mcp::Handler;
 use crate::mcp::rpc::error_line;

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, never, select};
 use super::HttpServerState;
 use super::exchange::{EventStream, Exchange};
 use super::replay_buffer::{EventId, SERVER_STREAM};
-use super::reply::HttpResponse;
+use super::response::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::open_session;
 use crate::mcp::in_flight::CancelSignal;

@@ -5,7 +5,7 @@ mod page;
 mod reading;
 mod serving;
 
-use super::head::{FIELDS_MAX, HEAD_BYTES_MAX};
+use super::request_head::{FIELDS_MAX, HEAD_BYTES_MAX};
 use super::{ADDRESS, Limits};
 use crate::mcp::rpc::{LINE_BYTES_MAX, VALUES_MAX};
 

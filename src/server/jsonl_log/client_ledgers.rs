@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use super::folder::{LogFolder, OpenFolder};
+use super::folder::{ExistingFolder, LogFolder};
 use super::sink;
 use crate::model::identity::is_base62;
-use crate::server::sessions::{ClientLedger, ClientSessionSummary, SessionRecord};
+use crate::server::client_sessions::{ClientLedger, ClientSummary, SessionRecord};
 
 const FOLDER: &str = "sessions";
 const ENDING: &str = ".jsonl";
@@ -43,14 +43,14 @@ impl ClientLedgers {
     }
 
     /// Returns the history of each client, in the order of their files.
-    pub(crate) fn clients(&self) -> io::Result<Vec<ClientSessionSummary>> {
+    pub(crate) fn clients(&self) -> io::Result<Vec<ClientSummary>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
         Ok(stems.iter().filter_map(|stem| past(&folder, stem)).collect())
     }
 
     /// Returns the history of the client with this hash.
-    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientSessionSummary>> {
+    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientSummary>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
         let stems = folder.stems(ENDING)?;
         let is_its = |stem: &&String| hash_of(stem).is_some_and(|it| it == hash);
@@ -83,7 +83,7 @@ impl ClientLedgers {
 
     fn append_under(
         &self,
-        lock: impl FnOnce(&OpenFolder) -> io::Result<File>,
+        lock: impl FnOnce(&ExistingFolder) -> io::Result<File>,
         entries: &mut Vec<SessionRecord>,
     ) -> io::Result<()> {
         let Some(folder) = &self.0 else {
@@ -118,13 +118,13 @@ impl ClientLedgers {
         result
     }
 
-    fn enter(&self) -> io::Result<Option<OpenFolder>> {
+    fn enter(&self) -> io::Result<Option<ExistingFolder>> {
         self.0.as_ref().map_or(Ok(None), LogFolder::enter)
     }
 }
 
 /// Locks out other writers until dropped, or until this process dies.
-fn lock(folder: &OpenFolder) -> io::Result<File> {
+fn lock(folder: &ExistingFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
         // Where the file system has no locks, other writers are unlikely.
@@ -134,7 +134,7 @@ fn lock(folder: &OpenFolder) -> io::Result<File> {
 }
 
 /// Locks out other writers, unless another one holds the lock.
-fn lock_at_once(folder: &OpenFolder) -> io::Result<File> {
+fn lock_at_once(folder: &ExistingFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.try_lock().map_err(io::Error::from) {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
@@ -161,7 +161,7 @@ fn by_file(entries: Vec<SessionRecord>) -> Vec<(String, Vec<SessionRecord>)> {
     files
 }
 
-fn add(folder: &OpenFolder, stem: &str, entries: &[SessionRecord]) -> io::Result<()> {
+fn add(folder: &ExistingFolder, stem: &str, entries: &[SessionRecord]) -> io::Result<()> {
     let name = format!("{stem}{ENDING}");
     if folder.find(&name)?.is_none() && CLIENTS_MAX <= folder.stems(ENDING)?.len() {
         let why = format!("there are {CLIENTS_MAX} clients already; remove some of their files");
@@ -172,12 +172,12 @@ fn add(folder: &OpenFolder, stem: &str, entries: &[SessionRecord]) -> io::Result
 }
 
 /// Returns the summary of a ledger; `None` if it cannot be read.
-fn past(folder: &OpenFolder, stem: &str) -> Option<ClientSessionSummary> {
+fn past(folder: &ExistingFolder, stem: &str) -> Option<ClientSummary> {
     ledger(folder, stem)?.past(hash_of(stem)?)
 }
 
 /// Returns a ledger; `None` if it cannot be read.
-fn ledger(folder: &OpenFolder, stem: &str) -> Option<ClientLedger> {
+fn ledger(folder: &ExistingFolder, stem: &str) -> Option<ClientLedger> {
     hash_of(stem)?;
     read(folder, stem).unwrap_or_else(|error| {
         log::warn!("a history of sessions was not read: {error}");
@@ -185,12 +185,12 @@ fn ledger(folder: &OpenFolder, stem: &str) -> Option<ClientLedger> {
     })
 }
 
-fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<ClientLedger>> {
+fn read(folder: &ExistingFolder, stem: &str) -> io::Result<Option<ClientLedger>> {
     let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
     ClientLedger::read(BufReader::new(File::open(path)?)).map(Some)
 }
 
-fn rewrite(folder: &OpenFolder, stem: &str) -> io::Result<()> {
+fn rewrite(folder: &ExistingFolder, stem: &str) -> io::Result<()> {
     let Some(ledger) = read(folder, stem)?.filter(ClientLedger::is_long) else { return Ok(()) };
     let (name, draft) = (format!("{stem}{ENDING}"), format!("{stem}.tmp"));
     let mut file = folder.create(&draft)?;

@@ -28,7 +28,7 @@ impl LogFolder {
     }
 
     /// Creates the missing folders.
-    pub(super) fn make(&self) -> io::Result<OpenFolder> {
+    pub(super) fn make(&self) -> io::Result<ExistingFolder> {
         let home = self.home.canonicalize()?;
         let mut path = home.clone();
         for name in &self.names {
@@ -41,11 +41,11 @@ impl LogFolder {
             }
             path = inside(&home, &path)?;
         }
-        Ok(OpenFolder { home, path })
+        Ok(ExistingFolder { home, path })
     }
 
     /// Opens the folder, if it exists.
-    pub(super) fn enter(&self) -> io::Result<Option<OpenFolder>> {
+    pub(super) fn enter(&self) -> io::Result<Option<ExistingFolder>> {
         let home = match self.home.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             home => home?,
@@ -59,18 +59,18 @@ impl LogFolder {
             };
             path = inside(&home, &path)?;
         }
-        Ok(Some(OpenFolder { home, path }))
+        Ok(Some(ExistingFolder { home, path }))
     }
 }
 
 /// A folder that exists, inside its home.
 #[derive(Clone, Debug)]
-pub(super) struct OpenFolder {
+pub(super) struct ExistingFolder {
     home: PathBuf,
     path: PathBuf,
 }
 
-impl OpenFolder {
+impl ExistingFolder {
     /// Returns the path of a file in it, links followed; `None` if it does not exist.
     pub(super) fn find(&self, name: &str) -> io::Result<Option<PathBuf>> {
         let path = self.path.join(name);

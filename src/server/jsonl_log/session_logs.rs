@@ -8,12 +8,12 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::folder::{LogFolder, OpenFolder};
+use super::folder::{ExistingFolder, LogFolder};
 use super::sink::JsonlSink;
 use crate::model::clock::Millis;
 use crate::model::identity::is_base62;
+use crate::server::client_sessions::each_line;
 use crate::server::log_buffer;
-use crate::server::sessions::each_line;
 use crate::settings::config::LogFileSettings;
 
 const FOLDER: &str = "logs";
@@ -116,7 +116,7 @@ impl SessionLogs {
         Ok(())
     }
 
-    fn enter(&self) -> io::Result<Option<OpenFolder>> {
+    fn enter(&self) -> io::Result<Option<ExistingFolder>> {
         self.home.as_ref().map_or(Ok(None), |home| LogFolder::new(home, FOLDER).enter())
     }
 }
@@ -137,7 +137,7 @@ fn slug(id: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-fn describe(folder: &OpenFolder, id: String) -> Option<SessionLogSummary> {
+fn describe(folder: &ExistingFolder, id: String) -> Option<SessionLogSummary> {
     let name = format!("{id}{ENDING}");
     let metadata = folder.find(&name).ok()??.metadata().ok()?;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());

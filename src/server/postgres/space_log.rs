@@ -9,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
 
+use super::connection::{CONNECT_MS, Param, PostgresConnection, RawRow, Statement};
 use super::passwords::SecretPassword;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
-use super::wire::{CONNECT_MS, Param, PostgresConnection, Statement, WireRow};
-use super::wire_error::WireError;
+use super::wire_error::PostgresError;
 use crate::model::clock::{Clock, Stopwatch};
 use crate::store::SharedError;
 use crate::store::replication::{
-    EntryHash, LogPart, LogPosition, LogTransaction, Sequencer, SpaceHead,
+    LogHash, LogPart, LogPosition, LogTransaction, Sequencer, SpaceHead,
 };
 use own_leases::OwnLeases;
 use write_transaction::PostgresLogTransaction;
@@ -43,7 +43,7 @@ const LAST_MS: i64 = 1_000;
 
 /// A lease and its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct LeaseHolder {
+pub(crate) struct SpaceLease {
     pub(crate) name: String,
     pub(crate) holder: String,
     /// Seconds until it expires.
@@ -61,7 +61,7 @@ pub(crate) struct LogTruncationReport {
 
 /// Keeps the log of a space in PostgreSQL.
 #[derive(Debug)]
-pub(crate) struct PostgresLog {
+pub(crate) struct PostgresSequencer {
     url: SpaceUrl,
     shown_url: String,
     password: SecretPassword,
@@ -87,10 +87,10 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl PostgresLog {
+impl PostgresSequencer {
     /// Returns a keeper, which connects at its first call. No other process may have the name.
-    pub(crate) fn new(url: SpaceUrl, password: SecretPassword, writer: &str) -> PostgresLog {
-        PostgresLog {
+    pub(crate) fn new(url: SpaceUrl, password: SecretPassword, writer: &str) -> PostgresSequencer {
+        PostgresSequencer {
             shown_url: url.to_string(),
             url,
             password,
@@ -108,17 +108,17 @@ impl PostgresLog {
     }
 
     /// Returns the error of a call that changed nothing.
-    pub(super) fn error(&self, error: &WireError) -> SharedError {
+    pub(super) fn error(&self, error: &PostgresError) -> SharedError {
         let server = self.url.host.clone();
         match error {
-            WireError::Broken(why) => SharedError::Unreachable { server, why: why.clone() },
-            WireError::Untrusted(why) => SharedError::Untrusted { server, why: why.clone() },
-            WireError::NoPassword => {
+            PostgresError::Broken(why) => SharedError::Unreachable { server, why: why.clone() },
+            PostgresError::Untrusted(why) => SharedError::Untrusted { server, why: why.clone() },
+            PostgresError::NoPassword => {
                 let what = format!("it asks for a password: {}", self.password.origin);
                 SharedError::Refused { server, what }
             }
             // A wrong password, or a user who may not sign in.
-            WireError::Server { code, message } if code.starts_with("28") => {
+            PostgresError::Server { code, message } if code.starts_with("28") => {
                 let what = match self.password.origin.as_str() {
                     "" => message.clone(),
                     origin => format!("{message} ({origin})"),
@@ -132,27 +132,27 @@ impl PostgresLog {
             // There are no tables: no space was ever made here.
             it if it.is_code("42P01") => SharedError::NoSpace { url: self.shown_url.clone() },
             // The server is going down, or coming up.
-            WireError::Server { code, .. } if code.starts_with("57P") => {
+            PostgresError::Server { code, .. } if code.starts_with("57P") => {
                 SharedError::Unreachable { server, why: String::new() }
             }
             // It ended a turn that had not gone on for too long.
             it if it.is_code("25P03") => {
                 SharedError::Refused { server, what: "the write took longer than 30 s".to_owned() }
             }
-            WireError::Server { message, .. } => {
+            PostgresError::Server { message, .. } => {
                 SharedError::Refused { server, what: message.clone() }
             }
         }
     }
 
     /// Connects within `wait_ms`, or the time that a connection takes at most.
-    fn connect(&self, wait_ms: i64) -> Result<PostgresConnection, WireError> {
+    fn connect(&self, wait_ms: i64) -> Result<PostgresConnection, PostgresError> {
         PostgresConnection::connect(&self.url, &self.password, wait_ms.min(CONNECT_MS))
     }
 
     /// Runs statements that change nothing on the reading connection. One that broke since is made
     /// anew once.
-    fn ask(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<WireRow>>, SharedError> {
+    fn ask(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<RawRow>>, SharedError> {
         let mut reading = lock(&self.reading);
         self.run_on(&mut reading, statements)
     }
@@ -161,7 +161,7 @@ impl PostgresLog {
         &self,
         slot: &mut Option<PostgresConnection>,
         statements: &[Statement<'_>],
-    ) -> Result<Vec<Vec<WireRow>>, SharedError> {
+    ) -> Result<Vec<Vec<RawRow>>, SharedError> {
         let watch = Clock::System.stopwatch();
         let is_first = slot.is_some();
         let error = match self.try_on(slot, statements, CALL_MS) {
@@ -179,7 +179,7 @@ impl PostgresLog {
         slot: &mut Option<PostgresConnection>,
         statements: &[Statement<'_>],
         wait_ms: i64,
-    ) -> Result<Vec<Vec<WireRow>>, WireError> {
+    ) -> Result<Vec<Vec<RawRow>>, PostgresError> {
         let watch = Clock::System.stopwatch();
         if let Some(wire) = slot
             && IDLE_MS <= wire.idle_ms()
@@ -222,7 +222,7 @@ impl PostgresLog {
     }
 
     /// Returns a part of an answer of one row, or that the server answers in another form.
-    fn one<T>(&self, rows: Vec<WireRow>, read: fn(WireRow) -> Option<T>) -> Result<T, SharedError> {
+    fn one<T>(&self, rows: Vec<RawRow>, read: fn(RawRow) -> Option<T>) -> Result<T, SharedError> {
         let url = self.shown_url.clone();
         let row = rows.into_iter().next().ok_or(SharedError::NoSpace { url })?;
         read(row).ok_or_else(|| self.odd())
@@ -233,13 +233,13 @@ impl PostgresLog {
         SharedError::Refused { server: self.url.host.clone(), what }
     }
 
-    pub(super) fn read_parts(&self, rows: Vec<WireRow>) -> Result<Vec<LogPart>, SharedError> {
+    pub(super) fn read_parts(&self, rows: Vec<RawRow>) -> Result<Vec<LogPart>, SharedError> {
         rows.into_iter().map(sql::read_part).collect::<Option<_>>().ok_or_else(|| self.odd())
     }
 
     /// Makes the space, and returns the turn in which it is published.
     pub(crate) fn create(&self) -> Result<Box<dyn LogTransaction + '_>, SharedError> {
-        let nobody = EntryHash::default();
+        let nobody = LogHash::default();
         let schema = crate::store::schema::newest();
         let add = vec![self.space(), Param::Bytes(&nobody.0), Param::Int(schema)];
         let mut statements: Vec<Statement<'_>> = vec![(sql::BEGIN, vec![]), (sql::WAIT, vec![])];
@@ -271,7 +271,7 @@ impl PostgresLog {
         let mut writing = lock(&self.writing);
         let rows = self.run_on(&mut writing, &statements)?;
         let [entries, images] = &rows[..] else { return Err(self.odd()) };
-        let distinct = |rows: &[WireRow]| rows.iter().collect::<BTreeSet<_>>().len();
+        let distinct = |rows: &[RawRow]| rows.iter().collect::<BTreeSet<_>>().len();
         Ok(LogTruncationReport {
             n_entries: distinct(entries),
             n_images: distinct(images),
@@ -280,11 +280,11 @@ impl PostgresLog {
     }
 
     /// Returns who holds which lease.
-    pub(crate) fn leases(&self) -> Result<Vec<LeaseHolder>, SharedError> {
+    pub(crate) fn leases(&self) -> Result<Vec<SpaceLease>, SharedError> {
         let rows = self.ask(&[(sql::LEASES, vec![self.space()])])?;
-        let read = |row: WireRow| {
+        let read = |row: RawRow| {
             let mut row = RowReader::new(row);
-            Some(LeaseHolder { name: row.text()?, holder: row.text()?, left_s: row.int()? })
+            Some(SpaceLease { name: row.text()?, holder: row.text()?, left_s: row.int()? })
         };
         let rows = rows.into_iter().flatten().map(read);
         rows.collect::<Option<_>>().ok_or_else(|| self.odd())
@@ -366,14 +366,14 @@ pub(crate) enum LogWaitOutcome {
 }
 
 /// Returns whether the connection is of no use any more.
-pub(super) fn is_closing(error: &WireError) -> bool {
+pub(super) fn is_closing(error: &PostgresError) -> bool {
     match error {
-        WireError::Broken(_) | WireError::Untrusted(_) | WireError::NoPassword => true,
-        WireError::Server { code, .. } => code.starts_with("57P") || code == "25P03",
+        PostgresError::Broken(_) | PostgresError::Untrusted(_) | PostgresError::NoPassword => true,
+        PostgresError::Server { code, .. } => code.starts_with("57P") || code == "25P03",
     }
 }
 
-impl Sequencer for PostgresLog {
+impl Sequencer for PostgresSequencer {
     fn url(&self) -> &str {
         &self.shown_url
     }
@@ -459,7 +459,7 @@ impl Sequencer for PostgresLog {
     }
 }
 
-impl Drop for PostgresLog {
+impl Drop for PostgresSequencer {
     fn drop(&mut self) {
         self.release_leases();
     }

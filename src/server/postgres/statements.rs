@@ -1,7 +1,7 @@
 //! The tables of spaces and every statement about them, with the reading of their rows.
 
-use super::wire::WireRow;
-use crate::store::replication::{EntryHash, LogPart, LogPosition, SpaceHead};
+use super::connection::RawRow;
+use crate::store::replication::{LogHash, LogPart, LogPosition, SpaceHead};
 
 /// The tables. A lock keeps two that make them at once apart.
 pub(super) const TABLES: [&str; 5] = [
@@ -124,7 +124,7 @@ pub(super) const CUT_IMAGES: &str =
 pub(super) struct RowReader(std::vec::IntoIter<Option<Vec<u8>>>);
 
 impl RowReader {
-    pub(super) fn new(row: WireRow) -> RowReader {
+    pub(super) fn new(row: RawRow) -> RowReader {
         RowReader(row.into_iter())
     }
 
@@ -140,32 +140,32 @@ impl RowReader {
         self.0.next()?
     }
 
-    fn hash(&mut self) -> Option<EntryHash> {
-        self.bytes()?.try_into().ok().map(EntryHash)
+    fn hash(&mut self) -> Option<LogHash> {
+        self.bytes()?.try_into().ok().map(LogHash)
     }
 }
 
-pub(super) fn read_head(row: WireRow) -> Option<SpaceHead> {
+pub(super) fn read_head(row: RawRow) -> Option<SpaceHead> {
     let mut row = RowReader::new(row);
     let place = LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? };
     Some(SpaceHead { place, schema: row.int()? })
 }
 
-pub(super) fn read_hash(row: WireRow) -> Option<EntryHash> {
+pub(super) fn read_hash(row: RawRow) -> Option<LogHash> {
     RowReader::new(row).hash()
 }
 
-pub(super) fn read_place(row: WireRow) -> Option<LogPosition> {
+pub(super) fn read_place(row: RawRow) -> Option<LogPosition> {
     let mut row = RowReader::new(row);
     Some(LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? })
 }
 
-pub(super) fn read_part(row: WireRow) -> Option<LogPart> {
+pub(super) fn read_part(row: RawRow) -> Option<LogPart> {
     let mut row = RowReader::new(row);
     let (seq, part, writer, schema) = (row.int()?, row.int()?, row.text()?, row.int()?);
     let hash = match row.0.next()? {
         None => None,
-        Some(bytes) => Some(EntryHash(bytes.try_into().ok()?)),
+        Some(bytes) => Some(LogHash(bytes.try_into().ok()?)),
     };
     Some(LogPart { seq, part, writer, schema, hash, body: row.bytes()? })
 }

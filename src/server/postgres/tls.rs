@@ -10,7 +10,7 @@ use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore, St
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::timed_socket::TimedSocket;
-use super::wire_error::WireError;
+use super::wire_error::PostgresError;
 use crate::ingest::scan;
 
 /// Bytes of a file of certificates, at most.
@@ -24,8 +24,8 @@ pub(super) fn encrypt(
     socket: TimedSocket,
     host: &str,
     roots: Option<&str>,
-) -> Result<TlsStream, WireError> {
-    let cannot = |error: rustls::Error| WireError::Untrusted(error.to_string());
+) -> Result<TlsStream, PostgresError> {
+    let cannot = |error: rustls::Error| PostgresError::Untrusted(error.to_string());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -33,7 +33,7 @@ pub(super) fn encrypt(
         .with_root_certificates(authorities(roots)?)
         .with_no_client_auth();
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| WireError::Untrusted(format!("`{host}` is no name of a server")))?;
+        .map_err(|_| PostgresError::Untrusted(format!("`{host}` is no name of a server")))?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(cannot)?;
     let mut stream = StreamOwned::new(connection, socket);
     // The handshake now, so that its failure is named as one.
@@ -44,14 +44,14 @@ pub(super) fn encrypt(
 }
 
 /// Returns the authorities that may vouch for a server.
-fn authorities(roots: Option<&str>) -> Result<RootCertStore, WireError> {
+fn authorities(roots: Option<&str>) -> Result<RootCertStore, PostgresError> {
     let mut store = RootCertStore::empty();
     let Some(path) = roots else {
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         return Ok(store);
     };
     let cannot = |error: &dyn std::fmt::Display| {
-        WireError::Untrusted(format!("its authority, `{path}`, cannot be read: {error}"))
+        PostgresError::Untrusted(format!("its authority, `{path}`, cannot be read: {error}"))
     };
     let pem = scan::read_regular(Path::new(path), CERTIFICATES_BYTES_MAX);
     let pem = pem.map_err(|it| cannot(&it))?;
@@ -66,12 +66,12 @@ fn authorities(roots: Option<&str>) -> Result<RootCertStore, WireError> {
 }
 
 /// Returns the reason of a failed handshake.
-fn failure(error: io::Error, host: &str) -> WireError {
+fn failure(error: io::Error, host: &str) -> PostgresError {
     use CertificateError as Bad;
     let Some(tls) = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()) else {
         return error.into();
     };
-    WireError::Untrusted(match tls {
+    PostgresError::Untrusted(match tls {
         // Another authority of the same name is another one.
         rustls::Error::InvalidCertificate(Bad::UnknownIssuer | Bad::BadSignature) => {
             "no authority that is known here signed its certificate; `?sslrootcert=FILE` names one \

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 /// A failed call.
 #[derive(Debug)]
-pub(super) enum WireError {
+pub(super) enum PostgresError {
     /// The socket: nobody knows what the server did.
     Broken(String),
     /// The server is not the one that was asked for, or would have a password read by others.
@@ -15,24 +15,24 @@ pub(super) enum WireError {
     Server { code: String, message: String },
 }
 
-impl WireError {
+impl PostgresError {
     pub(super) fn is_code(&self, wanted: &str) -> bool {
-        matches!(self, WireError::Server { code, .. } if code == wanted)
+        matches!(self, PostgresError::Server { code, .. } if code == wanted)
     }
 
     /// Returns the reason for a message.
     pub(super) fn why(&self) -> String {
         match self {
-            WireError::Broken(why) if why.is_empty() => "the connection was lost".to_owned(),
-            WireError::Broken(why) | WireError::Untrusted(why) => why.clone(),
-            WireError::NoPassword => "it asks for a password".to_owned(),
-            WireError::Server { message, .. } => message.clone(),
+            PostgresError::Broken(why) if why.is_empty() => "the connection was lost".to_owned(),
+            PostgresError::Broken(why) | PostgresError::Untrusted(why) => why.clone(),
+            PostgresError::NoPassword => "it asks for a password".to_owned(),
+            PostgresError::Server { message, .. } => message.clone(),
         }
     }
 }
 
-impl From<io::Error> for WireError {
-    fn from(error: io::Error) -> WireError {
+impl From<io::Error> for PostgresError {
+    fn from(error: io::Error) -> PostgresError {
         use ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
             TimedOut, UnexpectedEof, WouldBlock,
@@ -49,6 +49,6 @@ impl From<io::Error> for WireError {
                 | UnexpectedEof
                 | WouldBlock
         );
-        WireError::Broken(if is_plain { String::new() } else { error.to_string() })
+        PostgresError::Broken(if is_plain { String::new() } else { error.to_string() })
     }
 }

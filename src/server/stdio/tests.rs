@@ -34,7 +34,7 @@ struct Client {
     input: Option<PipeWriter>,
     replies: Receiver<String>,
     interrupt: Sender<()>,
-    ended: Receiver<ServeEnd>,
+    ended: Receiver<StopReason>,
     fixture: FixtureControls,
     server: Arc<Server<Fixture>>,
 }
@@ -72,13 +72,13 @@ impl Client {
     }
 
     #[track_caller]
-    fn end(&mut self) -> ServeEnd {
+    fn end(&mut self) -> StopReason {
         self.input = None;
         self.ended()
     }
 
     #[track_caller]
-    fn ended(&self) -> ServeEnd {
+    fn ended(&self) -> StopReason {
         self.ended.recv_timeout(TIMEOUT).expect("the server should have ended")
     }
 
@@ -126,7 +126,7 @@ fn play(script: &str) -> String {
             client.input = None;
         }
     }
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
     assert_eq!(client.rest(), Vec::<String>::new(), "more was said than the script expects");
     played
 }
@@ -167,7 +167,7 @@ fn a_line_of_100_mb_costs_only_itself() {
     let replies = lines_of(output);
     assert_eq!(
         serve_stdio(&server, &clock, Vec::new(), input, stdout, &never()).unwrap(),
-        ServeEnd::Input
+        StopReason::Input
     );
     let replies: Vec<String> = replies.iter().collect();
     assert!(100_000_000 <= n_read.load(Ordering::Relaxed));
@@ -184,7 +184,7 @@ fn the_longest_line_is_a_message() {
     assert_eq!(client.reply(), PONG);
     client.send(format!("{padding} {PING}"));
     assert!(client.reply().contains("-32600"));
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn slow_calls_do_not_block_quick_ones() {
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#
         ));
     }
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
     assert_eq!(client.rest(), Vec::<String>::new(), "cancelled calls are not answered");
 }
 
@@ -220,20 +220,20 @@ fn the_end_of_input_waits_for_open_calls() {
     client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.input = None;
     client.fixture.gate.send(()).unwrap();
-    assert_eq!(client.ended(), ServeEnd::Input);
+    assert_eq!(client.ended(), StopReason::Input);
     assert_eq!(client.rest(), [THROUGH]);
 }
 
 #[test]
 fn empty_input_is_a_good_end() {
-    assert_eq!(Client::new().end(), ServeEnd::Input);
+    assert_eq!(Client::new().end(), StopReason::Input);
 }
 
 #[test]
 fn the_last_line_needs_no_line_feed() {
     let mut client = Client::new();
     client.input.as_mut().unwrap().write_all(PING.as_bytes()).unwrap();
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
     assert_eq!(client.rest(), [PONG]);
 }
 
@@ -243,7 +243,7 @@ fn a_signal_ends_a_server_that_waits_for_input() {
     client.send(PING);
     assert_eq!(client.reply(), PONG);
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), ServeEnd::Signal);
+    assert_eq!(client.ended(), StopReason::Signal);
     assert_eq!(client.rest(), Vec::<String>::new());
 }
 
@@ -255,7 +255,7 @@ fn a_signal_cancels_calls_that_do_not_end() {
     client.send(GATE);
     client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), ServeEnd::Signal);
+    assert_eq!(client.ended(), StopReason::Signal);
 }
 
 #[test]
@@ -267,11 +267,11 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
     client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.input = None;
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), ServeEnd::Signal);
+    assert_eq!(client.ended(), StopReason::Signal);
 }
 
 /// Returns a server with two calls that wait, and without a reader of its output.
-fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<ServeEnd>) {
+fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<StopReason>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
@@ -294,7 +294,7 @@ fn server_without_reader() -> (PipeWriter, FixtureControls, Receiver<ServeEnd>) 
 fn a_closed_output_ends_serving_and_cancels_calls() {
     let (mut input, _fixture, ended) = server_without_reader();
     input.write_all(format!("{PING}\n").as_bytes()).unwrap();
-    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
+    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), StopReason::Output);
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_closed_output_ends_the_wait_at_the_end_of_input() {
     drop(input);
     // The server may have ended already: its first answer may have failed, too.
     let _ = fixture.gate.send(());
-    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
+    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), StopReason::Output);
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     client.fixture.waker.wake();
     client.send(PING);
     assert_eq!(client.reply(), PONG);
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
     assert!(written.recv_timeout(TIMEOUT).is_err(), "it was not written");
 }
 
@@ -385,6 +385,6 @@ fn a_change_reaches_a_silent_client() {
     client.server.hub.publish("fixture://sky");
     client.send(PING);
     assert_eq!(client.reply(), PONG);
-    assert_eq!(client.end(), ServeEnd::Input);
+    assert_eq!(client.end(), StopReason::Input);
     assert_eq!(client.rest(), Vec::<String>::new());
 }

@@ -9,7 +9,7 @@
 use serde_json::{Map, Value};
 
 use super::ConfigError;
-use super::fields::ObjectReader;
+use super::object_reader::ObjectReader;
 use crate::model::kinds::knowledge::EPISODE_KINDS;
 
 /// Range of the characters that are collected before they are divided.

@@ -109,7 +109,7 @@ fn put_over(lower: &mut Map<String, Value>, upper: Map<String, Value>, path: &st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::config::{MemorySettings, Transport};
+    use crate::settings::config::{Transport, TypedMemorySettings};
 
     fn user(text: &str) -> Arc<UserConfig> {
         UserConfig::parse("/home/me/config.json", text).unwrap()
@@ -141,7 +141,7 @@ mod tests {
         let (config, untrusted) = user.complete(folder, Trust::Withheld).unwrap();
         let keys: Vec<&str> = untrusted.iter().map(|it| it.key).collect();
         assert_eq!(keys, ["redaction.disable_builtin_kinds", "memory", "server.listen"]);
-        let memory = MemorySettings { max_core: Some(5), ..MemorySettings::default() };
+        let memory = TypedMemorySettings { max_core: Some(5), ..TypedMemorySettings::default() };
         assert_eq!(config.memory, memory);
         assert_eq!(config.server.listen.as_deref(), Some("127.0.0.1:1"));
         assert!(config.server.structured);

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use super::fields::{ObjectReader, SignConstraint};
 use super::knowledge::THRESHOLD;
+use super::object_reader::{ObjectReader, SignConstraint};
 use super::{ConfigError, KnowledgeSettings};
 
 /// Range of attempts after the first.

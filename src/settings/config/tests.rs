@@ -444,7 +444,7 @@ fn the_manual_has_the_defaults() {
             let consolidation = (it.consolidation.is_automatic(), it.consolidation.threshold());
             let own =
                 ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
-            let rest = Config { memory: MemorySettings::default(), consolidation: own, ..it };
+            let rest = Config { memory: TypedMemorySettings::default(), consolidation: own, ..it };
             let rest = Config { knowledge: KnowledgeSettings::default(), ..rest };
             (memory, knowledge, consolidation, rest)
         };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::knowledge::KnowledgeSettings;
-use super::memory::MemorySettings;
 use super::providers::{ConsolidationSettings, ProvidersByJob};
+use super::typed_memories::TypedMemorySettings;
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
 
@@ -20,7 +20,7 @@ pub(crate) struct Config {
     /// Episodes and what is learnt of them.
     pub(crate) knowledge: KnowledgeSettings,
     /// Typed memories.
-    pub(crate) memory: MemorySettings,
+    pub(crate) memory: TypedMemorySettings,
     /// Programs and services that are asked; the user's alone.
     pub(crate) providers: ProvidersByJob,
     /// Kinds of secrets.

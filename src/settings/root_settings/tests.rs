@@ -120,24 +120,24 @@ fn good_edits_apply_and_broken_ones_do_not() {
     let folder = Folder::new().file(config::CONFIG_FILE, r#"{"budgets": {"search": 7}}"#);
     let mut live = LiveRootSettings::start(&folder.root(), OperatorOptions::default()).unwrap();
     let search = |live: &LiveRootSettings| live.current().config.budgets.search;
-    assert_eq!(live.reload(), Reload::Same);
+    assert_eq!(live.reload(), ReloadOutcome::Same);
 
     folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 8}}"#);
-    assert_eq!(live.reload(), Reload::Changed);
-    assert_eq!(live.reload(), Reload::Same);
+    assert_eq!(live.reload(), ReloadOutcome::Changed);
+    assert_eq!(live.reload(), ReloadOutcome::Same);
     assert_eq!(search(&live), Some(8));
 
     folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 0}}"#);
     let why = "`budgets.search` in .remindb/config.json must be positive, not `0`";
-    assert_eq!(live.reload(), Reload::Bad(RootSettingsError(why.to_owned())));
+    assert_eq!(live.reload(), ReloadOutcome::Bad(RootSettingsError(why.to_owned())));
     // It is reported once.
-    assert_eq!(live.reload(), Reload::Same);
+    assert_eq!(live.reload(), ReloadOutcome::Same);
     assert_eq!(search(&live), Some(8));
 
     folder.write(initial_temperatures::TEMPERATURES_FILE, r#"{"a.md": 0.9}"#);
-    assert!(matches!(live.reload(), Reload::Bad(_)));
+    assert!(matches!(live.reload(), ReloadOutcome::Bad(_)));
     fs::remove_file(folder.root().join(config::CONFIG_FILE)).unwrap();
-    assert_eq!(live.reload(), Reload::Changed);
+    assert_eq!(live.reload(), ReloadOutcome::Changed);
     assert_eq!(search(&live), None);
     assert_eq!(live.current().initial_temperatures.of("a.md"), Some(0.9));
 }

@@ -9,7 +9,7 @@ use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
-use crate::store::reader::{self, AccessCounts, ArchiveCandidate, read_access};
+use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
     ErrorContext, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord, PreparedStatements,
     StoreError, heat_rows, links, one,
@@ -151,7 +151,7 @@ impl Batch<'_> {
     }
 
     /// Returns what is noted of the reads of a node.
-    pub(crate) fn access_counts_of(&self, node: NodeKey) -> Result<AccessCounts, StoreError> {
+    pub(crate) fn access_counts_of(&self, node: NodeKey) -> Result<AccessStats, StoreError> {
         const ACCESS: &str = "SELECT accessed_at, access_count FROM heat WHERE node = ?1";
         let mut query = self.tx.prepare_cached(ACCESS).doing("read access counts")?;
         let access = query.query_row([node.0], |row| read_access(row, 0)).optional();
@@ -162,7 +162,7 @@ impl Batch<'_> {
     pub(crate) fn set_access_counts(
         &self,
         node: NodeKey,
-        counts: AccessCounts,
+        counts: AccessStats,
     ) -> Result<(), StoreError> {
         const SET: &str = "UPDATE heat SET accessed_at = ?2, access_count = ?3 WHERE node = ?1";
         let doing = "set access counts";

@@ -16,7 +16,7 @@ use super::{HeatWriter, begin, note_full_at, unless_busy};
 use crate::model::clock::Millis;
 use crate::model::heat::{Heat, Rates, cold_before};
 use crate::store::{
-    ClaimableLease, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
+    ClaimPolicy, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
 };
 
 /// The lease of the server that notifies of cold nodes.
@@ -92,7 +92,7 @@ impl HeatWriter {
             return Ok(None);
         }
         let leases = LeaseClient::open(&self.path, &self.file_identity, &self.holder)?;
-        if !leases.take(LEASE, ClaimableLease::Free, now)? {
+        if !leases.take(LEASE, ClaimPolicy::Free, now)? {
             return Ok(None);
         }
         // Read again under the lease: another server may have notified of them just now.

@@ -16,31 +16,31 @@ pub(super) struct UnresolvedRefCollector<'a> {
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
     /// The names that references wait for, where many are asked for.
-    pub(super) filter: Option<NameFilter>,
+    pub(super) filter: Option<NameBloomFilter>,
 }
 
 /// A set of names as bits: it has every name of the set, and some others.
-pub(super) struct NameFilter(Vec<u64>);
+pub(super) struct NameBloomFilter(Vec<u64>);
 
 /// Bits of a filter, a power of two; half a megabyte.
 const FILTER_BITS: u64 = 1 << 22;
 
-impl NameFilter {
+impl NameBloomFilter {
     /// Returns the filter of all names that references wait for.
-    pub(super) fn of_wanted(conn: &Connection) -> Result<NameFilter, StoreError> {
+    pub(super) fn of_wanted(conn: &Connection) -> Result<NameBloomFilter, StoreError> {
         const WANTED: &str = "SELECT name FROM wanted";
         let mut bits = vec![0; (FILTER_BITS / 64) as usize];
         let read = |row: &Row<'_>| row.get(0).map(NameKey);
         conn.each(WANTED, [], read, "list the names of references", |name| {
-            let (word, bit) = NameFilter::place(name);
+            let (word, bit) = NameBloomFilter::place(name);
             bits[word] |= bit;
             Ok::<_, StoreError>(())
         })?;
-        Ok(NameFilter(bits))
+        Ok(NameBloomFilter(bits))
     }
 
     fn may_have(&self, name: NameKey) -> bool {
-        let (word, bit) = NameFilter::place(name);
+        let (word, bit) = NameBloomFilter::place(name);
         self.0[word] & bit != 0
     }
 
@@ -157,7 +157,7 @@ mod tests {
             conn.execute("INSERT INTO wanted (name, reference) VALUES (?1, ?2)", [name.0, id])
                 .unwrap();
         }
-        let filter = NameFilter::of_wanted(&conn).unwrap();
+        let filter = NameBloomFilter::of_wanted(&conn).unwrap();
         assert!(names(0).all(|it| filter.may_have(it)));
         assert!(names(500).filter(|it| filter.may_have(*it)).count() < 5);
     }

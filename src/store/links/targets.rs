@@ -85,7 +85,7 @@ impl DatabaseLinkIndex<'_> {
         &self,
         mut places: Vec<LinkCandidate<NodeKey>>,
     ) -> Result<Vec<LinkCandidate<NodeKey>>, StoreError> {
-        let mut order = DocumentOrder { conn: self.conn, known: HashMap::new() };
+        let mut order = DocumentOrderSorter { conn: self.conn, known: HashMap::new() };
         let mut start = 0;
         while start < places.len() {
             let path = &places[start].path;
@@ -109,13 +109,13 @@ fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkCandidate<NodeKey>> {
 }
 
 /// Puts nodes of one file into document order.
-struct DocumentOrder<'c> {
+struct DocumentOrderSorter<'c> {
     conn: &'c Connection,
     /// Parents and positions read so far.
     known: HashMap<i64, (Option<i64>, i64)>,
 }
 
-impl DocumentOrder<'_> {
+impl DocumentOrderSorter<'_> {
     fn sort(&mut self, places: &mut [LinkCandidate<NodeKey>]) -> Result<(), StoreError> {
         let mut ranks = HashMap::with_capacity(places.len());
         for place in &*places {

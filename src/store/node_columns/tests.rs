@@ -14,7 +14,7 @@ use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportInput, export, import, salvage};
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, compile};
-use crate::memory::rollback::{LaterSnapshots, rollback};
+use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
@@ -22,7 +22,7 @@ use crate::query::{DiffQuery, HistoryQuery, Query, QueryOptions, answer};
 use crate::settings::root_settings::RootSettings;
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
-use crate::store::testing::{TestSchema, set_scratch};
+use crate::store::testing::{ExtendedTestSchema, set_scratch};
 use crate::store::{
     Batch, IfMissing, NodeAttributes, NodeData, NodeRecord, StoreError, Writer, past_states,
 };
@@ -70,7 +70,11 @@ impl Memory {
         let migrations = [MIGRATIONS, &[ADD]].concat().leak();
         let attributes: Vec<NodeColumn> =
             columns.iter().copied().filter(NodeColumn::is_optional).collect();
-        set_scratch(Some(TestSchema { columns, attributes: attributes.leak(), migrations }));
+        set_scratch(Some(ExtendedTestSchema {
+            columns,
+            attributes: attributes.leak(),
+            migrations,
+        }));
         self
     }
 
@@ -114,7 +118,7 @@ impl Memory {
     }
 
     fn roll_back(&self, target: i64) -> &Memory {
-        rollback(&self.writer(), target, LaterSnapshots::Keep, NOW).unwrap();
+        rollback(&self.writer(), target, LaterSnapshotPolicy::Keep, NOW).unwrap();
         self
     }
 

@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::{Reader, list};
 use crate::model::clock::Millis;
-use crate::model::kinds::Kind;
+use crate::model::kinds::KindSpec;
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Tells whether archived memories are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ArchivedNodes {
+pub(crate) enum ArchivedVisibility {
     #[default]
     Hidden,
     Shown,
@@ -33,7 +33,7 @@ pub(crate) struct NodeFilter<'a> {
     pub(crate) since: Option<Millis>,
     /// The last moment of its last change.
     pub(crate) until: Option<Millis>,
-    pub(crate) archived: ArchivedNodes,
+    pub(crate) archived: ArchivedVisibility,
 }
 
 impl NodeFilter<'_> {
@@ -54,13 +54,13 @@ impl NodeFilter<'_> {
 
     /// Returns whether every node meets it.
     pub(super) fn is_met_by_all(&self) -> bool {
-        *self == NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() }
+        *self == NodeFilter { archived: ArchivedVisibility::Shown, ..NodeFilter::default() }
     }
 
     /// Returns the values of [`meets_filter`], from the first on.
     pub(super) fn values(&self) -> [Value; 8] {
         let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.to_owned()));
-        let is_typed = self.node_type.and_then(Kind::of).is_some();
+        let is_typed = self.node_type.and_then(KindSpec::of).is_some();
         let node_type = text(self.node_type.map(NodeType::as_str));
         let (typed, noted) =
             if is_typed { (node_type, Value::Null) } else { (Value::Null, node_type) };
@@ -69,7 +69,7 @@ impl NodeFilter<'_> {
             false => Value::Null,
         };
         [
-            Value::Integer((self.archived == ArchivedNodes::Shown).into()),
+            Value::Integer((self.archived == ArchivedVisibility::Shown).into()),
             text(self.status),
             text(self.importance),
             typed,
@@ -166,8 +166,8 @@ impl Reader {
         filter: NodeFilter<'a>,
     ) -> Result<NodeFilter<'a>, StoreError> {
         match filter.archived {
-            ArchivedNodes::Hidden if !self.has_archived()? => {
-                Ok(NodeFilter { archived: ArchivedNodes::Shown, ..filter })
+            ArchivedVisibility::Hidden if !self.has_archived()? => {
+                Ok(NodeFilter { archived: ArchivedVisibility::Shown, ..filter })
             }
             _ => Ok(filter),
         }

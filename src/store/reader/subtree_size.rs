@@ -5,7 +5,7 @@
 
 use rusqlite::{Params, Row, params};
 
-use super::{ArchivedNodes, Reader, limit, unless_archived, unsigned};
+use super::{ArchivedVisibility, Reader, limit, unless_archived, unsigned};
 use crate::store::{ErrorContext, NodeKey, StoreError};
 
 /// Size of a part of the tree, counted up to a bound.
@@ -37,7 +37,7 @@ impl Reader {
         &self,
         tops: &[NodeKey],
         rest: RemainingSiblings,
-        archived: ArchivedNodes,
+        archived: ArchivedVisibility,
         n_max: u32,
     ) -> Result<SubtreeSize, StoreError> {
         // One node above the bound shows that there are more.
@@ -70,7 +70,7 @@ macro_rules! counted {
 /// A count in progress.
 struct SizeCounter<'r> {
     reader: &'r Reader,
-    archived: ArchivedNodes,
+    archived: ArchivedVisibility,
     /// Nodes that may still be counted.
     n_left: usize,
     n: u32,
@@ -116,7 +116,7 @@ impl SizeCounter<'_> {
                      LIMIT ?2 OFFSET ?1) AS n"
         ));
         let n_max = limit(self.n_left);
-        let is_shown = self.archived == ArchivedNodes::Shown;
+        let is_shown = self.archived == ArchivedVisibility::Shown;
         match of {
             _ if self.n_left == 0 => Ok(Vec::new()),
             RemainingSiblings::Nothing => Ok(Vec::new()),

@@ -66,15 +66,17 @@ fn files_come_in_the_order_of_their_paths() {
         "text Born to an agent\n= b.md\nheading B\n  text B1\n= a/z.md\nheading AZ\nheading AZ2\n",
     );
     assert_eq!(
-        ids(&reader.roots(ArchivedNodes::Hidden, 99).unwrap()),
+        ids(&reader.roots(ArchivedVisibility::Hidden, 99).unwrap()),
         ["AZ", "AZ2", "B", "Born to an agent"]
     );
-    assert_eq!(ids(&reader.roots(ArchivedNodes::Hidden, 3).unwrap()), ["AZ", "AZ2", "B"]);
-    let rest =
-        reader.subtree_size(&[], RemainingSiblings::Roots(2), ArchivedNodes::Hidden, 99).unwrap();
+    assert_eq!(ids(&reader.roots(ArchivedVisibility::Hidden, 3).unwrap()), ["AZ", "AZ2", "B"]);
+    let rest = reader
+        .subtree_size(&[], RemainingSiblings::Roots(2), ArchivedVisibility::Hidden, 99)
+        .unwrap();
     assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
-    let rest =
-        reader.subtree_size(&[], RemainingSiblings::Roots(4), ArchivedNodes::Hidden, 99).unwrap();
+    let rest = reader
+        .subtree_size(&[], RemainingSiblings::Roots(4), ArchivedVisibility::Hidden, 99)
+        .unwrap();
     assert_eq!(rest, SubtreeSize::default());
 }
 
@@ -83,10 +85,13 @@ fn a_family_is_found_from_each_of_its_members() {
     let reader = TestMemoryBuilder::of(
         "= a.md\nheading top\n  text one\n  heading two\n    text deep\n      text deeper\n  text three\n",
     );
-    let top = &reader.roots(ArchivedNodes::Hidden, 1).unwrap()[0];
-    let children = reader.children(top.key, ArchivedNodes::Hidden, 99).unwrap();
+    let top = &reader.roots(ArchivedVisibility::Hidden, 1).unwrap()[0];
+    let children = reader.children(top.key, ArchivedVisibility::Hidden, 99).unwrap();
     assert_eq!(ids(&children), ["one", "two", "three"]);
-    assert_eq!(ids(&reader.children(top.key, ArchivedNodes::Hidden, 2).unwrap()), ["one", "two"]);
+    assert_eq!(
+        ids(&reader.children(top.key, ArchivedVisibility::Hidden, 2).unwrap()),
+        ["one", "two"]
+    );
     assert_eq!(ids(&reader.siblings(&children[1], 99).unwrap()), ["one", "three"]);
     assert_eq!(ids(&reader.siblings(top, 99).unwrap()), [] as [&str; 0]);
     let below = reader.descendants(children[1].key, 9, 99).unwrap();
@@ -95,9 +100,9 @@ fn a_family_is_found_from_each_of_its_members() {
     assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
     assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
     let rest = RemainingSiblings::Children(top.key, children[0].position);
-    assert_eq!(reader.subtree_size(&[], rest, ArchivedNodes::Hidden, 99).unwrap().n_nodes, 4);
+    assert_eq!(reader.subtree_size(&[], rest, ArchivedVisibility::Hidden, 99).unwrap().n_nodes, 4);
     let capped = reader
-        .subtree_size(&[top.key], RemainingSiblings::Nothing, ArchivedNodes::Hidden, 2)
+        .subtree_size(&[top.key], RemainingSiblings::Nothing, ArchivedVisibility::Hidden, 2)
         .unwrap();
     assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
 }
@@ -133,7 +138,7 @@ fn a_file_with_an_error_keeps_its_row() {
         .map(|it| format!("{} {} {} {:?}", it.path, it.n_nodes, it.tokens, it.error))
         .collect();
     assert_eq!(files, ["bad.md 0 0 Some(\"not text\")", "good.md 1 2 None"]);
-    let block = crate::query::render::files::render_files(&reader.files().unwrap());
+    let block = crate::query::render::file_tree::render_files(&reader.files().unwrap());
     expect![[r#"
         === Files ===
         /notes

@@ -41,7 +41,7 @@ impl FieldFilter {
 
 /// Holds what is noted of the reads of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AccessCounts {
+pub(crate) struct AccessStats {
     /// In ms since the Unix epoch; `None`: it was never read.
     pub(crate) accessed_at: Option<i64>,
     pub(crate) access_count: u64,
@@ -56,14 +56,14 @@ pub(crate) struct TypedNode {
     pub(crate) node_type: NodeType,
     pub(crate) content: String,
     pub(crate) fields: Fields,
-    pub(crate) access: AccessCounts,
+    pub(crate) access: AccessStats,
 }
 
 /// Reads access counts, which begin at that column.
-pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessCounts> {
+pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessStats> {
     let access_count: Option<i64> = row.get(at + 1)?;
     let access_count = access_count.unwrap_or(0).unsigned_abs();
-    Ok(AccessCounts { accessed_at: row.get(at)?, access_count })
+    Ok(AccessStats { accessed_at: row.get(at)?, access_count })
 }
 
 /// Returns the error of a memory whose fields are damaged.
@@ -365,7 +365,7 @@ impl Reader {
     pub(crate) fn access_counts(
         &self,
         nodes: &[NodeKey],
-    ) -> Result<HashMap<NodeKey, AccessCounts>, StoreError> {
+    ) -> Result<HashMap<NodeKey, AccessStats>, StoreError> {
         const ACCESS: &str = "
             SELECT heat.node, heat.accessed_at, heat.access_count
               FROM json_each(?1) AS wanted

@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::log_entry::{EntryHash, EntryWriter, LogPartSink};
+use super::log_entry::{EntryWriter, LogHash, LogPartSink};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -96,7 +96,7 @@ impl ChangeRecorder {
     pub(super) fn take(
         &self,
         conn: &Connection,
-        before: EntryHash,
+        before: LogHash,
         sink: &mut LogPartSink<'_>,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let noted = self.noted(conn)?;

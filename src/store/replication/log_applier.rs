@@ -11,7 +11,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
 
 use super::change_recorder::{SEQUENCE, columns};
-use super::log_entry::{EntryHash, EntryHasher, EntryStep, LogPart, LogPartReader};
+use super::log_entry::{EntryHasher, EntryStep, LogHash, LogPart, LogPartReader};
 use super::log_position::{self, LogPosition};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::model::heat::Heat;
@@ -162,7 +162,7 @@ impl<'c> LogApplier<'c> {
         &mut self,
         part: &LogPart,
         mut hasher: EntryHasher,
-        mut before: Option<EntryHash>,
+        mut before: Option<LogHash>,
     ) -> Result<EntryHasher, StoreError> {
         hasher.add(&part.body);
         let bad = || SharedError::BadEntry { seq: part.seq };

@@ -34,7 +34,7 @@ const PART_BYTES: usize = 512 * 1024;
 
 /// The hash of a log up to an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EntryHash(pub(crate) [u8; 32]);
+pub(crate) struct LogHash(pub(crate) [u8; 32]);
 
 /// A part of an entry, or of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +47,13 @@ pub(crate) struct LogPart {
     /// The schema of its rows.
     pub(crate) schema: i64,
     /// The log's hash after the entry, in its last part.
-    pub(crate) hash: Option<EntryHash>,
+    pub(crate) hash: Option<LogHash>,
     pub(crate) body: Vec<u8>,
 }
 
 impl LogPart {
     /// Returns whether a first part belongs to a log with this hash.
-    pub(super) fn is_after(&self, hash: EntryHash) -> bool {
+    pub(super) fn is_after(&self, hash: LogHash) -> bool {
         let first = LogPartReader::new(&self.body).and_then(|mut it| it.next_step());
         first == Some(EntryStep::After(hash))
     }
@@ -65,7 +65,7 @@ pub(super) struct EntryHasher(Sha256);
 
 impl EntryHasher {
     /// Begins an entry after a log with the hash `before`.
-    pub(super) fn new(before: EntryHash, writer: &str, schema: i64) -> EntryHasher {
+    pub(super) fn new(before: LogHash, writer: &str, schema: i64) -> EntryHasher {
         let mut hasher = Sha256::new();
         hasher.update(before.0);
         hasher.update((writer.len() as u64).to_le_bytes());
@@ -79,8 +79,8 @@ impl EntryHasher {
         self.0.update(body);
     }
 
-    pub(super) fn finish(self) -> EntryHash {
-        EntryHash(self.0.finalize().into())
+    pub(super) fn finish(self) -> LogHash {
+        LogHash(self.0.finalize().into())
     }
 }
 
@@ -102,7 +102,7 @@ impl<'a, 's> EntryWriter<'a, 's> {
     }
 
     /// Says which log the entry belongs to, before all other steps.
-    pub(super) fn after(&mut self, hash: EntryHash) {
+    pub(super) fn after(&mut self, hash: LogHash) {
         self.part.push(AFTER);
         self.part.extend_from_slice(&hash.0);
     }
@@ -191,7 +191,7 @@ fn put_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
 /// A step of an entry.
 #[derive(Debug, PartialEq)]
 pub(super) enum EntryStep<'b> {
-    After(EntryHash),
+    After(LogHash),
     Wipe,
     Table { name: &'b str, columns: Vec<&'b str> },
     Delete(Vec<ToSqlOutput<'b>>),
@@ -216,7 +216,7 @@ impl<'b> LogPartReader<'b> {
 
     pub(super) fn next_step(&mut self) -> Option<EntryStep<'b>> {
         match self.byte()? {
-            AFTER => Some(EntryStep::After(EntryHash(self.take(32)?.try_into().ok()?))),
+            AFTER => Some(EntryStep::After(LogHash(self.take(32)?.try_into().ok()?))),
             WIPE => Some(EntryStep::Wipe),
             TABLE => {
                 let name = self.text()?;

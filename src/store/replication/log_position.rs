@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::log_entry::EntryHash;
+use super::log_entry::LogHash;
 use crate::store::{PreparedStatements, StoreError};
 
 const DOING: &str = "read the place in the log";
@@ -12,7 +12,7 @@ const DOING: &str = "read the place in the log";
 pub(crate) struct LogPosition {
     pub(crate) epoch: i64,
     pub(crate) seq: i64,
-    pub(crate) hash: EntryHash,
+    pub(crate) hash: LogHash,
 }
 
 /// A file that is a replica.
@@ -30,7 +30,7 @@ pub(crate) fn replica_of(conn: &Connection) -> Result<Option<Replica>, StoreErro
     const REPLICA: &str = "SELECT url, epoch, seq, hash, unpublished FROM replica";
     let read = |row: &Row<'_>| {
         let hash: [u8; 32] = row.get(3)?;
-        let place = LogPosition { epoch: row.get(1)?, seq: row.get(2)?, hash: EntryHash(hash) };
+        let place = LogPosition { epoch: row.get(1)?, seq: row.get(2)?, hash: LogHash(hash) };
         Ok(Replica { url: row.get(0)?, place, unpublished: row.get(4)? })
     };
     conn.find(REPLICA, [], read, DOING)

@@ -1,6 +1,6 @@
 //! The order of writes in a space, as the store sees it: who keeps it is handed in.
 
-use super::log_entry::{EntryHash, LogPart};
+use super::log_entry::{LogHash, LogPart};
 use super::log_position::LogPosition;
 use crate::store::SharedError;
 
@@ -71,7 +71,7 @@ impl LogPart {
     }
 
     /// Returns the next part with this body.
-    pub(super) fn then(&mut self, body: Vec<u8>, hash: Option<EntryHash>) -> LogPart {
+    pub(super) fn then(&mut self, body: Vec<u8>, hash: Option<LogHash>) -> LogPart {
         let part = LogPart { body, hash, ..self.clone() };
         self.part += 1;
         part

@@ -127,10 +127,10 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("store/replica_mark.rs", Passage::NewEpoch),
     // A space names its schema: entries of another one are not written.
     ("store/schema.rs", Passage::Local),
-    ("store/schema/objects.rs", Passage::Local),
+    ("store/schema/comparison.rs", Passage::Local),
     ("store/replication.rs", Passage::Log),
     ("store/vector_writer.rs", Passage::Local),
-    ("store/wal_files.rs", Passage::Local),
+    ("store/wal_check.rs", Passage::Local),
     ("store/writer.rs", Passage::Log),
 ];
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::memory::{ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::AttendedTime;
+use crate::model::heat::PendingAttendedTime;
 use crate::store::IfMissing;
 
 const ALL: &str = "graph snapshots timeline tree files heat";
@@ -133,9 +133,9 @@ fn reading_pinning_and_cooling_change_the_temperatures_alone() {
     fixture.check_changes("temperature heat");
     fixture.writing.pin(&id, None).unwrap();
     fixture.check_changes("temperature heat");
-    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    fixture.writing.tick(PendingAttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     fixture.check_changes("temperature heat");
-    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
+    fixture.writing.tick(PendingAttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
     fixture.check_changes("");
 }
 
@@ -143,7 +143,7 @@ fn reading_pinning_and_cooling_change_the_temperatures_alone() {
 fn a_clock_that_cools_nothing_changes_nothing() {
     let fixture = WatchedMemory::new();
     fixture.watch.begin(&fixture.watching.read_only()).unwrap();
-    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    fixture.writing.tick(PendingAttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     fixture.check_changes("");
 }
 

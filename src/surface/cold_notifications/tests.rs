@@ -16,8 +16,8 @@ fn cold(notes: &str) -> (tempfile::TempDir, Memory) {
     (dir, memory)
 }
 
-fn reply(text: &str, budget: Option<u32>) -> Reply {
-    Reply { text: text.to_owned(), budget, ..Reply::default() }
+fn reply(text: &str, budget: Option<u32>) -> ToolReply {
+    ToolReply { text: text.to_owned(), budget, ..ToolReply::default() }
 }
 
 #[test]

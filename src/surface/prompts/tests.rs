@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::mcp::input_schema;
 use crate::query::OutputFormat;
-use crate::surface::ToolSet;
+use crate::surface::ToolSelection;
 
 fn prompt_text(name: &str, args: Value) -> Result<String, HandlerError> {
     let row = PROMPTS.iter().find(|it| it.name == name).unwrap();
@@ -14,7 +14,7 @@ fn prompt_text(name: &str, args: Value) -> Result<String, HandlerError> {
 #[test]
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
     for names in ["all", "core", "memory", "core,memory", "memory,all"] {
-        let offer = ToolSet::parse(names).unwrap();
+        let offer = ToolSelection::parse(names).unwrap();
         let tools = offer.tools(OutputFormat::Text);
         for prompt in offer.prompts() {
             let text = prompt_text(prompt.name, json!({})).unwrap();

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use super::{ResourceFn, put};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{DynamicResource, Resource, ResourceFormat};
-use crate::memory::typed::{Collection, CollectionFilter, CustomView, MemoryError, SHOWN_MAX};
+use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryError, SHOWN_MAX};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
 
 /// A collection as it is.
 const fn whole(
-    of: Collection,
+    of: CollectionName,
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -33,11 +33,11 @@ const fn narrowed(
 }
 
 pub(super) const RECENT: Resource<ResourceFn> = whole(
-    Collection::Recent,
+    CollectionName::Recent,
     "recent-memories",
     "Recent memories",
     "The 20 most recently accessed memories across all types.",
-    |view, vars, out| write(Collection::Recent, view, vars, out),
+    |view, vars, out| write(CollectionName::Recent, view, vars, out),
 );
 pub(super) const RECENT_NARROWED: Resource<ResourceFn> = narrowed(
     RECENT,
@@ -47,11 +47,11 @@ pub(super) const RECENT_NARROWED: Resource<ResourceFn> = narrowed(
 );
 
 pub(super) const CORE: Resource<ResourceFn> = whole(
-    Collection::Core,
+    CollectionName::Core,
     "core-memories",
     "Core memories",
     "All core memories that are not archived, most important first.",
-    |view, vars, out| write(Collection::Core, view, vars, out),
+    |view, vars, out| write(CollectionName::Core, view, vars, out),
 );
 pub(super) const CORE_NARROWED: Resource<ResourceFn> = narrowed(
     CORE,
@@ -61,11 +61,11 @@ pub(super) const CORE_NARROWED: Resource<ResourceFn> = narrowed(
 );
 
 pub(super) const LEARNINGS: Resource<ResourceFn> = whole(
-    Collection::Learnings,
+    CollectionName::Learnings,
     "learnings",
     "Recent learnings",
     "Learnings made or accessed within the last 30 days, newest first.",
-    |view, vars, out| write(Collection::Learnings, view, vars, out),
+    |view, vars, out| write(CollectionName::Learnings, view, vars, out),
 );
 pub(super) const LEARNINGS_NARROWED: Resource<ResourceFn> = narrowed(
     LEARNINGS,
@@ -75,11 +75,11 @@ pub(super) const LEARNINGS_NARROWED: Resource<ResourceFn> = narrowed(
 );
 
 pub(super) const ACTIVE_TASKS: Resource<ResourceFn> = whole(
-    Collection::ActiveTasks,
+    CollectionName::ActiveTasks,
     "active-tasks",
     "Active tasks",
     "All tasks that are not archived, last updated first.",
-    |view, vars, out| write(Collection::ActiveTasks, view, vars, out),
+    |view, vars, out| write(CollectionName::ActiveTasks, view, vars, out),
 );
 pub(super) const ACTIVE_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
     ACTIVE_TASKS,
@@ -89,11 +89,11 @@ pub(super) const ACTIVE_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
 );
 
 pub(super) const COMPLETED_TASKS: Resource<ResourceFn> = whole(
-    Collection::CompletedTasks,
+    CollectionName::CompletedTasks,
     "completed-tasks",
     "Completed tasks",
     "Tasks completed within the last 30 days, last completed first.",
-    |view, vars, out| write(Collection::CompletedTasks, view, vars, out),
+    |view, vars, out| write(CollectionName::CompletedTasks, view, vars, out),
 );
 pub(super) const COMPLETED_TASKS_NARROWED: Resource<ResourceFn> = narrowed(
     COMPLETED_TASKS,
@@ -159,7 +159,7 @@ fn custom(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<
 }
 
 fn write(
-    of: Collection,
+    of: CollectionName,
     view: &ReadOnlyMemory,
     vars: &UriVars,
     out: &mut dyn Write,

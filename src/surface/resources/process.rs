@@ -5,14 +5,14 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
-use crate::memory::{Error, ProcessFact, ReadOnlyMemory};
+use crate::memory::{Error, ProcessFactKey, ReadOnlyMemory};
 use crate::store::ActiveLease;
 use crate::text;
 
 /// Writes a fact.
 pub(super) fn write_fact(
     view: &ReadOnlyMemory,
-    fact: ProcessFact<'_>,
+    fact: ProcessFactKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     put(out, &known(view, fact)?.to_string())
@@ -22,7 +22,7 @@ pub(super) fn write_fact(
 pub(super) fn write_list(
     view: &ReadOnlyMemory,
     name: &str,
-    fact: ProcessFact<'_>,
+    fact: ProcessFactKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     put(out, &json!({"db_path": path(view), name: known(view, fact)?}).to_string())
@@ -30,7 +30,7 @@ pub(super) fn write_list(
 
 /// Writes the present sessions; an observer adds what other processes do to the memory.
 pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Result<(), Error> {
-    let sessions = known(view, ProcessFact::Sessions)?;
+    let sessions = known(view, ProcessFactKey::Sessions)?;
     let mut document = json!({"db_path": path(view), "sessions": sessions});
     if view.process().is_observer() {
         let now = view.now();
@@ -47,11 +47,11 @@ fn server(lease: &ActiveLease) -> Value {
     json!({"pid": pid, "work": work})
 }
 
-pub(super) fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, Error> {
+pub(super) fn known(view: &ReadOnlyMemory, fact: ProcessFactKey<'_>) -> Result<Value, Error> {
     let missing = || {
         let (what, name) = match fact {
-            ProcessFact::Client(hash) => ("client", hash),
-            ProcessFact::SessionLogContents(id) => ("session log", id),
+            ProcessFactKey::Client(hash) => ("client", hash),
+            ProcessFactKey::SessionLogContents(id) => ("session log", id),
             _ => ("such thing", ""),
         };
         Error::NotFound(format!("no {what} `{}`", text::truncate_chars(name, ECHO_CHARS_MAX)))

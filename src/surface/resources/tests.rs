@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{Memory, NoProcess, ProcessFacts};
+use crate::memory::{Memory, NoProcessFacts, ProcessFacts};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -36,7 +36,7 @@ struct ResourceFixture {
 impl ResourceFixture {
     /// Returns a memory of these notes; an empty one, if there are none.
     fn of(notes: &[(&str, &str)]) -> ResourceFixture {
-        ResourceFixture::beside(notes, Arc::new(NoProcess))
+        ResourceFixture::beside(notes, Arc::new(NoProcessFacts))
     }
 
     fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> ResourceFixture {

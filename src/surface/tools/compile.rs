@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::ingest::scan::PassedOverDetail;
-use crate::mcp::{Args, CallContext, HandlerError, Reply};
+use crate::mcp::{Args, CallContext, HandlerError, ToolReply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
 use crate::surface::MemoryHandler;
@@ -19,7 +19,7 @@ pub(super) fn compile(
     tools: &MemoryHandler,
     args: &Args,
     call: &CallContext,
-) -> Result<Reply, HandlerError> {
+) -> Result<ToolReply, HandlerError> {
     let asked = args.text("path").unwrap_or_default();
     let path = admitted(tools, asked)?;
     let default = tools.memory.compile_message(asked);

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::memories::{choice, output, schema, tags, text, with_default};
-use crate::mcp::{Arg, Effect, Tool};
+use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{
     ApplyRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest, TASKS,
 };
@@ -17,36 +17,36 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "MemoryApply",
         description: "Applies operations as MemoryReview lists them, all or none, in one snapshot: \
                       {operations: [{op: 'undo'}]}",
-        args: &[Arg::custom_schema(apply_schema)],
+        args: &[ArgSpec::custom_schema(apply_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| Ok(memory.apply(&ApplyRequest::parse(args)?)?)),
     },
     Tool {
         name: "MemoryConsolidate",
         description: "Returns the worksheet of what waits, for you to answer with MemoryApply, \
                       unless a provider did: {}",
-        args: &[Arg::custom_schema(consolidate_schema)],
+        args: &[ArgSpec::custom_schema(consolidate_schema)],
         output: Some(|| output(&[("task", "string"), ("pending", "object")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Asking(consolidation::consolidate),
     },
     Tool {
         name: "MemoryIngest",
         description: "Keeps raw text, such as a conversation, until its episodes are drawn from \
                       it: MemoryReview with `task` triage. {content: 'Ana: hi'}",
-        args: &[Arg::custom_schema(ingest_schema)],
+        args: &[ArgSpec::custom_schema(ingest_schema)],
         output: Some(|| output(&[("buffered", "integer"), ("chunks", "integer")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| memory.ingest(&IngestRequest::parse(args)?)),
     },
     Tool {
         name: "MemoryRecall",
         description: "Returns what is known of a question, an entity or a topic: concepts with \
                       their facts, and episodes: {query: 'who runs billing'}",
-        args: &[Arg::custom_schema(recall_schema)],
+        args: &[ArgSpec::custom_schema(recall_schema)],
         output: Some(|| output(&[("items", "array"), ("pending", "integer")])),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Document(|memory, args| memory.recall(&RecallRequest::parse(args)?)),
     },
     Tool {
@@ -54,18 +54,18 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Keeps what happened, was decided or is a fact, verbatim, once. Two facts of \
                       one subject and attribute contradict, unless the later has `supersede`: \
                       {content: 'Ana runs billing'}",
-        args: &[Arg::custom_schema(remember_schema)],
+        args: &[ArgSpec::custom_schema(remember_schema)],
         output: Some(|| output(&[("results", "array"), ("pending", "integer")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| memory.remember(RememberRequest::parse(args)?)),
     },
     Tool {
         name: "MemoryReview",
         description: "Returns what waits to be consolidated, what contradicts, and the operations \
                       for MemoryApply: {}",
-        args: &[Arg::custom_schema(review_schema)],
+        args: &[ArgSpec::custom_schema(review_schema)],
         output: Some(|| output(&[("task", "string"), ("base", "integer")])),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Document(|memory, args| memory.review(&ReviewRequest::parse(args)?)),
     },
 ];

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{Arg, Effect, Tool};
+use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::typed::{
     DeleteRequest, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS, StoreRequest, UpdateRequest,
     check_no_arguments,
@@ -23,9 +23,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "delete_memory",
         description: "Archives a memory, or deletes it. A rollback undoes both.",
-        args: &[Arg::custom_schema(delete_schema)],
+        args: &[ArgSpec::custom_schema(delete_schema)],
         output: Some(|| output(&[("success", "boolean"), ("action", "string"), ("id", "string")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| {
             Ok(memory.delete_memory(&DeleteRequest::parse(args)?)?.to_json())
         }),
@@ -34,9 +34,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "get_memory_stats",
         description: "Returns counts of memories by type and importance, archived ones included, \
                       and the most frequent tags.",
-        args: &[Arg::custom_schema(|| schema(json!({}), &[]))],
+        args: &[ArgSpec::custom_schema(|| schema(json!({}), &[]))],
         output: Some(stats_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Document(|memory, args| {
             check_no_arguments(args)?;
             Ok(memory.memory_stats()?.to_json())
@@ -45,9 +45,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "query_memories",
         description: "Returns the memories that meet every condition, a page of them.",
-        args: &[Arg::custom_schema(query_schema)],
+        args: &[ArgSpec::custom_schema(query_schema)],
         output: Some(page_output),
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         run: ToolRunner::Document(|memory, args| {
             Ok(memory.query_memories(&QueryRequest::parse(args)?)?.to_json())
         }),
@@ -56,9 +56,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         name: "store_memory",
         description: "Stores a memory, unless one of that type and content is there; with `id`, \
                       updates it.",
-        args: &[Arg::custom_schema(store_schema)],
+        args: &[ArgSpec::custom_schema(store_schema)],
         output: Some(|| output(&[("id", "string"), ("created", "boolean"), ("memory", "object")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| {
             Ok(memory.store_memory(StoreRequest::parse(args)?)?.to_json())
         }),
@@ -66,9 +66,9 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "update_memory",
         description: "Changes the fields that are given; `task_metadata` key by key.",
-        args: &[Arg::custom_schema(update_schema)],
+        args: &[ArgSpec::custom_schema(update_schema)],
         output: Some(|| output(&[("memory", "object"), ("updated_fields", "array")])),
-        effect: Effect::Edits,
+        effect: ToolEffect::Edits,
         run: ToolRunner::Document(|memory, args| {
             Ok(memory.update_memory(UpdateRequest::parse(args)?)?.to_json())
         }),

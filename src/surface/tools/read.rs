@@ -8,7 +8,7 @@ use crate::query::{
     self, BatchQuery, DeltaDetail, DeltaQuery, DiffQuery, Direction, FetchQuery, HistoryQuery,
     HitDetail, Query, RelatedQuery, SearchQuery, TreeQuery,
 };
-use crate::store::reader::{ArchivedNodes, NodeFilter};
+use crate::store::reader::{ArchivedVisibility, NodeFilter};
 use crate::surface::list_output;
 
 pub(super) fn search(args: &Args) -> Query<'_> {
@@ -30,8 +30,8 @@ pub(super) fn search(args: &Args) -> Query<'_> {
     })
 }
 
-fn archived(args: &Args) -> ArchivedNodes {
-    if args.flag("archived") { ArchivedNodes::Shown } else { ArchivedNodes::Hidden }
+fn archived(args: &Args) -> ArchivedVisibility {
+    if args.flag("archived") { ArchivedVisibility::Shown } else { ArchivedVisibility::Hidden }
 }
 
 pub(super) fn tree(args: &Args) -> Query<'_> {

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::memories::{schema, text};
-use crate::mcp::{Arg, Effect, Tool};
+use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{TASKS, remind_compat};
-use crate::surface::{DocumentFn, ToolRunner};
+use crate::surface::{ToolRunner, TypedMemoryFn};
 
 /// Told to a client's model where these tools are the first that are offered.
 pub(super) const INSTRUCTIONS: &str = "Long-term memory of episodes that become concepts. Look \
@@ -18,9 +18,9 @@ pub(super) const INSTRUCTIONS: &str = "Long-term memory of episodes that become 
 const fn tool(
     name: &'static str,
     description: &'static str,
-    args: &'static [Arg],
-    effect: Effect,
-    answer: DocumentFn,
+    args: &'static [ArgSpec],
+    effect: ToolEffect,
+    answer: TypedMemoryFn,
 ) -> Tool<ToolRunner> {
     Tool { name, description, args, output: None, effect, run: ToolRunner::Document(answer) }
 }
@@ -28,7 +28,7 @@ const fn tool(
 /// Declares the schema of a tool's arguments: properties, and the names of those that it needs.
 macro_rules! args {
     ($properties:tt $(, $required:literal)*) => {
-        &[Arg::custom_schema(|| schema(json!($properties), &[$($required),*]))]
+        &[ArgSpec::custom_schema(|| schema(json!($properties), &[$($required),*]))]
     };
 }
 
@@ -53,56 +53,56 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "base": {"type": "integer", "description": "Of the worksheet"},
             "dry_run": {"type": "boolean"},
         }),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::consolidate,
     ),
     tool(
         "create_topic",
         "Makes a topic, unless one of that name is there.",
         args!({"name": string(), "description": string()}, "name"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::create_topic,
     ),
     tool(
         "delete_concept",
         "Hides a concept; restore_concept shows it again.",
         args!({"concept_id": string()}, "concept_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         |memory, args| remind_compat::delete_node(memory, args, "concept_id"),
     ),
     tool(
         "delete_episode",
         "Hides an episode; restore_episode shows it again.",
         args!({"episode_id": string()}, "episode_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         |memory, args| remind_compat::delete_node(memory, args, "episode_id"),
     ),
     tool(
         "delete_topic",
         "Deletes a topic that has no episodes and no concepts.",
         args!({"topic_id": text("Id or name")}, "topic_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::delete_topic,
     ),
     tool(
         "entities",
         "Returns the entities that are mentioned most.",
         args!({"entity_type": text("As file, person, tool"), "limit": number(50)}),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::entities,
     ),
     tool(
         "episode_types",
         "Returns the types of episodes.",
         args!({}),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::episode_types,
     ),
     tool(
         "flush_ingest",
         "Divides the raw text that waits, however short it is.",
         args!({"topic": string(), "instructions": text("What to keep")}),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::flush_ingest,
     ),
     tool(
@@ -114,7 +114,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "topic": string(),
             "instructions": text("What to keep"),
         }, "content"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::ingest,
     ),
     tool(
@@ -127,7 +127,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "start_date": text("Of episodes: a day"),
             "end_date": text("A day, inclusive"),
         }),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::inspect,
     ),
     tool(
@@ -137,7 +137,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "entity_id": text("As `tool:redis`, a name or an id"),
             "show_relations": {"type": "boolean", "default": true},
         }, "entity_id"),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::inspect_entity,
     ),
     tool(
@@ -147,14 +147,14 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "item_type": {"type": "string", "enum": ["episode", "concept"]},
             "limit": number(20),
         }),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::list_deleted,
     ),
     tool(
         "list_topics",
         "Returns all topics, with the numbers of their episodes and concepts.",
         args!({}),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::list_topics,
     ),
     tool(
@@ -168,7 +168,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "episode_k": number(5),
             "topic": text("Id or name"),
         }),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::recall_in_context,
     ),
     tool(
@@ -182,35 +182,35 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "topic": text("Id or name; made if new"),
             "source_type": string(),
         }, "content"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::remember,
     ),
     tool(
         "restore_concept",
         "Shows a deleted concept again.",
         args!({"concept_id": string()}, "concept_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         |memory, args| remind_compat::restore_node(memory, args, "concept_id"),
     ),
     tool(
         "restore_episode",
         "Shows a deleted episode again.",
         args!({"episode_id": string()}, "episode_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         |memory, args| remind_compat::restore_node(memory, args, "episode_id"),
     ),
     tool(
         "stats",
         "Returns how many episodes, concepts, facts, topics and entities there are.",
         args!({}),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::stats,
     ),
     tool(
         "topic_overview",
         "Returns the concepts of a topic that are supported best.",
         args!({"topic_id": text("Id or name"), "k": number(5)}, "topic_id"),
-        Effect::Reads,
+        ToolEffect::Reads,
         remind_compat::topic_overview,
     ),
     tool(
@@ -225,7 +225,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "relations": text("JSON: [{type, target_id, strength, context}]"),
             "topic": text("Id or name; empty: none"),
         }, "concept_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::update_concept,
     ),
     tool(
@@ -242,7 +242,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "depends_on": string(),
             "priority": string(),
         }, "episode_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::update_episode,
     ),
     tool(
@@ -253,7 +253,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
             "name": string(),
             "description": string(),
         }, "topic_id"),
-        Effect::Edits,
+        ToolEffect::Edits,
         remind_compat::update_topic,
     ),
 ];

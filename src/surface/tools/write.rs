@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::mcp::Args;
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::{Answer, Error, ForgetMode, Memory, WriteMode};
 
 pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -42,7 +42,7 @@ pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
     memory.rollback_to(
         target,
-        if args.flag("drop_after") { LaterSnapshots::Drop } else { LaterSnapshots::Keep },
+        if args.flag("drop_after") { LaterSnapshotPolicy::Drop } else { LaterSnapshotPolicy::Keep },
     )
 }
 

@@ -235,7 +235,7 @@ pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
 pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<DomId>) {
     let mut run = run;
     let mut apart = Vec::new();
-    let mut numbers: Vec<(DomId, super::walk::HtmlList)> = Vec::new();
+    let mut numbers: Vec<(DomId, super::walk::ListNumbering)> = Vec::new();
     let is_heading = matches!(dom.html_name(top).as_bytes(), [b'h', b'1'..=b'6']);
     let is_anchor = |id| is_heading && dom.html_name(id) == LINK && is_fragment(dom, id);
     let mut visits = dom.walk(top);
@@ -268,7 +268,7 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
         } else if is_block(name) {
             run.space();
             if matches!(name, "ol" | "ul" | "menu" | "dir" | "dl") {
-                numbers.push((id, super::walk::HtmlList::new(dom, id)));
+                numbers.push((id, super::walk::ListNumbering::new(dom, id)));
             } else if name == "li"
                 && let Some((_, list)) = numbers.last_mut()
             {

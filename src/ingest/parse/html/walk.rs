@@ -1,7 +1,7 @@
 //! The walk over an HTML document: blocks to nodes.
 
-mod block;
-mod list;
+mod list_markers;
+mod standalone_blocks;
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use super::inline::{self, ChildVisit};
 use super::inline_run::{InlineRun, LineBreaks, RenderedRun, StandaloneNode};
 use super::tag_filter::{CODE, LINK};
 use super::{NODES_MAX, table};
-use crate::ingest::parse::container::{Container, ContainerKind, NESTING_MAX};
-use crate::ingest::parse::outline::Outline;
+use crate::ingest::parse::container_writer::{ContainerKind, ContainerWriter, NESTING_MAX};
+use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::ingest::parse::{Warning, label};
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
-pub(super) use list::HtmlList;
+pub(super) use list_markers::ListNumbering;
 
 /// The walk, with the structures that are open at its present element.
 pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,
-    outline: &'o mut Outline,
-    container: Option<Container>,
+    outline: &'o mut NodeTreeBuilder,
+    container: Option<ContainerWriter>,
     /// The elements that opened a list, an item or a quote of the container.
     frames: Vec<DomId>,
-    lists: Vec<(DomId, HtmlList)>,
+    lists: Vec<(DomId, ListNumbering)>,
     run: InlineRun,
     /// Open links, and whether they have been written.
     links: Vec<(DomId, bool)>,
@@ -38,7 +38,11 @@ pub(super) struct HtmlWalk<'a, 'o> {
 }
 
 impl<'a, 'o> HtmlWalk<'a, 'o> {
-    pub(super) fn new(dom: &'a Dom, source: &'a str, outline: &'o mut Outline) -> HtmlWalk<'a, 'o> {
+    pub(super) fn new(
+        dom: &'a Dom,
+        source: &'a str,
+        outline: &'o mut NodeTreeBuilder,
+    ) -> HtmlWalk<'a, 'o> {
         HtmlWalk {
             dom,
             source,
@@ -198,16 +202,16 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             },
             _ => {
                 self.container_at(ContainerKind::List, id).open_list();
-                self.lists.push((id, HtmlList::new(dom, id)));
+                self.lists.push((id, ListNumbering::new(dom, id)));
             }
         }
         self.frames.push(id);
     }
 
-    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut Container {
+    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut ContainerWriter {
         let range = self.dom.span(id);
         let outline = &mut *self.outline;
-        self.container.get_or_insert_with(|| Container::new(kind, &range, 0, outline))
+        self.container.get_or_insert_with(|| ContainerWriter::new(kind, &range, 0, outline))
     }
 
     fn close_frame(&mut self, id: DomId) {

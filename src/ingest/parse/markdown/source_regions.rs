@@ -32,7 +32,7 @@ pub(super) enum SourceRegion {
 }
 
 /// An open fenced block.
-struct Fence {
+struct OpenFence {
     /// Start of its first line, and start of the code.
     start: usize,
     code_start: usize,
@@ -62,7 +62,7 @@ struct RegionSplitter<'a> {
     text: &'a str,
     /// Start of the open region.
     start: usize,
-    fence: Option<Fence>,
+    fence: Option<OpenFence>,
     is_after_blank: bool,
     out: Vec<SourceRegion>,
 }
@@ -111,7 +111,7 @@ impl RegionSplitter<'_> {
             return;
         }
         let info_start = line.start + margin + n_marks;
-        self.fence = Some(Fence {
+        self.fence = Some(OpenFence {
             start: line.start,
             code_start: line.end,
             info: info_start..info_start + info.len(),
@@ -132,7 +132,7 @@ impl RegionSplitter<'_> {
         self.start = closing.end;
     }
 
-    fn push_code(&mut self, fence: &Fence, end: usize) {
+    fn push_code(&mut self, fence: &OpenFence, end: usize) {
         let code = &self.text[fence.code_start..end];
         let code = code.strip_suffix('\n').unwrap_or(code);
         let code = code.strip_suffix('\r').unwrap_or(code);

@@ -5,13 +5,13 @@ use std::ops::Range;
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
-use super::raw::RawLines;
+use super::raw_lines::RawLines;
 use super::source::{LinkDefinitions, MarkdownSource};
 use super::table::MarkdownTable;
 use super::{NODES_MAX, code_node};
-use crate::ingest::parse::container::{Container, ContainerKind};
+use crate::ingest::parse::container_writer::{ContainerKind, ContainerWriter};
 use crate::ingest::parse::label;
-use crate::ingest::parse::outline::Outline;
+use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
 
@@ -29,9 +29,9 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     source: MarkdownSource<'a>,
     /// Start of the section in the file.
     base: usize,
-    outline: &'o mut Outline,
+    outline: &'o mut NodeTreeBuilder,
     definitions: LinkDefinitions,
-    container: Option<Container>,
+    container: Option<ContainerWriter>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
     raw: RawLines,
@@ -47,7 +47,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
     pub(super) fn new(
         source: MarkdownSource<'a>,
         base: usize,
-        outline: &'o mut Outline,
+        outline: &'o mut NodeTreeBuilder,
     ) -> MarkdownWalk<'a, 'o> {
         MarkdownWalk {
             source,
@@ -269,11 +269,15 @@ impl<'a> MarkdownWalk<'a, '_> {
         }
     }
 
-    fn start_container(&mut self, kind: ContainerKind, range: &Range<usize>) -> &mut Container {
+    fn start_container(
+        &mut self,
+        kind: ContainerKind,
+        range: &Range<usize>,
+    ) -> &mut ContainerWriter {
         self.end_paragraph();
         self.definitions_until(range.start);
         let (base, outline) = (self.base, &mut *self.outline);
-        self.container.get_or_insert_with(|| Container::new(kind, range, base, outline))
+        self.container.get_or_insert_with(|| ContainerWriter::new(kind, range, base, outline))
     }
 
     fn start_quote(&mut self, alert: Option<BlockQuoteKind>, range: Range<usize>) {

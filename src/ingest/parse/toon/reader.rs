@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ingest::parse::value::{DEPTH_MAX, ValueKind, ValueWriter, is_typed};
+use crate::ingest::parse::value_tree::{DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 
 /// A fault in a line.
 pub(super) struct ToonError {
@@ -14,8 +14,9 @@ pub(super) struct ToonError {
 }
 
 /// Reads a text up to the first faulty line, if there is one.
-pub(super) fn read(source: &str) -> (ValueWriter<'_>, Option<ToonError>) {
-    let mut reader = ToonReader { text: source, out: ValueWriter::default(), open: Vec::new() };
+pub(super) fn read(source: &str) -> (ValueTreeBuilder<'_>, Option<ToonError>) {
+    let mut reader =
+        ToonReader { text: source, out: ValueTreeBuilder::default(), open: Vec::new() };
     let fault = reader.read().err();
     (reader.out, fault)
 }
@@ -47,7 +48,7 @@ struct ToonHeader<'a> {
 
 struct ToonReader<'a> {
     text: &'a str,
-    out: ValueWriter<'a>,
+    out: ValueTreeBuilder<'a>,
     open: Vec<ToonLevel<'a>>,
 }
 

@@ -32,14 +32,14 @@ pub(super) fn import_history(
     notes: &mut SkippedCounts,
 ) -> Result<HistoryCounts, StoreError> {
     let current = nodes.values().map(|it| it.hash).collect();
-    let mut taking = HistoryImport { to, nodes, files, cleaner, notes, current };
+    let mut taking = HistoryImporter { to, nodes, files, cleaner, notes, current };
     let known = taking.snapshots(from)?;
     let n_changes = taking.changes(from, &known)?;
     taking.head(from, &known)?;
     Ok(HistoryCounts { n_snapshots: known.len() as u64, n_changes })
 }
 
-struct HistoryImport<'a, 'f, 'c> {
+struct HistoryImporter<'a, 'f, 'c> {
     to: &'a Connection,
     nodes: &'a ImportedNodes,
     files: &'a mut V03Files<'f>,
@@ -52,7 +52,7 @@ struct HistoryImport<'a, 'f, 'c> {
 /// One side of a change: its text by hash, and its language.
 type V03NodeVersion = Option<(ContentHash, Option<String>)>;
 
-impl HistoryImport<'_, '_, '_> {
+impl HistoryImporter<'_, '_, '_> {
     fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
         const ADD: &str = "
             INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)

@@ -35,7 +35,7 @@ pub(super) fn import_links(
         ("target_label", "NULL"),
         ("target_source", "NULL"),
     ];
-    let mut taking = LinkImport { to, nodes, cleaner, notes, targets: BTreeMap::new() };
+    let mut taking = LinkImporter { to, nodes, cleaner, notes, targets: BTreeMap::new() };
     taking.table(from, "relations", &resolved)?;
     taking.table(from, "pending_relations", &pending)?;
     taking.resolve()?;
@@ -45,7 +45,7 @@ pub(super) fn import_links(
     Ok(n.cast_unsigned())
 }
 
-struct LinkImport<'a, 'c> {
+struct LinkImporter<'a, 'c> {
     to: &'a Connection,
     nodes: &'a ImportedNodes,
     cleaner: &'a mut RowRedactor<'c>,
@@ -54,7 +54,7 @@ struct LinkImport<'a, 'c> {
     targets: BTreeMap<i64, Option<i64>>,
 }
 
-impl LinkImport<'_, '_> {
+impl LinkImporter<'_, '_> {
     fn table(
         &mut self,
         from: &Connection,

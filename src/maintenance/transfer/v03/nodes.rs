@@ -13,7 +13,7 @@ use crate::maintenance::transfer::row_redaction::RowRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::Kind;
+use crate::model::kinds::KindSpec;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::node_columns::{LANG, LEVEL};
@@ -71,7 +71,7 @@ pub(super) fn import_nodes(
     progress: ProgressFn<'_>,
 ) -> Result<ImportedNodes, StoreError> {
     let placed = tree(from, notes)?;
-    let mut taking = NodeImport { to, files, cleaner, notes, ids: HashSet::new() };
+    let mut taking = NodeImporter { to, files, cleaner, notes, ids: HashSet::new() };
     let list = rows::columns(
         from,
         "nodes",
@@ -132,7 +132,7 @@ pub(super) fn import_nodes(
     Ok(nodes)
 }
 
-struct NodeImport<'a, 'f, 'c> {
+struct NodeImporter<'a, 'f, 'c> {
     to: &'a Connection,
     files: &'a mut V03Files<'f>,
     cleaner: &'a mut RowRedactor<'c>,
@@ -140,7 +140,7 @@ struct NodeImport<'a, 'f, 'c> {
     ids: HashSet<NodeId>,
 }
 
-impl NodeImport<'_, '_, '_> {
+impl NodeImporter<'_, '_, '_> {
     /// Imports one node, and returns its breadcrumb, too. `place` lacks the file.
     fn node(
         &mut self,
@@ -153,7 +153,7 @@ impl NodeImport<'_, '_, '_> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let noted = NodeType::parse(&rows::word(row, 1)?);
         // Of a type with fields, none was ever made there.
-        let node_type = noted.filter(|it| Kind::of(*it).is_none()).unwrap_or_else(|| {
+        let node_type = noted.filter(|it| KindSpec::of(*it).is_none()).unwrap_or_else(|| {
             self.notes.add("nodes of a type that is not known here are text now");
             NodeType::Text
         });

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::memory::rollback::{LaterSnapshots, rollback};
+use crate::memory::rollback::{LaterSnapshotPolicy, rollback};
 use crate::store::{Batch, NodeData, NodeRecord};
 
 /// Sizes of slices: a file each, a few files, everything.
@@ -279,7 +279,7 @@ fn interfere(rival: &Writer, dice: &mut Dice) {
     if chosen == 5 {
         let newest = "SELECT max(id) FROM snapshot";
         let head: i64 = rival.lock().query_row(newest, [], |row| row.get(0)).unwrap();
-        rollback(rival, (head - 2).max(1), LaterSnapshots::Keep, Millis(1)).unwrap();
+        rollback(rival, (head - 2).max(1), LaterSnapshotPolicy::Keep, Millis(1)).unwrap();
         return;
     }
     let edit = |batch: &mut Batch<'_>| -> Result<(), StoreError> {

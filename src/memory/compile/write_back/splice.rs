@@ -29,7 +29,7 @@ pub(crate) enum FileEdit<'a> {
 }
 
 /// The text of a file with the nodes that it was read as.
-pub(super) struct SourceText {
+pub(super) struct ParsedSource {
     text: String,
     has_mark: bool,
     /// Ranges of the text that were secrets, and the bytes of their markers.
@@ -60,9 +60,9 @@ pub(super) enum SpliceOutcome {
     Same(Range<usize>),
 }
 
-impl SourceText {
+impl ParsedSource {
     /// Reads the bytes of a file as a compile does; `None` if they are no UTF-8.
-    pub(super) fn read(bytes: &[u8], syntax: Syntax, redactor: &Redactor) -> Option<SourceText> {
+    pub(super) fn read(bytes: &[u8], syntax: Syntax, redactor: &Redactor) -> Option<ParsedSource> {
         let text = std::str::from_utf8(bytes).ok()?;
         let (has_mark, text) = match text.strip_prefix(MARK) {
             Some(text) => (true, text),
@@ -73,7 +73,7 @@ impl SourceText {
         let secrets = secrets.collect();
         let (parsed, _) =
             redaction::parse_bytes_redacted((syntax, None::<MarkedNodeOwner>), bytes, redactor);
-        Some(SourceText { text: text.to_owned(), has_mark, secrets, tree: parsed.tree })
+        Some(ParsedSource { text: text.to_owned(), has_mark, secrets, tree: parsed.tree })
     }
 
     /// Returns the index after the last node below one.

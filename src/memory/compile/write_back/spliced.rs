@@ -1,6 +1,6 @@
 //! Changes a text by its bytes alone, for tests and fuzz targets.
 
-use super::splice::{FileEdit, SourceText, SpliceOutcome};
+use super::splice::{FileEdit, ParsedSource, SpliceOutcome};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::memory::compile::redaction::parse_text_redacted;
@@ -23,7 +23,7 @@ pub(crate) enum EditKind {
 pub(crate) fn splice_text(file: &[u8], nth: usize, kind: EditKind, words: &str) -> Option<Vec<u8>> {
     let redactor = Redactor::builtin();
     let parse = (Syntax::Markdown, &redactor);
-    let source = SourceText::read(file, Syntax::Markdown, &redactor)?;
+    let source = ParsedSource::read(file, Syntax::Markdown, &redactor)?;
     let (words, parsed) = parse_text_redacted(Syntax::Markdown, words, &redactor);
     let (words, tree) = (words.trim_matches(['\r', '\n']).trim_end(), parsed.tree);
     let n_nodes = source.tree.nodes.len();
@@ -44,7 +44,7 @@ pub(crate) fn splice_text(file: &[u8], nth: usize, kind: EditKind, words: &str) 
         }
         SpliceOutcome::New { bytes, tree, origins } => {
             assert_eq!(tree.nodes.len(), origins.len());
-            let again = SourceText::read(&bytes, Syntax::Markdown, &redactor)?;
+            let again = ParsedSource::read(&bytes, Syntax::Markdown, &redactor)?;
             assert_eq!(again.tree, tree, "it is read otherwise");
             // Nodes that stay keep their order, each once, and their texts, but for the changed.
             let kept: Vec<usize> = origins.iter().flatten().copied().collect();

@@ -134,7 +134,7 @@ fn a_cold_node_is_not_notified_again_before_its_ttl() {
     let quarter = || {
         fixture.clock.advance(15 * MINUTE);
         let cooling_ms = rates.cooling_ms(15 * MINUTE);
-        memory.tick(AttendedTime { real_ms: 15 * MINUTE, cooling_ms }).unwrap();
+        memory.tick(PendingAttendedTime { real_ms: 15 * MINUTE, cooling_ms }).unwrap();
         notified(&memory).len()
     };
     let n_nodes = quarter();

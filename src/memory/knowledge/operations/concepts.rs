@@ -10,12 +10,12 @@ use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entities::{topic_field, topic_named};
-use crate::memory::knowledge::nodes::{
-    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
+use crate::memory::knowledge::entity_resolution::{topic_field, topic_named};
+use crate::memory::knowledge::node_writes::{
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
 };
 use crate::model::clock::Millis;
-use crate::model::entities::name_key;
+use crate::model::entity_extraction::name_key;
 use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -71,7 +71,8 @@ pub(super) fn concept(
     }
     let collisions = same_title(batch, &title)?;
     let token_count = tokens::count(summary);
-    let new = NewKnowledge { node_type: NodeType::Concept, content: summary, token_count, fields };
+    let new =
+        NewKnowledgeNode { node_type: NodeType::Concept, content: summary, token_count, fields };
     let below =
         topic.as_ref().map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key));
     let concept = add_node(batch, new, below, now)?;

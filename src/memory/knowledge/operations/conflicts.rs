@@ -7,10 +7,10 @@ use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::facts::{
+use crate::memory::knowledge::fact_writes::{
     DISPUTES, close_fact, end_conflict, open_conflict, open_conflicts_of,
 };
-use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, set_fields};
+use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_fields};
 use crate::model::kinds::knowledge::{CONFLICT_STATES, SEVERITIES};
 use crate::model::tree::NodeType;
 use crate::store::Batch;

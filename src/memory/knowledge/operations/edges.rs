@@ -6,7 +6,9 @@ use super::OperationOutcome;
 use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, remove_edge, set_fields};
+use crate::memory::knowledge::node_writes::{
+    KnowledgeNode, add_edge, edge, remove_edge, set_fields,
+};
 use crate::model::kinds::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::OperationOutcome;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::nodes::{KnowledgeNode, set_fields};
+use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::Batch;

@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::model::tree::NodeType;
 use crate::query::{QuestionTermRole, Term, parse_query};
-use crate::store::reader::{ArchivedNodes, MatchAgeOrder, NodeFilter, Reader};
+use crate::store::reader::{ArchivedVisibility, MatchAgeOrder, NodeFilter, Reader};
 use crate::store::{NodeKey, StoreError};
 
 /// A word in this many nodes is common.
@@ -170,7 +170,7 @@ fn matching(
     order: MatchAgeOrder,
     n_max: usize,
 ) -> Result<Vec<NodeKey>, StoreError> {
-    let archived = ArchivedNodes::Shown;
+    let archived = ArchivedVisibility::Shown;
     let filter = NodeFilter { node_type, archived, ..NodeFilter::default() };
     Ok(reader.matching(expression, &filter, order, n_max)?.unwrap_or_default())
 }

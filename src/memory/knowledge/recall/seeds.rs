@@ -10,7 +10,7 @@ use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_in_meaning;
 use crate::store::NodeKey;
-use crate::store::reader::{ArchivedNodes, FieldFilter, KnowledgeRow, NodeFilter};
+use crate::store::reader::{ArchivedVisibility, FieldFilter, KnowledgeRow, NodeFilter};
 
 /// Nodes beside concepts and facts whose types are looked up, at most.
 const OTHERS_MAX: usize = 400;
@@ -52,7 +52,8 @@ impl RecallContext<'_> {
     pub(super) fn of_words(&self, query: &str) -> KnowledgeResult<RecallCandidates> {
         let (question, mut matches) = QuestionTerms::ask(self.reader, query)?;
         if let Some(meaning) = &self.request.meaning {
-            let filter = NodeFilter { archived: ArchivedNodes::Shown, ..NodeFilter::default() };
+            let filter =
+                NodeFilter { archived: ArchivedVisibility::Shown, ..NodeFilter::default() };
             for (key, nearness) in nearest_in_meaning(self.reader, meaning, &filter)? {
                 let sim = &mut matches.entry(key).or_default().0;
                 *sim = sim.max(nearness);

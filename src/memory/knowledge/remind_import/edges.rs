@@ -6,8 +6,8 @@ use super::episodes::{has_edge, share};
 use super::record_values::RecordValues;
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
-use crate::memory::knowledge::facts::{DISPUTES, open_conflict};
-use crate::memory::knowledge::nodes::{
+use crate::memory::knowledge::fact_writes::{DISPUTES, open_conflict};
+use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewNodeParent, add_edge, edge, find_node, set_fields,
 };
 use crate::memory::typed::MemoryError;
@@ -208,7 +208,7 @@ impl KnowledgeImporter<'_, '_, '_> {
                 self.leave_out("conflicts between facts that are not there");
                 continue;
             }
-            let known = super::super::facts::open_conflicts_of(self.batch, between[0].id())?;
+            let known = super::super::fact_writes::open_conflicts_of(self.batch, between[0].id())?;
             let other = between[1].id().to_string();
             if known.iter().any(|it| it.linked(DISPUTES).contains(&other.as_str())) {
                 self.count("conflicts", false);

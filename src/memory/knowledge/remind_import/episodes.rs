@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::record_values::{LabelsById, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
-use crate::memory::knowledge::nodes::{NewNodeParent, add_edge, edge, find_node};
+use crate::memory::knowledge::node_writes::{NewNodeParent, add_edge, edge, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::entities::{name_key, normal_name};
+use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
@@ -179,7 +179,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             fields.insert(name.to_owned(), record.text(name).into());
         }
         if let Some(attribute) = record.text("attribute") {
-            let key = crate::memory::knowledge::facts::statement_key(subject, attribute);
+            let key = crate::memory::knowledge::fact_writes::statement_key(subject, attribute);
             fields.insert("key".to_owned(), key.into());
         }
         let from = record.time("valid_from").or(record.time("created_at")).unwrap_or(self.now);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::knowledge::apply::{ApplyError, OperationError};
+use crate::memory::knowledge::apply_changeset::{ApplyError, OperationError};
 
 impl Case {
     fn try_apply(&self, args: Value) -> Result<Value, ApplyError> {

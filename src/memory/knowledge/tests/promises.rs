@@ -156,7 +156,7 @@ fn edges_of_knowledge_are_followed_as_references_are() {
             direction: crate::query::Direction::parse(direction).unwrap(),
             depth: None,
             weight_min,
-            archived: crate::store::reader::ArchivedNodes::Hidden,
+            archived: crate::store::reader::ArchivedVisibility::Hidden,
         };
         let options = crate::query::QueryOptions::text(START);
         let query = crate::query::Query::Related(query);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::knowledge::nodes::{self, NewKnowledge, NewNodeParent};
+use crate::memory::knowledge::node_writes::{self, NewKnowledgeNode, NewNodeParent};
 use crate::model::tree::NodeType;
 use crate::text::tokens;
 
@@ -27,7 +27,7 @@ impl Case {
         let Value::Object(mut fields) = fields else { panic!("an object") };
         fields.insert("title".to_owned(), title.into());
         fields.insert("kind".to_owned(), "pattern".into());
-        let new = NewKnowledge {
+        let new = NewKnowledgeNode {
             node_type: NodeType::Concept,
             content: summary,
             token_count: tokens::count(summary),
@@ -35,7 +35,7 @@ impl Case {
         };
         let now = self.clock.now();
         let add = |batch: &mut crate::store::Batch<'_>| {
-            nodes::add_node(batch, new, NewNodeParent::Bucket(&[]), now)
+            node_writes::add_node(batch, new, NewNodeParent::Bucket(&[]), now)
         };
         self.memory.writer.write("concept", "", now, add).unwrap().0.id().to_string()
     }

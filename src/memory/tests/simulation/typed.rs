@@ -9,7 +9,7 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportInput, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{Kind, NODE_KINDS};
+use crate::model::kinds::{KindSpec, NODE_KINDS};
 use crate::model::tree::{Format, NodeType};
 use crate::store::reader::FieldFilter;
 use crate::store::{Batch, FIELDS, IfMissing, NodeAttribute, NodeAttributes, NodeData, StoreError};
@@ -36,7 +36,7 @@ impl Simulation {
         }
     }
 
-    fn fields(&mut self, kind: &Kind, uuid: Option<&str>) -> String {
+    fn fields(&mut self, kind: &KindSpec, uuid: Option<&str>) -> String {
         let mut fields = json!({"uuid": uuid, "created_at": self.clock.now().0});
         if self.dice.one_in(2) {
             fields["importance"] = ["high", "medium", "low"][self.dice.below(3)].into();
@@ -147,7 +147,7 @@ impl Simulation {
         let fields = match self.dice.one_in(4) {
             true => old.fields.clone().unwrap(),
             false => {
-                let kind = NodeType::parse(&old.node_type).and_then(Kind::of).unwrap();
+                let kind = NodeType::parse(&old.node_type).and_then(KindSpec::of).unwrap();
                 self.fields(kind, uuid_of(&old).as_deref())
             }
         };

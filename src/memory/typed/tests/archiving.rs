@@ -82,7 +82,7 @@ fn tasks_are_archived_thirty_days_after_their_completion() {
 fn beyond_the_soft_limits_the_eldest_are_archived() {
     let mut world = World::new();
     let settings =
-        MemorySettings { max_learnings: Some(2), max_tasks: Some(1), ..Default::default() };
+        TypedMemorySettings { max_learnings: Some(2), max_tasks: Some(1), ..Default::default() };
     world.reopen(settings);
     for content in ["a", "b"] {
         world.store(json!({"type": "learning", "content": content, "importance": "high"}));
@@ -110,7 +110,7 @@ fn beyond_the_soft_limits_the_eldest_are_archived() {
 #[test]
 fn age_counts_before_the_limits() {
     let mut world = World::new();
-    world.reopen(MemorySettings { max_learnings: Some(1), ..Default::default() });
+    world.reopen(TypedMemorySettings { max_learnings: Some(1), ..Default::default() });
     world.store(json!({"type": "learning", "content": "dusty"}));
     world.clock.advance(-1);
     world.store(json!({"type": "learning", "content": "fresh"}));
@@ -153,7 +153,7 @@ fn one_rollback_undoes_archiving() {
 #[test]
 fn another_process_archives_only_what_is_left() {
     let world = World::new();
-    let other = world.open(MemorySettings::default());
+    let other = world.open(TypedMemorySettings::default());
     world.store(json!({"type": "learning", "content": "l"}));
     world.age(90);
     assert_eq!(other.archive_memories(None, ArchiveMode::Real).unwrap().n_archived(), 1);
@@ -173,7 +173,7 @@ fn a_memory_with_broken_fields_keeps_no_other_from_being_archived() {
     let huge = json!({"uuid": "00000000-0000-4000-8000-000000000000", "created_at": 1, "x": "y".repeat(20_000)});
     conn.execute(BREAK, [&huge.to_string(), "l"]).unwrap();
     drop(conn);
-    world.reopen(MemorySettings::default());
+    world.reopen(TypedMemorySettings::default());
     world.age(90);
     let done = world.archive(None);
     assert_eq!((done.learnings.len(), done.skipped.len()), (1, 1), "{done:?}");
@@ -185,9 +185,9 @@ fn a_limit_follows_the_settings_as_they_are_now() {
     for nth in 0..3 {
         world.store(json!({"type": "core", "content": format!("c{nth}")}));
     }
-    world.reopen(MemorySettings { max_core: Some(3), ..Default::default() });
+    world.reopen(TypedMemorySettings { max_core: Some(3), ..Default::default() });
     world.refuses_core("there are 3 core memories, the most there may be; archive one first");
-    world.reopen(MemorySettings { max_core: Some(4), ..Default::default() });
+    world.reopen(TypedMemorySettings { max_core: Some(4), ..Default::default() });
     world.store(json!({"type": "core", "content": "c3"}));
     world.refuses_core("there are 4 core memories, the most there may be; archive one first");
 }
@@ -234,12 +234,12 @@ fn archive_listed(list: &mut [Listed], now: i64) -> Vec<String> {
 #[test]
 fn archives_by_chance_are_those_of_a_simple_list() {
     let mut world = World::new();
-    world.reopen(MemorySettings {
+    world.reopen(TypedMemorySettings {
         max_learnings: Some(6),
         max_tasks: Some(4),
         archive_learnings_days: Some(9),
         archive_tasks_days: Some(3),
-        ..MemorySettings::default()
+        ..TypedMemorySettings::default()
     });
     let mut seed: u64 = 7;
     let mut below = |n: u64| {

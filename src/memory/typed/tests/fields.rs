@@ -345,7 +345,7 @@ fn reads_count_without_a_snapshot() {
 #[test]
 fn core_memories_have_a_limit_with_suggestions() {
     let mut world = World::new();
-    world.reopen(MemorySettings { max_core: Some(3), ..MemorySettings::default() });
+    world.reopen(TypedMemorySettings { max_core: Some(3), ..TypedMemorySettings::default() });
     let mut ids = Vec::new();
     for (content, importance) in [("a", "high"), ("b", "low"), ("c", "medium")] {
         ids.push(world.store(json!({"type": "core", "content": content, "importance": importance}))["id"].clone());

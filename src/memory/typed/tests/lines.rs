@@ -362,7 +362,7 @@ fn the_newer_of_two_memories_wins_as_a_whole() {
 #[test]
 fn a_core_memory_beyond_the_limit_is_a_bad_line() {
     let mut world = World::new();
-    world.reopen(MemorySettings { max_core: Some(2), ..Default::default() });
+    world.reopen(TypedMemorySettings { max_core: Some(2), ..Default::default() });
     let memory = world.memory();
     let id = |nth: u32| format!("00000000-0000-4000-8000-{nth:012}");
     let core = |nth: u32, more: Value| {
@@ -539,7 +539,7 @@ fn damaged_files_lose_the_damaged_lines_alone() {
     const FILES: usize = 1_000;
     const LINES: usize = 6;
     let mut world = World::new();
-    world.reopen(MemorySettings { max_core: Some(u32::MAX), ..Default::default() });
+    world.reopen(TypedMemorySettings { max_core: Some(u32::MAX), ..Default::default() });
     let memory = world.memory();
     let mut expected = BTreeMap::new();
     let mut n_refused = 0;

@@ -16,8 +16,8 @@ const N_CALLS: u64 = 1_000;
 /// Core memories that may be there.
 const CORE_MAX: u64 = 12;
 
-pub(super) fn limits() -> MemorySettings {
-    MemorySettings { max_core: Some(CORE_MAX as u32), ..MemorySettings::default() }
+pub(super) fn limits() -> TypedMemorySettings {
+    TypedMemorySettings { max_core: Some(CORE_MAX as u32), ..TypedMemorySettings::default() }
 }
 
 /// Numbers by chance, the same for a seed.

@@ -3,7 +3,7 @@ use crossbeam_channel::TryRecvError;
 use super::*;
 use crate::memory::typed::StoreRequest;
 use crate::model::clock::{Clock, Millis};
-use crate::settings::config::MemorySettings;
+use crate::settings::config::TypedMemorySettings;
 use crate::store::IfMissing;
 
 fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
@@ -62,7 +62,8 @@ fn archived_after(memory: &Memory, clock: &Clock, minutes: i64) -> u64 {
 fn each_tick_archives_unless_the_settings_forbid_it() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
-    let forbidden = MemorySettings { auto_archive: Some(false), ..MemorySettings::default() };
+    let forbidden =
+        TypedMemorySettings { auto_archive: Some(false), ..TypedMemorySettings::default() };
     let forbidding = memory(&dir, &clock).with_memory_settings(forbidden);
     let args = serde_json::json!({"type": "learning", "content": "Old."});
     let store = StoreRequest::parse(args.as_object().unwrap()).unwrap();

@@ -16,16 +16,16 @@ struct RescanFixture {
     dir: tempfile::TempDir,
     memory: Memory,
     rescan: Rescanner,
-    settings: Arc<Mutex<RescanOptions>>,
+    settings: Arc<Mutex<LiveRescanSettings>>,
 }
 
-fn settings() -> RescanOptions {
+fn settings() -> LiveRescanSettings {
     let rescan = config::RescanSettings {
         interval: Duration::from_secs(30),
         settle: Duration::from_millis(500),
         enabled: true,
     };
-    RescanOptions { rescan, ..RescanOptions::default() }
+    LiveRescanSettings { rescan, ..LiveRescanSettings::default() }
 }
 
 impl RescanFixture {
@@ -130,7 +130,7 @@ fn process(
     dir: &Path,
     clock: Clock,
     holder: &str,
-) -> (Memory, Rescanner, Arc<Mutex<RescanOptions>>) {
+) -> (Memory, Rescanner, Arc<Mutex<LiveRescanSettings>>) {
     let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock)
         .unwrap()
         .with_structured();

@@ -2,8 +2,8 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::server::sessions::{
-    ClientSessionSummary, EndedSessionRetention, RequestInfo, ServerTransport, SessionClient,
+use crate::server::client_sessions::{
+    ClientIdentity, ClientSummary, EndedSessionRetention, RequestInfo, ServerTransport,
 };
 
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -23,7 +23,7 @@ impl Fixture {
     }
 
     fn saw(&self, connection: &str, calls_tool: bool) {
-        let client = SessionClient { name: "code".to_owned(), ..SessionClient::default() };
+        let client = ClientIdentity { name: "code".to_owned(), ..ClientIdentity::default() };
         let sight = RequestInfo { connection, client, is_modern: false, calls_tool };
         self.registry.note_request(&sight, self.clock.now());
     }
@@ -32,7 +32,7 @@ impl Fixture {
         ClientLedgers::new(self.home.path())
     }
 
-    fn past(&self) -> Vec<ClientSessionSummary> {
+    fn past(&self) -> Vec<ClientSummary> {
         self.history().clients().unwrap()
     }
 
@@ -64,16 +64,16 @@ fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
         LedgerWriter { history: &history, pending: Vec::new(), n_lines: 0, last_error: None };
     it.saw("a", false);
     for _ in 0..3 {
-        ledger.write(it.registry.take_changed(ChangedSessions::All, it.clock.now()));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
     }
     assert_eq!(it.n_lines(), 1);
     for n in 2..COMPACT_LINES {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(ChangedSessions::All, Millis(n as i64)));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, Millis(n as i64)));
     }
     assert_eq!(it.n_lines(), COMPACT_LINES - 1);
     it.saw("a", true);
-    ledger.write(it.registry.take_changed(ChangedSessions::All, it.clock.now()));
+    ledger.write(it.registry.take_changed(SessionChangeFilter::All, it.clock.now()));
     assert_eq!(it.n_lines(), 1);
     assert_eq!(it.past()[0].tool_calls, COMPACT_LINES as u64 - 1);
 }
@@ -87,7 +87,7 @@ fn unwritable_entries_wait() {
     std::fs::write(it.home.path().join(".remindb"), "in the way").unwrap();
     for n in 0..PENDING_MAX + 5 {
         it.saw("a", true);
-        ledger.write(it.registry.take_changed(ChangedSessions::All, Millis(n as i64)));
+        ledger.write(it.registry.take_changed(SessionChangeFilter::All, Millis(n as i64)));
     }
     assert_eq!(ledger.pending.len(), PENDING_MAX);
     assert!(ledger.last_error.is_some());

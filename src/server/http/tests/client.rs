@@ -18,7 +18,7 @@ pub(super) struct Up {
     pub(super) address: SocketAddr,
     pub(super) fixture: FixtureControls,
     pub(super) interrupt: Sender<()>,
-    pub(super) ended: Receiver<ServeEnd>,
+    pub(super) ended: Receiver<StopReason>,
 }
 
 impl Up {

@@ -317,7 +317,7 @@ fn a_signal_ends_streams_calls_and_idle_connections() {
     up.interrupt.send(()).unwrap();
     assert_eq!(stream.event(), None, "a stream ends as a stream");
     assert_eq!(busy.answer().status, 503);
-    assert_eq!(up.ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Signal);
+    assert_eq!(up.ended.recv_timeout(TIMEOUT).unwrap(), StopReason::Signal);
     assert!(idle.is_closed());
     assert!(TcpStream::connect(up.address).is_err(), "nobody listens any more");
 }

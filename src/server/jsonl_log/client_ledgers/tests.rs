@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::server::sessions::SessionClient;
+use crate::server::client_sessions::ClientIdentity;
 
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -11,7 +11,7 @@ fn home() -> tempfile::TempDir {
 fn entry(client: &str, session: &str, tool_calls: u64) -> SessionRecord {
     SessionRecord {
         session_id: session.to_owned(),
-        client: SessionClient { name: client.to_owned(), ..SessionClient::default() },
+        client: ClientIdentity { name: client.to_owned(), ..ClientIdentity::default() },
         transport: "stdio".to_owned(),
         connected_at: 10,
         last_seen: 20,

@@ -7,13 +7,13 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use super::PostgresLog;
+use super::PostgresSequencer;
 use crate::model::clock::Clock;
+use crate::server::postgres::connection::{Param, PostgresConnection};
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire::{Param, PostgresConnection};
-use crate::server::postgres::wire_error::WireError;
+use crate::server::postgres::wire_error::PostgresError;
 use crate::store::SharedError;
-use crate::store::replication::{EntryHash, LogPosition};
+use crate::store::replication::{LogHash, LogPosition};
 
 /// Milliseconds in which the question is answered.
 const DOUBT_MS: i64 = 9_000;
@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SoughtCommit {
     pub(super) place: LogPosition,
-    pub(super) image: Option<EntryHash>,
+    pub(super) image: Option<LogHash>,
 }
 
 /// The state of the log when the turn was over.
@@ -33,9 +33,9 @@ pub(super) struct SoughtCommit {
 struct FoundLog {
     head: LogPosition,
     /// The hash of the entry with the number of the one that is looked for.
-    entry: Option<EntryHash>,
+    entry: Option<LogHash>,
     /// The hash of the image at that place.
-    image: Option<EntryHash>,
+    image: Option<LogHash>,
 }
 
 impl SoughtCommit {
@@ -57,7 +57,7 @@ impl SoughtCommit {
     }
 }
 
-impl PostgresLog {
+impl PostgresSequencer {
     /// Finds out whether a commit took place whose answer was lost.
     pub(super) fn was_committed(&self, sought: &SoughtCommit) -> Result<bool, SharedError> {
         let watch = Clock::System.stopwatch();
@@ -88,7 +88,7 @@ impl PostgresLog {
         wire: &mut PostgresConnection,
         sought: &SoughtCommit,
         wait_ms: i64,
-    ) -> Result<Option<FoundLog>, WireError> {
+    ) -> Result<Option<FoundLog>, PostgresError> {
         let LogPosition { epoch, seq, .. } = sought.place;
         let at = [self.space(), Param::Int(epoch), Param::Int(seq)];
         let rows = wire.run(

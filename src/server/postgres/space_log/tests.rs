@@ -20,8 +20,8 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
     ];
     for answer in answers {
         let password = SecretPassword::of("a secret".to_owned());
-        let keeper = PostgresLog::new(serve_always(answer), password, "test");
-        let place = LogPosition { epoch: 1, seq: 1, hash: EntryHash([1; 32]) };
+        let keeper = PostgresSequencer::new(serve_always(answer), password, "test");
+        let place = LogPosition { epoch: 1, seq: 1, hash: LogHash([1; 32]) };
         keeper.head().unwrap_err();
         assert!(keeper.begin_turn(&place).is_err());
         let _ = keeper.parts(1, (0, 0));
@@ -40,9 +40,10 @@ fn no_answer_of_a_server_makes_the_keeper_panic() {
 #[test]
 fn a_wrong_password_is_named_by_its_place() {
     let url = SpaceUrl::parse("postgres://me@db.example/data/team").unwrap();
-    let keeper = PostgresLog::new(url, SecretPassword::of("a secret".to_owned()), "test");
+    let keeper = PostgresSequencer::new(url, SecretPassword::of("a secret".to_owned()), "test");
     let message = "password authentication failed for user \"me\"".to_owned();
-    let error = keeper.error(&WireError::Server { code: "28P01".to_owned(), message }).to_string();
+    let error =
+        keeper.error(&PostgresError::Server { code: "28P01".to_owned(), message }).to_string();
     assert_eq!(
         error,
         "PostgreSQL at db.example refused: password authentication failed for user \"me\" (the \

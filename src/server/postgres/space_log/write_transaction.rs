@@ -3,16 +3,16 @@
 use std::sync::MutexGuard;
 
 use super::lost_commit::SoughtCommit;
-use super::{CALL_MS, PostgresLog, is_closing};
+use super::{CALL_MS, PostgresSequencer, is_closing};
+use crate::server::postgres::connection::{Param, PostgresConnection, RawRow, Statement};
 use crate::server::postgres::statements as sql;
-use crate::server::postgres::wire::{Param, PostgresConnection, Statement, WireRow};
-use crate::server::postgres::wire_error::WireError;
+use crate::server::postgres::wire_error::PostgresError;
 use crate::store::SharedError;
-use crate::store::replication::{EntryHash, LogPart, LogPosition, LogTransaction, SpaceHead};
+use crate::store::replication::{LogHash, LogPart, LogPosition, LogTransaction, SpaceHead};
 
 /// An open transaction. Without a commit it is rolled back.
 pub(super) struct PostgresLogTransaction<'k> {
-    keeper: &'k PostgresLog,
+    keeper: &'k PostgresSequencer,
     wire: MutexGuard<'k, Option<PostgresConnection>>,
     head: SpaceHead,
     /// Parts that came with the turn.
@@ -20,13 +20,13 @@ pub(super) struct PostgresLogTransaction<'k> {
     /// The part that waits for the next one, or for the commit.
     waiting: Option<LogPart>,
     /// The hash of the image that was appended.
-    image: Option<EntryHash>,
+    image: Option<LogHash>,
     is_over: bool,
 }
 
 impl<'k> PostgresLogTransaction<'k> {
     pub(super) fn new(
-        keeper: &'k PostgresLog,
+        keeper: &'k PostgresSequencer,
         wire: MutexGuard<'k, Option<PostgresConnection>>,
         head: SpaceHead,
         parts: Vec<LogPart>,
@@ -42,8 +42,8 @@ impl<'k> PostgresLogTransaction<'k> {
         }
     }
 
-    fn run(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<WireRow>>, WireError> {
-        let broken = || WireError::Broken("the connection was closed".to_owned());
+    fn run(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<RawRow>>, PostgresError> {
+        let broken = || PostgresError::Broken("the connection was closed".to_owned());
         let outcome = self.wire.as_mut().ok_or_else(broken)?.run(statements, CALL_MS);
         if let Err(error) = &outcome
             && is_closing(error)
@@ -53,7 +53,11 @@ impl<'k> PostgresLogTransaction<'k> {
         outcome
     }
 
-    fn append_waiting<'a>(keeper: &'a PostgresLog, epoch: i64, part: &'a LogPart) -> Statement<'a> {
+    fn append_waiting<'a>(
+        keeper: &'a PostgresSequencer,
+        epoch: i64,
+        part: &'a LogPart,
+    ) -> Statement<'a> {
         let LogPart { seq, part, writer, schema, hash, body } = part;
         let hash = hash.as_ref().map_or(Param::Null, |it| Param::Bytes(&it.0));
         let values = vec![

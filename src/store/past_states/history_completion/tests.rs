@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::{CompletionCounts, complete};
 use crate::memory::Memory;
-use crate::memory::rollback::LaterSnapshots;
+use crate::memory::rollback::LaterSnapshotPolicy;
 
 /// Returns a memory of four snapshots, of which the last two changed and removed nodes.
 fn memory() -> (tempfile::TempDir, Memory) {
@@ -31,7 +31,7 @@ fn edit(dir: &tempfile::TempDir, sql: &str) -> CompletionCounts {
 }
 
 fn roll_back(memory: &Memory, snapshot: i64) -> Result<Vec<String>, String> {
-    memory.rollback_to(snapshot, LaterSnapshots::Keep).map_err(|it| it.to_string())?;
+    memory.rollback_to(snapshot, LaterSnapshotPolicy::Keep).map_err(|it| it.to_string())?;
     let tree = memory.tree(None, None).unwrap().text;
     Ok(tree.lines().map(|it| it.trim().split(" (").next().unwrap().to_owned()).collect())
 }

@@ -35,7 +35,7 @@ proptest! {
         let mut parts: Vec<Vec<u8>> = Vec::new();
         let mut sink = |part| { parts.push(part); Ok(()) };
         let mut entry = EntryWriter::new(&mut sink);
-        entry.after(EntryHash([3; 32]));
+        entry.after(LogHash([3; 32]));
         entry.table("t", &["a", "b"]);
         for row in &rows {
             entry.row(values(row)).unwrap();
@@ -44,7 +44,7 @@ proptest! {
         let part = entry.finish();
         prop_assert!(parts.is_empty());
         let mut steps = steps(&part).unwrap().into_iter();
-        prop_assert_eq!(steps.next().unwrap(), EntryStep::After(EntryHash([3; 32])));
+        prop_assert_eq!(steps.next().unwrap(), EntryStep::After(LogHash([3; 32])));
         if !rows.is_empty() {
             let columns = vec!["a", "b"];
             prop_assert_eq!(steps.next().unwrap(), EntryStep::Table { name: "t", columns });
@@ -115,10 +115,10 @@ fn every_input_of_the_hash_counts() {
         bodies.iter().for_each(|it| hasher.add(it.as_bytes()));
         hasher.finish()
     };
-    let before = EntryHash::default();
+    let before = LogHash::default();
     let all = [
         hash(before, "a", 1, &["x", "y"]),
-        hash(EntryHash([1; 32]), "a", 1, &["x", "y"]),
+        hash(LogHash([1; 32]), "a", 1, &["x", "y"]),
         hash(before, "b", 1, &["x", "y"]),
         hash(before, "a", 2, &["x", "y"]),
         hash(before, "a", 1, &["xy"]),

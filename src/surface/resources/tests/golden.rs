@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
-use crate::memory::{ProcessFact, RelateRequest};
+use crate::memory::{ProcessFactKey, RelateRequest};
 
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
@@ -258,12 +258,14 @@ fn hot_and_cold_are_what_the_settings_say() {
 struct Known;
 
 impl ProcessFacts for Known {
-    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
+    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ProcessFact::Client("a") => Some(json!({"hash": "a"})),
-            ProcessFact::SessionLogContents("s") => Some(json!({"session_id": "s", "entries": []})),
-            ProcessFact::Client(_) | ProcessFact::SessionLogContents(_) => None,
-            ProcessFact::SessionLogs => return Err("the folder is gone".to_owned()),
+            ProcessFactKey::Client("a") => Some(json!({"hash": "a"})),
+            ProcessFactKey::SessionLogContents("s") => {
+                Some(json!({"session_id": "s", "entries": []}))
+            }
+            ProcessFactKey::Client(_) | ProcessFactKey::SessionLogContents(_) => None,
+            ProcessFactKey::SessionLogs => return Err("the folder is gone".to_owned()),
             fact => Some(json!([format!("{fact:?}")])),
         })
     }

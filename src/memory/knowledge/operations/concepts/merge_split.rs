@@ -10,12 +10,12 @@ use super::{
 };
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::nodes::{
-    KnowledgeNode, NewKnowledge, NewNodeParent, add_edge, add_node, edge, set_fields, set_node,
+use crate::memory::knowledge::node_writes::{
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, set_fields, set_node,
 };
 use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
-use crate::model::entities::name_key;
+use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
 use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
@@ -141,13 +141,13 @@ fn redirect(
 }
 
 /// A concept that another one becomes.
-struct SplitConcept {
+struct SplitPart {
     name: String,
     title: String,
     summary: String,
 }
 
-fn parts(given: &ArgumentObject<'_>) -> KnowledgeResult<Vec<SplitConcept>> {
+fn parts(given: &ArgumentObject<'_>) -> KnowledgeResult<Vec<SplitPart>> {
     const KEYS: &[&str] = &["title", "summary", "as"];
     let Some(Value::Array(items)) = given.value("into") else {
         return Err(given.refuse("into", "must be a list of `{title, summary, as}`"));
@@ -163,7 +163,7 @@ fn parts(given: &ArgumentObject<'_>) -> KnowledgeResult<Vec<SplitConcept>> {
         let path = format!("into[{nth}].");
         let part = ArgumentObject::new(members, &path, KEYS)?;
         let text = |name: &str, n_max| part.required(name, part.string(name, n_max)?);
-        Ok(SplitConcept {
+        Ok(SplitPart {
             name: text("as", 64)?.trim_start_matches('$').to_owned(),
             title: text("title", TITLE_CHARS_MAX)?,
             summary: text("summary", SUMMARY_CHARS_MAX)?,
@@ -242,7 +242,7 @@ fn add_part(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     whole: &KnowledgeNode,
-    (part, n_sources, note): (&SplitConcept, usize, Option<&str>),
+    (part, n_sources, note): (&SplitPart, usize, Option<&str>),
 ) -> KnowledgeResult<KnowledgeNode> {
     let mut fields = Map::new();
     for key in ["kind", "topic"] {
@@ -252,7 +252,7 @@ fn add_part(
     fields.insert("names".to_owned(), json!([name_key(&part.title)]));
     fields.insert("confidence".to_owned(), confidence_of(n_sources).into());
     add_edge(&mut fields, edge("derived_from", whole.id(), 1.0, note));
-    let new = NewKnowledge {
+    let new = NewKnowledgeNode {
         node_type: NodeType::Concept,
         content: &part.summary,
         token_count: tokens::count(&part.summary),

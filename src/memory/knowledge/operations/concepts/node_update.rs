@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entities::{mentioned, topic_field, topic_named};
-use crate::memory::knowledge::nodes::{KnowledgeNode, add_edge, edge, set_node};
+use crate::memory::knowledge::entity_resolution::{mentioned, topic_field, topic_named};
+use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
-use crate::model::entities::name_key;
+use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
-use crate::model::kinds::Kind;
+use crate::model::kinds::KindSpec;
 use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -102,7 +102,7 @@ fn change(
     if let Some(topic) = topic.filter(|_| node.is_a(NodeType::Concept)) {
         let parent = match &topic {
             Some(topic) => Some(topic.record.key),
-            None => batch.bucket(Kind::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
+            None => batch.bucket(KindSpec::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
         };
         if node.record.place.parent != parent {
             let place = batch.last_place(None, parent)?;

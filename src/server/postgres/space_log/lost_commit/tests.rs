@@ -3,7 +3,7 @@
 use super::*;
 
 fn place(epoch: i64, seq: i64, hash: u8) -> LogPosition {
-    LogPosition { epoch, seq, hash: EntryHash([hash; 32]) }
+    LogPosition { epoch, seq, hash: LogHash([hash; 32]) }
 }
 
 #[track_caller]
@@ -12,7 +12,7 @@ fn check(
     (head, entry, image): (LogPosition, Option<u8>, Option<u8>),
     expected: Option<bool>,
 ) {
-    let hash = |it: u8| EntryHash([it; 32]);
+    let hash = |it: u8| LogHash([it; 32]);
     let found = FoundLog { head, entry: entry.map(hash), image: image.map(hash) };
     let sought = SoughtCommit { place: sought.0, image: sought.1.map(hash) };
     assert_eq!(sought.is_in(&found), expected);

@@ -1,0 +1,91 @@
+//! The commands of the tools that agents have: the same arguments, the same answers.
+
+use std::io::{Read, stdin};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::args::{StdinArgument, ToolArgs};
+use super::color::TextRole;
+use super::memory_place::{database_to_make, known_database};
+use super::terminal_advice::flag_of;
+use super::{CommandError, CommandOutcome, Context, typed_memories};
+use crate::mcp::input_schema::validate_args;
+use crate::memory::{Error, Memory};
+use crate::query::{self, OutputFormat, QueryOptions};
+use crate::store::IfMissing;
+use crate::store::reader::Reader;
+use crate::surface::{ToolRunner, asked_budget, tool_named};
+
+/// Bytes of standard input, at most; one more than a write takes is enough to refuse it.
+const INPUT_BYTES_MAX: u64 = 1024 * 1024 + 1;
+
+pub(super) fn run(
+    args: ToolArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let ToolArgs { tool, mut arguments, input, db, is_json } = args;
+    let row = tool_named(tool)
+        .ok_or_else(|| CommandError::Because(format!("this build has no {tool}")))?;
+    if let StdinArgument::Stdin(name) = input {
+        arguments.insert(name.to_owned(), Value::from(read_input()?));
+    }
+    let checked = validate_args(row.args, arguments).map_err(CommandError::Because)?;
+    let output = if is_json { OutputFormat::Structured } else { OutputFormat::Text };
+    let (answer, undo) = match row.run {
+        ToolRunner::Read(question) => {
+            let reader = Reader::open(&known_database(db, context)?)?;
+            let budget = asked_budget(&checked);
+            let options =
+                QueryOptions { budget, output, ..QueryOptions::text(context.clock.now()) };
+            (query::answer(&reader, &question(&checked), &options)?, None)
+        }
+        ToolRunner::Write(change) | ToolRunner::Confirmed(_, change) => {
+            // Only a text can begin a memory.
+            let (place, if_missing) = match row.name {
+                "MemoryWrite" => (database_to_make(db.clone(), None, context)?, IfMissing::Create),
+                _ => (known_database(db.clone(), context)?, IfMissing::Refuse),
+            };
+            let memory = typed_memories::open_to_write(&place, if_missing, context)?;
+            let memory = if is_json { memory.with_structured() } else { memory };
+            let before = newest(&memory)?;
+            let answer = change(&memory, &checked)?;
+            (answer, undo(before, newest(&memory)?, db.as_deref()))
+        }
+        ToolRunner::Compile(_) | ToolRunner::Document(_) | ToolRunner::Asking(_) => {
+            return Err(CommandError::Because(format!("{tool} has no command of this kind")));
+        }
+    };
+    if is_json {
+        context.say(format_args!("{:#}\n", answer.structured))?;
+        return Ok(CommandOutcome::Done);
+    }
+    context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+    if let Some(undo) = undo {
+        let line = context.paint.paint(TextRole::Dim, &format!("to undo: {undo}"));
+        context.say(format_args!("{line}\n"))?;
+    }
+    Ok(CommandOutcome::Done)
+}
+
+/// Returns the newest snapshot; 0 before the first one.
+fn newest(memory: &Memory) -> Result<i64, Error> {
+    Ok(memory.read(|reader| reader.versions().snapshots())?.last)
+}
+
+/// Returns the command that undoes a change, if it made a snapshot after another.
+fn undo(before: i64, after: i64, db: Option<&Path>) -> Option<String> {
+    if before < 1 || after <= before {
+        return None;
+    }
+    let db = flag_of(db);
+    Some(format!("remindb rollback {before}{db}"))
+}
+
+fn read_input() -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    let read = stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
+    let cannot = |why: &str| CommandError::Because(format!("cannot read standard input: {why}"));
+    read.map_err(|error| cannot(&error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))
+}

@@ -1,0 +1,57 @@
+//! Lenient reading of arguments: other names of the same thing, and values in another type's form.
+//!
+//! A call is understood where it has one meaning. Two different values for one argument are a
+//! mistake, and so is a name that may mean several.
+
+use serde_json::{Map, Value};
+
+use super::{ArgKind, ArgSpec};
+
+/// Moves values to the arguments that their names stand for, and drops what says nothing.
+pub(super) fn rename(args: &[ArgSpec], given: &mut Map<String, Value>, problems: &mut Vec<String>) {
+    given.retain(|_, value| !value.is_null());
+    let is_row = |name: &str| args.iter().any(|it| it.name == name);
+    for arg in args {
+        for alias in arg.aliases.iter().filter(|it| !is_row(it)) {
+            let Some(value) = given.shift_remove(*alias) else { continue };
+            match given.get(arg.name) {
+                Some(own) if *own != value && own != "" => problems.push(format!(
+                    "`{}` and `{alias}` mean the same here, and differ; give one",
+                    arg.name
+                )),
+                Some(own) if own != "" => (),
+                _ => drop(given.insert(arg.name.to_owned(), value)),
+            }
+        }
+    }
+    // An empty string is a value of a text only.
+    let is_text =
+        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, ArgKind::Text));
+    given.retain(|name, value| value != "" || is_text(name) || !is_row(name));
+}
+
+/// Returns the value in the form of the kind, where its form leaves no doubt.
+pub(super) fn convert(kind: ArgKind, value: Value) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
+    let converted = match (kind, &value) {
+        (ArgKind::Integer { .. } | ArgKind::Number { .. }, Value::String(text)) => {
+            parsed(text).filter(Value::is_number)
+        }
+        (ArgKind::Flag, Value::String(text)) => {
+            parsed(&text.to_ascii_lowercase()).filter(Value::is_boolean)
+        }
+        (ArgKind::Choice(words), Value::String(text)) => {
+            let word = words.iter().find(|it| it.eq_ignore_ascii_case(text.trim()));
+            word.map(|it| Value::from(*it))
+        }
+        // `404` is a word to look for, and an id may have digits only.
+        (ArgKind::Text, Value::Number(number)) if !number.is_f64() => {
+            Some(number.to_string().into())
+        }
+        (ArgKind::Texts { .. }, Value::String(text)) => {
+            parsed(text).filter(Value::is_array).or_else(|| Some(vec![text.clone()].into()))
+        }
+        _ => None,
+    };
+    converted.unwrap_or(value)
+}

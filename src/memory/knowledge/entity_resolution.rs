@@ -1,0 +1,190 @@
+//! Entities and topics in a write: found by name, made where they are new.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::entity_extraction::{
+    NamedEntity, marked_entities, name_key, possible_names, slug_of,
+};
+use crate::model::identity::NodeId;
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+use crate::text::tokens;
+
+/// Entities that were merged into each other one after another, at most.
+const MERGED_MAX: usize = 16;
+
+/// Known entities that one text mentions, at most.
+const KNOWN_MAX: usize = 32;
+
+/// Returns the entity of that id or name, if there is one.
+pub(super) fn known_entity(
+    batch: &Batch<'_>,
+    named: &NamedEntity,
+) -> Result<Option<KnowledgeNode>, MemoryError> {
+    if named.kind == "file"
+        && let Some(file) = batch.node_of_file(&named.name)?
+    {
+        return Ok(Some(KnowledgeNode::of(file)?));
+    }
+    let found = batch.with_facet(NodeType::Entity, "name", &name_key(&named.name))?;
+    for entity in KnowledgeNode::all(found)? {
+        if let Some(entity) = present_one(batch, entity)? {
+            return Ok(Some(entity));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the entity that a node is now, after merges; none where it is deleted.
+fn present_one(
+    batch: &Batch<'_>,
+    mut entity: KnowledgeNode,
+) -> Result<Option<KnowledgeNode>, MemoryError> {
+    for _ in 0..MERGED_MAX {
+        match entity.text("merged_into") {
+            None => return Ok(Some(entity).filter(|it| !it.is_hidden())),
+            Some(id) => match find_node(batch, id)? {
+                Some(next) => entity = next,
+                None => return Ok(None),
+            },
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the entity of that name, which is made if it is new.
+pub(super) fn entity_named(
+    batch: &mut Batch<'_>,
+    named: &NamedEntity,
+    now: Millis,
+) -> Result<KnowledgeNode, MemoryError> {
+    if let Some(known) = known_entity(batch, named)? {
+        return Ok(known);
+    }
+    let mut fields = Map::new();
+    fields.insert("kind".to_owned(), named.kind.into());
+    fields.insert("title".to_owned(), named.name.as_str().into());
+    fields.insert("names".to_owned(), json!([name_key(&named.name)]));
+    let content = named.name.as_str();
+    let new = NewKnowledgeNode {
+        node_type: NodeType::Entity,
+        content,
+        token_count: tokens::count(content),
+        fields,
+    };
+    add_node(batch, new, NewNodeParent::Bucket(&[named.kind]), now)
+}
+
+/// Returns the entity that a caller names by `kind:name`, a name or an id.
+pub(super) fn entity_given(
+    batch: &mut Batch<'_>,
+    text: &str,
+    now: Millis,
+) -> Result<KnowledgeNode, MemoryError> {
+    if NodeId::parse(text).is_some()
+        && let Some(node) = find_node(batch, text)?
+        && !node.is_hidden()
+    {
+        return Ok(node);
+    }
+    match NamedEntity::parse(text) {
+        Some(named) => entity_named(batch, &named, now),
+        None => Err(MemoryError::invalid("`entities` has an item without a name")),
+    }
+}
+
+/// Returns the ids of what a text mentions: the given ones first, then those with marks, then those
+/// whose names are known.
+pub(super) fn mentioned(
+    batch: &mut Batch<'_>,
+    text: &str,
+    given: &[String],
+    now: Millis,
+) -> Result<Vec<NodeId>, MemoryError> {
+    let mut ids: Vec<NodeId> = Vec::new();
+    let mut add = |id: NodeId| {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    };
+    for name in given {
+        add(entity_given(batch, name, now)?.id());
+    }
+    for named in marked_entities(text) {
+        add(entity_named(batch, &named, now)?.id());
+    }
+    let possible: BTreeSet<String> = possible_names(text);
+    let possible: Vec<String> = possible.iter().map(|it| name_key(it)).collect();
+    let possible: Vec<&str> = possible.iter().map(String::as_str).collect();
+    let known = batch.with_any_facet(NodeType::Entity, "name", &possible)?;
+    for entity in KnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
+        if let Some(entity) = present_one(batch, entity)? {
+            add(entity.id());
+        }
+    }
+    Ok(ids)
+}
+
+/// Returns how answers name an entity: `kind:name`.
+pub(super) fn shown_entity(node: &KnowledgeNode) -> String {
+    let kind = match node.record.node_type {
+        NodeType::Entity => node.text("kind").unwrap_or("other"),
+        _ => "file",
+    };
+    format!("{kind}:{}", node.title())
+}
+
+/// Returns the topic of that id, short name or name, if there is one.
+pub(super) fn known_topic(
+    batch: &Batch<'_>,
+    text: &str,
+) -> Result<Option<KnowledgeNode>, MemoryError> {
+    if NodeId::parse(text).is_some()
+        && let Some(node) = find_node(batch, text)?
+        && node.is_a(NodeType::Topic)
+    {
+        return Ok(Some(node));
+    }
+    for name in [&slug_of(text), text] {
+        let found = batch.with_facet(NodeType::Topic, "name", &name_key(name))?;
+        let found = KnowledgeNode::all(found)?;
+        if let Some(topic) = found.into_iter().find(|it| !it.is_hidden()) {
+            return Ok(Some(topic));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the topic of that id, short name or name, which is made if it is new.
+pub(super) fn topic_named(
+    batch: &mut Batch<'_>,
+    text: &str,
+    description: Option<&str>,
+    now: Millis,
+) -> Result<KnowledgeNode, MemoryError> {
+    if let Some(known) = known_topic(batch, text)? {
+        return Ok(known);
+    }
+    let slug = slug_of(text);
+    if slug.is_empty() {
+        return Err(MemoryError::invalid("`topic` has neither letters nor digits"));
+    }
+    let name = text.trim();
+    let mut fields = Map::new();
+    fields.insert("title".to_owned(), name.into());
+    fields.insert("names".to_owned(), json!([name_key(name), name_key(&slug)]));
+    let content = description.unwrap_or(name);
+    let token_count = tokens::count(content);
+    let new = NewKnowledgeNode { node_type: NodeType::Topic, content, token_count, fields };
+    add_node(batch, new, NewNodeParent::Bucket(&[]), now)
+}
+
+/// Returns a topic as a field of what belongs to it.
+pub(super) fn topic_field(topic: Option<&KnowledgeNode>) -> Value {
+    topic.map_or(Value::Null, |it| it.id().to_string().into())
+}

@@ -1,0 +1,233 @@
+//! Nodes of knowledge in a write: their fields as values, their edges, inserts and changes.
+
+use serde_json::{Map, Value, json};
+
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::fields::Fields;
+use crate::model::identity::NodeId;
+use crate::model::kinds::KindSpec;
+use crate::model::tree::{Format, NodeType};
+use crate::store::reader::unreadable;
+use crate::store::{Batch, FIELDS, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord};
+use crate::text::{self, LABEL_CHARS_MAX, tokens};
+
+/// A node with its fields.
+#[derive(Clone, Debug)]
+pub(super) struct KnowledgeNode {
+    pub(super) record: NodeRecord,
+    pub(super) fields: Map<String, Value>,
+}
+
+/// The text and the fields of a node to be added.
+pub(super) struct NewKnowledgeNode<'a> {
+    pub(super) node_type: NodeType,
+    pub(super) content: &'a str,
+    pub(super) token_count: u32,
+    pub(super) fields: Map<String, Value>,
+}
+
+/// The place of a new node.
+pub(super) enum NewNodeParent<'a> {
+    /// Headings below those of its kind.
+    Bucket(&'a [&'a str]),
+    Node(NodeKey),
+}
+
+impl KnowledgeNode {
+    /// Reads a node that has fields.
+    pub(super) fn of(record: NodeRecord) -> Result<KnowledgeNode, MemoryError> {
+        let fields = match record.attributes.fields() {
+            Some(text) => {
+                Fields::parse_loosely(text).map_err(|it| unreadable(record.id, &it))?.into_object()
+            }
+            None => Map::new(),
+        };
+        Ok(KnowledgeNode { record, fields })
+    }
+
+    pub(super) fn all(records: Vec<NodeRecord>) -> Result<Vec<KnowledgeNode>, MemoryError> {
+        records.into_iter().map(KnowledgeNode::of).collect()
+    }
+
+    pub(super) fn id(&self) -> NodeId {
+        self.record.id
+    }
+
+    pub(super) fn is_a(&self, node_type: NodeType) -> bool {
+        self.record.node_type == node_type
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.fields.get(key).and_then(Value::as_str)
+    }
+
+    pub(super) fn time(&self, key: &str) -> Option<Millis> {
+        self.fields.get(key).and_then(Value::as_i64).map(Millis)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    /// Returns its title, or the line that stands for its text.
+    pub(super) fn title(&self) -> &str {
+        self.text("title").unwrap_or(&self.record.label)
+    }
+
+    /// Returns whether it is deleted, replaced or archived.
+    pub(super) fn is_hidden(&self) -> bool {
+        ["deleted", "superseded_by", "merged_into", "archived"].iter().any(|it| self.has(it))
+    }
+
+    /// Returns the ids that its edges of a type lead to.
+    pub(super) fn linked(&self, link_type: &str) -> Vec<&str> {
+        let links = self.fields.get("links").and_then(Value::as_array).into_iter().flatten();
+        links
+            .filter(|it| it["type"].as_str() == Some(link_type))
+            .filter_map(|it| it["to"].as_str())
+            .collect()
+    }
+}
+
+/// Returns an edge as fields have it; a strength of 1 is left out.
+pub(super) fn edge(link_type: &str, to: NodeId, strength: f64, context: Option<&str>) -> Value {
+    let mut link = json!({"type": link_type, "to": to.to_string()});
+    if strength < 1.0 {
+        link["strength"] = strength.into();
+    }
+    if let Some(context) = context {
+        link["context"] = context.into();
+    }
+    link
+}
+
+/// Adds an edge to fields, in place of one of that type to that node.
+pub(super) fn add_edge(fields: &mut Map<String, Value>, link: Value) {
+    let links = fields.entry("links").or_insert_with(|| json!([]));
+    if let Value::Array(links) = links {
+        links.retain(|it| (&it["type"], &it["to"]) != (&link["type"], &link["to"]));
+        links.push(link);
+    }
+}
+
+/// Removes the edges of a type to a node; returns whether there were any.
+pub(super) fn remove_edge(fields: &mut Map<String, Value>, link_type: &str, to: NodeId) -> bool {
+    let Some(Value::Array(links)) = fields.get_mut("links") else { return false };
+    let n_before = links.len();
+    let to = to.to_string();
+    links.retain(|it| (it["type"].as_str(), it["to"].as_str()) != (Some(link_type), Some(&to)));
+    let is_other = links.len() < n_before;
+    if links.is_empty() {
+        fields.shift_remove("links");
+    }
+    is_other
+}
+
+/// Adds a node.
+pub(super) fn add_node(
+    batch: &mut Batch<'_>,
+    new: NewKnowledgeNode<'_>,
+    below: NewNodeParent<'_>,
+    now: Millis,
+) -> Result<KnowledgeNode, MemoryError> {
+    let NewKnowledgeNode { node_type, content, token_count, mut fields } = new;
+    // Imported nodes bring their own times.
+    for key in ["created_at", "updated_at"] {
+        fields.entry(key).or_insert_with(|| now.0.into());
+    }
+    let fields = checked(node_type, fields)?;
+    let label = label(&fields, content);
+    let data = NodeData {
+        node_type,
+        format: Format::Plain,
+        label: &label,
+        content,
+        token_count,
+        attributes: NodeAttributes::default()
+            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
+    };
+    let (key, _) = match below {
+        NewNodeParent::Bucket(more) => {
+            let bucket = KindSpec::of(node_type).map_or(&[][..], |it| it.bucket);
+            let bucket: Vec<&str> = bucket.iter().chain(more).copied().collect();
+            batch.insert_typed_node(&data, &bucket)?
+        }
+        NewNodeParent::Node(parent) => {
+            let place = batch.last_place(None, Some(parent))?;
+            batch.insert_agent_node(&data, place)?
+        }
+    };
+    reread(batch, key)
+}
+
+/// Gives a node other fields; returns whether they differ.
+pub(super) fn set_fields(
+    batch: &mut Batch<'_>,
+    node: &mut KnowledgeNode,
+    change: impl FnOnce(&mut Map<String, Value>),
+    now: Millis,
+) -> Result<bool, MemoryError> {
+    let content = node.record.content.clone();
+    set_node(batch, node, &content, change, now)
+}
+
+/// Gives a node another text and other fields; returns whether anything differs.
+pub(super) fn set_node(
+    batch: &mut Batch<'_>,
+    node: &mut KnowledgeNode,
+    content: &str,
+    change: impl FnOnce(&mut Map<String, Value>),
+    now: Millis,
+) -> Result<bool, MemoryError> {
+    let mut fields = node.fields.clone();
+    change(&mut fields);
+    fields.retain(|_, it| !it.is_null());
+    let is_same_text = content == node.record.content;
+    if is_same_text && fields == node.fields {
+        return Ok(false);
+    }
+    fields.insert("updated_at".to_owned(), now.0.into());
+    let fields = checked(node.record.node_type, fields)?;
+    let token_count = if is_same_text { node.record.token_count } else { tokens::count(content) };
+    let label = label(&fields, content);
+    let data = NodeData {
+        label: &label,
+        content,
+        token_count,
+        attributes: node
+            .record
+            .attributes
+            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
+        ..node.record.data()
+    };
+    batch.set_agent_text(&node.record, &data)?;
+    *node = reread(batch, node.record.key)?;
+    Ok(true)
+}
+
+fn reread(batch: &Batch<'_>, key: NodeKey) -> Result<KnowledgeNode, MemoryError> {
+    let record = batch.at(key)?;
+    let gone = || MemoryError::invalid("a node is gone that was just written");
+    KnowledgeNode::of(record.ok_or_else(gone)?)
+}
+
+fn checked(node_type: NodeType, fields: Map<String, Value>) -> Result<Fields, MemoryError> {
+    let fields = Fields::new(fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
+    if let Some(kind) = KindSpec::of(node_type) {
+        kind.check(&fields).map_err(|it| MemoryError::invalid(it.to_string()))?;
+    }
+    Ok(fields)
+}
+
+fn label(fields: &Fields, content: &str) -> String {
+    match fields.get("title").and_then(Value::as_str) {
+        Some(title) => text::truncate_chars(&text::fold_whitespace(title), LABEL_CHARS_MAX),
+        None => text::label_of_text(content),
+    }
+}
+
+/// Returns the node of an id, of any type.
+pub(super) fn find_node(batch: &Batch<'_>, id: &str) -> Result<Option<KnowledgeNode>, MemoryError> {
+    batch.find_any(id)?.map(KnowledgeNode::of).transpose()
+}

@@ -1,0 +1,321 @@
+//! Compares the three open files of a database with the files at their names.
+//!
+//! SQLite writes to descriptors, and other processes find the files by their names. While a
+//! connection is open, no process removes or replaces any of the three through SQLite: the last
+//! connection to close removes the log and its index, and every open one holds a lock that keeps
+//! others from being the last. So a name that leads elsewhere was changed from outside. Device and
+//! inode of the names are noted when the log is open; an open file keeps its inode, so no other can
+//! have it. The names are looked up and the files not opened, since closing one would drop SQLite's
+//! locks; only the log has none.
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::StoreError;
+use super::wal_check::with_suffix;
+
+/// The suffixes of the names, in the order of [`DatabaseInodes`].
+const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// The first four bytes of a log, without their last bit.
+const LOG_MAGIC: u32 = 0x377f_0682;
+
+/// The three files, as they were when they were opened.
+#[derive(Debug)]
+pub(crate) struct OpenedFiles {
+    /// The path as given.
+    path: PathBuf,
+    /// The path without symbolic links, from which SQLite derives the names of the log and its
+    /// index.
+    full: PathBuf,
+    opened: DatabaseInodes,
+}
+
+/// Inodes behind the names of the database, its log and the log's index.
+///
+/// `None` where there is no file.
+type DatabaseInodes = [Option<Inode>; 3];
+
+/// Device and inode number, which no two files have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inode {
+    device: u64,
+    number: u64,
+}
+
+/// A change of the names while the files were open; the number is that of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameChange {
+    /// The database is gone, or another file has the name of one of the three.
+    ///
+    /// Other processes may have written there.
+    Replaced(usize),
+    /// The log has no name: data that only the log holds is lost when the last process closes it.
+    LogUnlinked,
+    /// Only the log's index has no name. It holds nothing that is not in the log.
+    IndexUnlinked,
+}
+
+impl NameChange {
+    fn between(opened: DatabaseInodes, now: DatabaseInodes) -> Option<NameChange> {
+        if opened == now {
+            return None;
+        }
+        let is_other = |nth: usize| now[nth] != opened[nth] && (nth == 0 || now[nth].is_some());
+        Some(match (0..3).find(|&nth| is_other(nth)) {
+            Some(nth) => NameChange::Replaced(nth),
+            None if now[1].is_none() => NameChange::LogUnlinked,
+            None => NameChange::IndexUnlinked,
+        })
+    }
+
+    fn file(self) -> usize {
+        match self {
+            NameChange::Replaced(nth) => nth,
+            NameChange::LogUnlinked => 1,
+            NameChange::IndexUnlinked => 2,
+        }
+    }
+}
+
+impl OpenedFiles {
+    /// Notes the files at `path`, which a connection of this process has open together with the
+    /// log.
+    pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
+        let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
+        let mut file_identity = OpenedFiles { path: path.to_owned(), full, opened: [None; 3] };
+        file_identity.opened = file_identity.now();
+        match file_identity.opened.iter().position(Option::is_none) {
+            Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
+            None => Ok(file_identity),
+        }
+    }
+
+    /// Refuses files that are no longer at their names.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match self.change() {
+            None => Ok(()),
+            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
+        }
+    }
+
+    /// Checks the names under the write lock, and restores an unlinked log.
+    ///
+    /// No acknowledged write is lost that way.
+    pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
+        match self.change() {
+            None => self.check_uncut(),
+            Some(NameChange::LogUnlinked) => {
+                self.put_back_or_warn();
+                self.check_log()
+            }
+            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
+        }
+    }
+
+    /// Refuses files that are no longer at their names, and a log that was cut from outside.
+    pub(super) fn check_log(&self) -> Result<(), StoreError> {
+        self.check()?;
+        self.check_uncut()
+    }
+
+    /// Refuses a log that was cut from outside.
+    fn check_uncut(&self) -> Result<(), StoreError> {
+        if self.is_log_cut() { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
+    }
+
+    /// Checks that the last commit of `conn` is in files with names; the error means that it may be
+    /// lost.
+    pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
+        let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
+        match self.change() {
+            None | Some(NameChange::IndexUnlinked) if self.is_log_cut() => {
+                Err(StoreError::Unkept { path: self.name(1) })
+            }
+            None | Some(NameChange::IndexUnlinked) => Ok(()),
+            Some(NameChange::LogUnlinked) => {
+                let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
+                let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
+                match self.change() {
+                    None => Ok(()),
+                    Some(NameChange::LogUnlinked) if self.put_back_or_warn() => Ok(()),
+                    Some(change) => Err(unkept(change)),
+                }
+            }
+            Some(change) => Err(unkept(change)),
+        }
+    }
+
+    /// Prepares the end of a connection. Where a name leads elsewhere, the log stays as it is:
+    /// copying it into the database could overwrite what others wrote.
+    pub(crate) fn leave(&self, conn: &Connection) {
+        let change = self.change();
+        if change.is_none() && !self.is_log_cut() {
+            return;
+        }
+        if change == Some(NameChange::LogUnlinked)
+            && let Err(error) = self.confirm(conn)
+        {
+            log::error!("{error}");
+        }
+        if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
+            log::warn!("cannot leave the log as it is: {error}");
+        }
+    }
+
+    /// Returns whether the log has something, and not what a log begins with: somebody emptied it,
+    /// and SQLite went on behind the gap. The next process would find nothing in it. An empty log
+    /// was copied by another process.
+    fn is_log_cut(&self) -> bool {
+        let mut head = [0; 4];
+        let read = fs::File::open(self.name(1)).and_then(|mut it| it.read(&mut head));
+        // The last bit tells the order of the bytes in checksums.
+        matches!(read, Ok(4)) && u32::from_be_bytes(head) & !1 != LOG_MAGIC
+    }
+
+    fn change(&self) -> Option<NameChange> {
+        NameChange::between(self.opened, self.now())
+    }
+
+    fn now(&self) -> DatabaseInodes {
+        let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
+        // A symbolic link that leads elsewhere is another database, too.
+        [of(&self.path), of(&self.name(1)), of(&self.name(2))]
+    }
+
+    fn name(&self, nth: usize) -> PathBuf {
+        match nth {
+            0 => self.path.clone(),
+            _ => with_suffix(&self.full, ENDINGS[nth]),
+        }
+    }
+
+    /// Restores the log's name, and returns whether it has it again.
+    fn put_back_or_warn(&self) -> bool {
+        let name = self.name(1);
+        match self.put_back(&name) {
+            Ok(()) => log::warn!("`{}` was deleted, and was put back", name.display()),
+            Err(ref error) => log::error!("cannot put `{}` back: {error}", name.display()),
+        }
+        name.exists()
+    }
+
+    /// Copies the open log to its name. A copy suffices: no process appends to the log without the
+    /// write lock, and every process that has the old one open finds its name changed.
+    #[cfg(target_os = "linux")]
+    fn put_back(&self, name: &Path) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = descriptor_of(self.opened[1].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        let draft = with_suffix(name, ".draft");
+        let copied = fs::copy(open, &draft)
+            .and_then(|_| {
+                use std::os::unix::fs::MetadataExt;
+                let owner = fs::metadata(&self.full)?;
+                std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
+            })
+            .and_then(|()| fs::File::open(&draft)?.sync_all())
+            .and_then(|()| super::rename_noreplace::rename_new(&draft, name))
+            .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
+        if copied.is_err() {
+            // The draft may not exist.
+            let _ = fs::remove_file(&draft);
+        }
+        copied
+    }
+
+    /// Refuses: on other systems, an unlinked file cannot be read through its descriptor.
+    #[cfg(not(target_os = "linux"))]
+    fn put_back(&self, _: &Path) -> io::Result<()> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// Returns the path of a descriptor of this process that leads to the file.
+#[cfg(target_os = "linux")]
+fn descriptor_of(inode: Inode) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir("/proc/self/fd")? {
+        let path = entry?.path();
+        if fs::metadata(&path).is_ok_and(|it| inode_of(&it) == inode) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(unix)]
+fn inode_of(metadata: &Metadata) -> Inode {
+    use std::os::unix::fs::MetadataExt;
+    Inode { device: metadata.dev(), number: metadata.ino() }
+}
+
+/// On other systems, an open file is neither deleted nor replaced.
+#[cfg(not(unix))]
+fn inode_of(_: &Metadata) -> Inode {
+    Inode { device: 0, number: 0 }
+}
+
+/// The facts that decide whether a database's name is the only way to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct HardLinkFacts {
+    /// Number of hard links of the file.
+    n_names: u64,
+    /// Whether the file is mounted by itself; `None` where the system does not tell.
+    is_mounted: Option<bool>,
+    is_on_device_of_folder: bool,
+}
+
+/// Refuses a database whose log would be where other processes do not look for it.
+///
+/// That is beside another hard link, or in another folder.
+pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
+    judge(path, links_of(path, database))
+}
+
+fn judge(path: &Path, links: HardLinkFacts) -> Result<(), StoreError> {
+    let path = path.to_owned();
+    // The device is weaker evidence: on some file systems, files have other devices than their
+    // folders.
+    if links.is_mounted.unwrap_or(!links.is_on_device_of_folder) {
+        return Err(StoreError::Mounted { path });
+    }
+    match links.n_names {
+        0 | 1 => Ok(()),
+        n_names => Err(StoreError::Linked { path, n_names }),
+    }
+}
+
+#[cfg(unix)]
+fn links_of(path: &Path, database: &Metadata) -> HardLinkFacts {
+    use std::os::unix::fs::MetadataExt;
+    let folder = path.canonicalize().ok().and_then(|it| fs::metadata(it.parent()?).ok());
+    HardLinkFacts {
+        n_names: database.nlink(),
+        is_mounted: is_mounted(path),
+        is_on_device_of_folder: folder.is_none_or(|it| it.dev() == database.dev()),
+    }
+}
+
+#[cfg(not(unix))]
+fn links_of(_: &Path, _: &Metadata) -> HardLinkFacts {
+    HardLinkFacts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
+}
+
+#[cfg(target_os = "linux")]
+fn is_mounted(path: &Path) -> Option<bool> {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;
+    let is_known = found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+    is_known.then(|| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_mounted(_: &Path) -> Option<bool> {
+    None
+}
+
+#[cfg(test)]
+mod tests;
