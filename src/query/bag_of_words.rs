@@ -59,7 +59,7 @@ const fn endings(last: u8) -> &'static [Suffix] {
 }
 
 /// The hash of a word's stem in lower case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Stem(u64);
 
 impl Stem {

@@ -7,7 +7,8 @@
 //! Work is bounded whatever the size of the memory. Words in [`COMMON`] or more nodes are looked
 //! up only among the nodes that rarer words match. Where these are fewer than [`ENOUGH`],
 //! candidates are added: nodes with all common words, labels with one of them, then the newest
-//! nodes. Related words add nodes only where they are not common.
+//! nodes. Related words and those of a kind add nodes only where they are not common; a node with
+//! words of a kind alone comes last.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use super::bm25::{self, QueryTerm};
 use super::query_parser::{QuestionTermRole, Term};
 use crate::store::NodeKey;
 use crate::store::reader::{MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader};
+use crate::text::word_families::{inflections, other_forms};
 
 /// A word in this many nodes is common.
 const COMMON: usize = 1_000;
@@ -27,6 +29,8 @@ const ENOUGH: usize = 20;
 const ASKING_WEIGHT: f64 = 0.3;
 /// Weight of words that mean nearly the same as one of the question.
 const RELATED_WEIGHT: f64 = 0.4;
+/// Weight of the words of a kind that the question names.
+const KIND_WEIGHT: f64 = 0.6;
 /// Part of a word that a related one covers.
 const RELATED_SHARE: f64 = 0.5;
 /// Nodes fetched per scored node where common words match too many.
@@ -38,9 +42,9 @@ pub(super) struct NodeMatch {
     pub(super) node: MatchedNode,
     /// The stems of its label, its breadcrumb and its beginning.
     pub(super) bag: BagOfWords,
-    /// Higher is better; never negative.
+    /// Higher is better; never negative. Words of a kind do not count.
     pub(super) relevance: f64,
-    /// Relevance by term; none for an expression.
+    /// Relevance by term, words of a kind included; none for an expression.
     pub(super) parts: Vec<f64>,
     /// Whether a word of the question is in its lead.
     pub(super) is_led: bool,
@@ -125,19 +129,37 @@ pub(super) fn match_words(
         node,
         is_led: is_led(&bag, &leads),
         bag,
-        relevance: parts.iter().sum(),
+        relevance: parts.iter().zip(terms).filter(|it| !is_kind(it.1)).map(|it| it.0).sum(),
         parts,
         coverage: covered(set, terms, &weights),
     };
     let found = found.into_iter().zip(parts).zip(sets);
     let mut matches: Vec<NodeMatch> = found.map(matched).collect();
-    matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    let with_kinds = |it: &NodeMatch| it.parts.iter().sum::<f64>();
+    matches.sort_by(|a, b| with_kinds(b).total_cmp(&with_kinds(a)));
     Ok(matches)
+}
+
+fn is_kind(term: &Term) -> bool {
+    matches!(term.role, QuestionTermRole::Kind { .. })
 }
 
 /// Returns the term to score; its rarity is weighted already.
 fn sought((term, &rarity): (&Term, &f64)) -> QueryTerm {
-    QueryTerm { stems: term.words.iter().map(|it| Stem::of(it)).collect(), rarity }
+    let words = match term.role {
+        QuestionTermRole::Kind { .. } => term.words.iter().map(|it| stems_of_forms(it)).collect(),
+        _ if term.words.is_empty() => Vec::new(),
+        _ => vec![term.words.iter().map(|it| Stem::of(it)).collect()],
+    };
+    QueryTerm { words, rarity, weight: weight_of(term.role) }
+}
+
+/// Returns the stems of all forms of a word: stemming cuts no ending of a short word.
+fn stems_of_forms(word: &str) -> Vec<Stem> {
+    let mut stems: Vec<Stem> = inflections(word).iter().map(|it| Stem::of(it)).collect();
+    stems.push(Stem::of(word));
+    stems.extend(other_forms(word).into_iter().map(Stem::of));
+    stems
 }
 
 /// Returns the stems of the question's words, which may be in a lead.
@@ -176,7 +198,11 @@ impl CandidateSearch<'_> {
             let keys = self.eldest(&term.text, COMMON)?;
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
-                _ if matches!(term.role, QuestionTermRole::Related { .. }) => {
+                _ if matches!(
+                    term.role,
+                    QuestionTermRole::Related { .. } | QuestionTermRole::Kind { .. }
+                ) =>
+                {
                     if keys.len() < COMMON {
                         related.push((nth, keys));
                     }
@@ -199,7 +225,9 @@ impl CandidateSearch<'_> {
         for (nth, keys) in related {
             found = merged(found, keys, 1 << nth);
         }
-        let all = found.into_iter().map(|(key, words)| (worth(words, &rarities), key, words));
+        let kinds = self.terms.iter().zip(0..).filter(|it| is_kind(it.0));
+        let own = !kinds.fold(0, |all: TermSet, (_, nth)| all | 1 << nth);
+        let all = found.into_iter().map(|(key, words)| (worth(words & own, &rarities), key, words));
         Ok((self.worthiest(all.collect())?, rarities))
     }
 
@@ -307,6 +335,7 @@ fn weight_of(role: QuestionTermRole) -> f64 {
         QuestionTermRole::Subject => 1.0,
         QuestionTermRole::Asking => ASKING_WEIGHT,
         QuestionTermRole::Related { .. } => RELATED_WEIGHT,
+        QuestionTermRole::Kind { .. } => KIND_WEIGHT,
     }
 }
 
@@ -328,11 +357,15 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
     let mut coverage = Coverage { share: 0.0, weight: 0.0, n_words: 0 };
     let mut total = 0.0;
     for (nth, (term, weight)) in terms.iter().zip(weights).enumerate() {
-        if let QuestionTermRole::Related { of } = term.role {
-            if has(nth) && !has(of) {
-                coverage.weight += RELATED_SHARE * weights[of];
+        match term.role {
+            QuestionTermRole::Related { of } => {
+                if has(nth) && !has(of) {
+                    coverage.weight += RELATED_SHARE * weights[of];
+                }
+                continue;
             }
-            continue;
+            QuestionTermRole::Kind { .. } => continue,
+            QuestionTermRole::Subject | QuestionTermRole::Asking => (),
         }
         total += weight;
         if has(nth) && 0.0 < *weight {

@@ -5,6 +5,18 @@ pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
+/// Returns whether a query begins with a question word.
+pub(super) fn begins_question(query: &str) -> bool {
+    let first = query.split_whitespace().next().unwrap_or_default().to_lowercase();
+    QUESTION_WORDS.contains(&first.as_str())
+}
+
+/// Words that questions begin with.
+const QUESTION_WORDS: &[&str] = &[
+    "what", "which", "who", "whose", "whom", "when", "where", "why", "how", "do", "does", "did",
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "should",
+];
+
 /// English function words, ascending.
 pub(super) const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",

@@ -17,9 +17,9 @@
 
 use std::collections::HashSet;
 
-use super::function_words::{ASKING_WORDS, is_function_word};
+use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
 use crate::text::bigrams::{self, ScriptSpacing, Segment};
-use crate::text::word_families::{other_forms, related_words};
+use crate::text::word_families::{other_forms, related_words, words_of_kind};
 
 /// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -34,7 +34,7 @@ const SENTENCE_CHARS: usize = 5;
 /// Bigrams of such a run.
 const PAIRS_MAX: usize = 16;
 
-/// Terms of related words; further ones are ignored.
+/// Terms of related words and of kinds; further ones are ignored.
 const RELATED_MAX: usize = 16;
 /// Bytes between the braces of a column filter.
 const COLUMNS_BYTES_MAX: usize = 64;
@@ -51,6 +51,8 @@ pub(crate) struct ParsedQuery {
     pub(crate) terms: Vec<Term>,
     /// The words themselves, lower case, to find them again in a text.
     pub(crate) marks: Vec<String>,
+    /// Whether it begins with a word such as `what`.
+    pub(crate) is_asked: bool,
 }
 
 /// A term of a query.
@@ -73,6 +75,10 @@ pub(crate) enum QuestionTermRole {
     Related {
         of: usize,
     },
+    /// Words of the kind that the term with this index names.
+    Kind {
+        of: usize,
+    },
 }
 
 /// Parses a query.
@@ -92,22 +98,27 @@ pub(crate) fn parse_query(query: &str) -> ParsedQuery {
         }
     }
     let (terms, marks) = terms.finish();
-    ParsedQuery { expression: expression(&tokens), terms, marks }
+    let is_asked = begins_question(query);
+    ParsedQuery { expression: expression(&tokens), terms, marks, is_asked }
 }
 
 impl ParsedQuery {
-    /// Returns the terms, followed by those of related words.
+    /// Returns the terms, followed by those of related words, then of kinds.
     pub(crate) fn terms_and_related(&self) -> Vec<Term> {
         let asked: HashSet<&str> =
             self.terms.iter().flat_map(|it| &it.words).map(String::as_str).collect();
-        let related = |(of, term): (usize, &Term)| {
-            let word = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)?;
-            let mut words = related_words(word);
-            words.retain(|it| !asked.contains(it));
-            let words = words.into_iter().map(str::to_owned).collect();
-            Term::of_words(words, QuestionTermRole::Related { of })
+        let others = |words_by: fn(&str) -> Vec<&'static str>,
+                      role: fn(usize) -> QuestionTermRole| {
+            let other = |(of, term): (usize, &Term)| {
+                let word = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)?;
+                let words = words_by(word).into_iter().filter(|it| !asked.contains(it));
+                Term::of_words(words.map(str::to_owned).collect(), role(of))
+            };
+            self.terms.iter().enumerate().filter_map(other).collect::<Vec<Term>>()
         };
-        let all = self.terms.iter().enumerate().filter_map(related).take(RELATED_MAX);
+        let related = others(related_words, |of| QuestionTermRole::Related { of });
+        let kinds = others(words_of_kind, |of| QuestionTermRole::Kind { of });
+        let all = related.into_iter().chain(kinds).take(RELATED_MAX);
         self.terms.iter().cloned().chain(all).collect()
     }
 }

@@ -11,8 +11,8 @@
 //!   those before it, by their size, so that one section does not fill an answer.
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
 //!   match with what the texts beside it add ([`super::sibling_context`]), more if its lead, such
-//!   as the speaker, has a word of the question. It gains from the strength of its section, and
-//!   from the words of the best texts; it loses where it asks.
+//!   as the speaker, has a word of the question. It gains from the strength of its section, from
+//!   the words of the best texts, and where it opens its section; it loses where it asks.
 //!
 //! The shorter and the more numerous the texts of a section, the more it is turns.
 //!
@@ -50,6 +50,8 @@ const TURN_SIBLINGS: f64 = 10.0;
 const LED: f64 = 0.8;
 /// Share of its match that a turn keeps which ends in a question: it asks, and the next one tells.
 const ASKING: f64 = 0.95;
+/// Part of its worth that a turn gains which opens its section: it tells what is new.
+const OPENING: f64 = 0.2;
 /// Share of its section's strength that a turn has.
 const STRENGTH: f64 = 0.2;
 /// Share of the best match that a turn gains which uses the words of the best.
@@ -91,6 +93,8 @@ pub(crate) struct TurnFeatures {
     pub(crate) is_led: bool,
     /// Whether it ends in a question.
     pub(crate) is_question: bool,
+    /// Whether it opens its section, with the name of its speaker.
+    pub(crate) is_opening: bool,
 }
 
 impl RankCandidate<'_> {
@@ -193,6 +197,9 @@ fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec
         for &at in section {
             scores[at] += STRENGTH * strength;
         }
+    }
+    for (score, it) in scores.iter_mut().zip(candidates) {
+        *score *= if it.turn.is_opening { 1.0 + OPENING } else { 1.0 };
     }
     normalized(scores)
 }

@@ -25,6 +25,8 @@ const LENDERS_MAX: usize = 5;
 const MEANT: f64 = 0.5;
 /// Least words of a question; fewer name a thing, and the text after it gains nothing.
 const QUESTION_WORDS_MIN: usize = 3;
+/// Least words of a question behind a word such as `what`.
+const ASKED_WORDS_MIN: usize = 2;
 /// Least share of a question that the best hit has, and the weight of its words that is enough in
 /// a long one; with less of both, nothing answers the question.
 const SHARE_MIN: f64 = 0.2;
@@ -81,10 +83,9 @@ pub(super) fn ranked_hits(
     now: Millis,
 ) -> Result<RankedHits, Error> {
     let (mut matches, are_of_words) = matches(reader, asked, filter)?;
-    let near = match meaning.filter(|_| are_of_words) {
-        Some(meaning) => nearest_in_meaning(reader, meaning, &filter)?,
-        None => Vec::new(),
-    };
+    let meant = meaning.filter(|_| are_of_words);
+    let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
+    let near = near.unwrap_or_default();
     let is_long = are_of_words && QUESTION_WORDS_MIN <= asked.marks.len();
     let is_doubted = is_long && !is_answered(&matches);
     if is_doubted {
@@ -95,7 +96,7 @@ pub(super) fn ranked_hits(
         return Ok(RankedHits { hits: Vec::new(), n_unread: 0, n_matches: 0, is_answered: false });
     }
     let times = (reader.attended()?, now);
-    let is_question = is_long && filter.of_memories().is_empty();
+    let is_question = are_of_words && filter.of_memories().is_empty() && is_question(asked);
     let vicinity = is_question.then(|| SiblingContext::of(reader, &matches));
     let vicinity = vicinity.transpose()?.unwrap_or_default();
     let unmatched = match filter.node_type.is_none() && !filter.is_timed() {
@@ -111,6 +112,7 @@ pub(super) fn ranked_hits(
                 n_siblings: vicinity.n_siblings(it.node.parent),
                 is_led: it.is_led,
                 is_question: it.bag.is_question(),
+                is_opening: vicinity.is_opening(it.node.key) && !it.bag.lead_stems().is_empty(),
             };
             let bag = (0.0 < it.relevance).then_some(&it.bag);
             let candidate = candidate(&it.node, (it.relevance, bag), times);
@@ -262,6 +264,12 @@ fn lent(
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 
+/// Returns whether words are a question rather than the name of a thing.
+fn is_question(asked: &ParsedQuery) -> bool {
+    let n_words_min = if asked.is_asked { ASKED_WORDS_MIN } else { QUESTION_WORDS_MIN };
+    n_words_min <= asked.marks.len()
+}
+
 /// Returns whether a match has enough of the question. None at all is no doubt: the reason is
 /// another.
 fn is_answered(matches: &[NodeMatch]) -> bool {
@@ -300,7 +308,7 @@ fn matches(
     {
         return Ok((found, false));
     }
-    let terms = match QUESTION_WORDS_MIN <= asked.marks.len() {
+    let terms = match is_question(asked) {
         true => asked.terms_and_related(),
         false => asked.terms.clone(),
     };

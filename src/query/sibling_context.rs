@@ -6,7 +6,7 @@
 //!
 //! Only the index of siblings is read for this; texts that gain most are read to be ranked.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::candidates::NodeMatch;
 use super::{Error, sort_by_worth};
@@ -28,6 +28,8 @@ pub(super) struct SiblingContext {
     near: HashMap<NodeKey, ContextRelevance>,
     /// Number of nodes under each heading.
     n_siblings: HashMap<NodeKey, usize>,
+    /// The first texts under their headings, as far as they were met.
+    openings: HashSet<NodeKey>,
 }
 
 /// A text's part of a question, by itself and beside it.
@@ -56,6 +58,11 @@ impl SiblingContext {
             let around = reader.siblings_around(parent, &positions)?;
             for (it, siblings) in matches.into_iter().zip(&around) {
                 vicinity.n_siblings.insert(parent, siblings.n);
+                vicinity.openings.extend(match siblings.before[..] {
+                    [] => Some(it.node.key),
+                    [before] => Some(before),
+                    _ => None,
+                });
                 vicinity.give(it, siblings);
             }
         }
@@ -75,6 +82,11 @@ impl SiblingContext {
     /// Returns the number of nodes under a heading; 0 where it was not read.
     pub(super) fn n_siblings(&self, parent: Option<NodeKey>) -> usize {
         parent.and_then(|it| self.n_siblings.get(&it)).copied().unwrap_or(0)
+    }
+
+    /// Returns whether a text is the first under its heading, as far as it was met.
+    pub(super) fn is_opening(&self, key: NodeKey) -> bool {
+        self.openings.contains(&key)
     }
 
     /// Returns the best texts that are no matches.

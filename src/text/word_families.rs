@@ -1,13 +1,14 @@
-//! Word families: other forms of a word, and words of nearly the same meaning.
+//! Word families: other forms of a word, words of nearly the same meaning, and words of a kind.
 //!
-//! A stemmer cuts endings; it does not find `bought` for `buy`, nor `mom` for `mother`. Two tables
-//! do, with a family on each line:
+//! A stemmer cuts endings; it does not find `bought` for `buy`, `mom` for `mother`, nor `violin`
+//! for `instrument`. Three tables do, with a family on each line:
 //!
 //! - `forms.txt`: irregular forms, spellings and derivations. All words of a line are one word.
 //! - `related.txt`: the first word of a line is related to each of the others, and they to it.
+//! - `kinds.txt`: the first word of a line names a kind, the others are what is told of it.
 //!
-//! The tables have base forms; [`other_forms`] and [`related_words`] take inflected words, too.
-//! This module does no IO.
+//! The tables have base forms; [`other_forms`], [`related_words`] and [`words_of_kind`] take
+//! inflected words, too. This module does no IO.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -19,6 +20,9 @@ static FORMS: LazyLock<LinesByWord> =
     LazyLock::new(|| lines_by_word(include_str!("word_families/forms.txt")));
 static RELATED: LazyLock<LinesByWord> =
     LazyLock::new(|| lines_by_word(include_str!("word_families/related.txt")));
+static KINDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    include_str!("word_families/kinds.txt").lines().filter_map(|it| it.split_once(' ')).collect()
+});
 
 /// Returns the other forms of a lower-case word.
 pub(crate) fn other_forms(word: &str) -> Vec<&'static str> {
@@ -44,6 +48,14 @@ pub(crate) fn related_words(word: &str) -> Vec<&'static str> {
         }
     }
     unique(found)
+}
+
+/// Returns the words of the kind that a lower-case word names.
+pub(crate) fn words_of_kind(word: &str) -> Vec<&'static str> {
+    let bases = bases(word);
+    unique(
+        bases.iter().filter_map(|it| KINDS.get(it.as_str())).flat_map(|it| it.split(' ')).collect(),
+    )
 }
 
 fn lines_by_word(table: &'static str) -> LinesByWord {
@@ -81,6 +93,26 @@ fn bases(word: &str) -> Vec<String> {
         }
     }
     bases
+}
+
+/// Returns the regular inflections of a lower-case word, those of a noun and of a verb.
+pub(crate) fn inflections(word: &str) -> Vec<String> {
+    let with = |stem: &str, endings: &[&str]| -> Vec<String> {
+        endings.iter().map(|it| [stem, it].concat()).collect()
+    };
+    if let Some(stem) = word.strip_suffix('e') {
+        return with(stem, &["es", "ed", "ing"]);
+    }
+    if let Some(stem) = word.strip_suffix('y')
+        && !stem.ends_with(['a', 'e', 'o', 'u'])
+    {
+        return with(stem, &["ies", "ied", "ying"]);
+    }
+    let mut found = with(word, &["s", "es", "ed", "ing"]);
+    if let Some(last) = word.chars().next_back() {
+        found.extend(with(&format!("{word}{last}"), &["ed", "ing"]));
+    }
+    found
 }
 
 /// Returns the words in their order, each once.

@@ -3,7 +3,8 @@ use super::*;
 /// Checks the ranking of texts for `lease` and, twice as rare, `lock`.
 #[track_caller]
 fn check(texts: &[(&str, u64)], best: &[usize]) {
-    let sought = |word, rarity| QueryTerm { stems: vec![Stem::of(word)], rarity };
+    let sought =
+        |word, rarity| QueryTerm { words: vec![vec![Stem::of(word)]], rarity, weight: 1.0 };
     let bags: Vec<(BagOfWords, u64)> =
         texts.iter().map(|&(text, has)| (BagOfWords::of(&[], text), has)).collect();
     let texts: Vec<Bm25Document<'_>> =
@@ -29,6 +30,19 @@ fn more_uses_count_and_length_counts_against() {
 #[test]
 fn terms_known_to_the_index_are_present() {
     check(&[("nothing of it", 0), ("nothing of it", 0b10), ("a lease", 0)], &[1, 2, 0]);
+}
+
+#[test]
+fn of_a_kind_one_word_counts_and_a_rare_one_more() {
+    let words = ["cat", "dog"].map(|it| vec![Stem::of(it)]).to_vec();
+    let pet = QueryTerm { words, rarity: 1.0, weight: 0.5 };
+    let bags = ["a dog", "my dog", "a cat", "cat dog", "no pet", "dog, dog"];
+    let bags = bags.map(|it| BagOfWords::of(&[], it));
+    let texts = bags.each_ref().map(|bag| Bm25Document { bag, has: 0 });
+    let worth = bm25_scores(&[pet], &texts).concat();
+    assert!(worth[0] < worth[2], "{worth:?}");
+    assert!((worth[2] - worth[3]).abs() < 1e-9, "{worth:?}");
+    assert!(worth[4] == 0.0 && worth[0] < worth[5], "{worth:?}");
 }
 
 #[test]

@@ -119,25 +119,34 @@ fn a_memory_weighs_by_importance_and_age() {
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }
 
-#[test]
-fn a_turn_that_asks_ranks_behind_one_that_tells() {
-    let turn = |key: i64, is_question: bool, n_siblings: usize| RankCandidate {
+/// Returns the first of two turns, or texts of prose without siblings, by the sign of one.
+fn first_of_two(n_siblings: usize, signs: [TurnFeatures; 2]) -> NodeKey {
+    let turn = |(key, signs): (i64, TurnFeatures)| RankCandidate {
         key: NodeKey(key),
         parent: Some(NodeKey(9)),
         is_heading: false,
         relevance: 8.0,
-        turn: TurnFeatures { n_siblings, is_question, ..TurnFeatures::default() },
+        turn: TurnFeatures { n_siblings, ..signs },
         tokens: 20,
         temperature: 0.5,
         bag: None,
         memory_weight: None,
     };
-    let first = |n_siblings| {
-        let all = [turn(1, true, n_siblings), turn(2, false, n_siblings)];
-        let ranked = rank_candidates(&all, &relevance_scores(&all));
-        all[ranked[0].0].key
-    };
-    assert_eq!(first(30), NodeKey(2));
-    // Prose.
-    assert_eq!(first(0), NodeKey(1));
+    let all: Vec<RankCandidate<'_>> = (1..).zip(signs).map(turn).collect();
+    let ranked = rank_candidates(&all, &relevance_scores(&all));
+    all[ranked[0].0].key
+}
+
+#[test]
+fn a_turn_that_asks_ranks_behind_one_that_tells() {
+    let asking = TurnFeatures { is_question: true, ..TurnFeatures::default() };
+    assert_eq!(first_of_two(30, [asking, TurnFeatures::default()]), NodeKey(2));
+    assert_eq!(first_of_two(0, [asking, TurnFeatures::default()]), NodeKey(1));
+}
+
+#[test]
+fn a_turn_that_opens_its_section_ranks_before_others() {
+    let opening = TurnFeatures { is_opening: true, ..TurnFeatures::default() };
+    assert_eq!(first_of_two(30, [TurnFeatures::default(), opening]), NodeKey(2));
+    assert_eq!(first_of_two(0, [TurnFeatures::default(), opening]), NodeKey(1));
 }

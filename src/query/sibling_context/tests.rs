@@ -38,6 +38,18 @@ fn a_match_gives_its_words_to_two_texts_before_and_after() {
 }
 
 #[test]
+fn the_first_text_under_a_heading_is_an_opening() {
+    let reader = TestMemoryBuilder::of(&outline(TALK));
+    let openings = |query: &str| {
+        let (found, _) = vicinity(&reader, query);
+        (1..=6).filter(|it| found.is_opening(NodeKey(*it))).collect::<Vec<i64>>()
+    };
+    assert_eq!(openings("harbour mill"), [2]);
+    assert_eq!(openings("think about it"), [2]);
+    assert_eq!(openings("fine"), Vec::<i64>::new());
+}
+
+#[test]
 fn a_word_counts_once_where_it_is_nearest() {
     let reader = TestMemoryBuilder::of("= a.md\nheading A\n  text mill\n  text mill\n  text mill");
     let (vicinity, _) = vicinity(&reader, "mill");

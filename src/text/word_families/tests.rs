@@ -20,8 +20,31 @@ fn related_words_are_found_both_ways() {
 }
 
 #[test]
+fn words_are_of_the_kind_that_a_word_names() {
+    assert_eq!(words_of_kind("siblings"), ["brother", "sister", "twin"]);
+    assert_eq!(words_of_kind("brother"), Vec::<&str>::new());
+}
+
+#[test]
+fn regular_inflections_are_those_of_nouns_and_verbs() {
+    for (word, form) in [
+        ("hike", "hiking"),
+        ("hike", "hikes"),
+        ("try", "tried"),
+        ("play", "playing"),
+        ("run", "running"),
+        ("box", "boxes"),
+    ] {
+        assert!(inflections(word).iter().any(|it| it == form), "{word}: {:?}", inflections(word));
+    }
+    assert!(inflections("").len() < 6);
+}
+
+#[test]
 fn tables_are_sorted_lower_case_and_without_repetition() {
-    for table in [include_str!("forms.txt"), include_str!("related.txt")] {
+    let tables =
+        [include_str!("forms.txt"), include_str!("kinds.txt"), include_str!("related.txt")];
+    for table in tables {
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines.is_sorted_by(|a, b| a < b), "a line is out of order or twice");
         for line in lines {
