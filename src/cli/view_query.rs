@@ -18,7 +18,8 @@ pub(super) fn run(
             let views = CustomView::all(&Reader::open(&known_database(db, context)?)?)?;
             let json = views.iter().map(to_json).collect();
             let lines: String = views.iter().map(line).collect();
-            (json, if lines.is_empty() { "no custom views\n".to_owned() } else { lines })
+            let is_told = lines.is_empty() && context.is_out_terminal;
+            (json, if is_told { "no custom views\n".to_owned() } else { lines })
         }
         ViewTask::Define(name, words) => {
             check_view_name(&name)?;
