@@ -100,6 +100,7 @@ pub(crate) struct ServerInfo {
 }
 
 /// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestRequest {
     pub(crate) method: String,
@@ -110,6 +111,7 @@ pub(crate) struct RestRequest {
 }
 
 /// An answer of the plain interface: a status of HTTP and one document of JSON.
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RestReply {
     pub(crate) status: u16,
@@ -168,6 +170,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Answers a request of the plain interface that a registration may have beside MCP; `None`
     /// where it has none.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
     fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
         None
     }

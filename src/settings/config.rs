@@ -24,7 +24,9 @@ use fields::{ObjectReader, SignConstraint};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
-pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
+#[cfg(feature = "providers")]
+pub(crate) use providers::ProviderKind;
+pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,

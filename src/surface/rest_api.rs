@@ -3,6 +3,8 @@
 //! It reads, and warms nothing. The database is the one that the server was started with: `db` may
 //! name it, and never a path.
 
+#![cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
+
 #[cfg(test)]
 mod tests;
 
