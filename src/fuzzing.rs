@@ -6,6 +6,7 @@
 pub mod align;
 pub mod arguments;
 pub mod changeset;
+pub mod code;
 pub mod config;
 pub mod database;
 pub mod entries;
@@ -51,6 +52,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
     Target { name: "arguments", check: arguments::arguments },
     Target { name: "changeset", check: changeset::changeset },
+    Target { name: "code", check: code::code },
     Target { name: "config", check: config::config },
     Target { name: "database", check: database::database },
     Target { name: "entries", check: entries::entries },

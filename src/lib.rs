@@ -145,7 +145,7 @@ pub mod fuzzing;
 #[doc(hidden)]
 pub use server::conformance;
 
-pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
+pub use crate::ingest::parse::{CodeLanguage, Parsed, Syntax, Warning, decode, parse};
 pub use crate::ingest::scan::{PassedOver, PassedOverPath};
 pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};

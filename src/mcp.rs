@@ -32,6 +32,7 @@ pub(crate) mod notifications;
 mod outbox;
 mod pagination;
 mod registry;
+mod rest;
 mod server_requests;
 mod severity;
 mod signed_state;
@@ -63,6 +64,7 @@ pub(crate) use notifications::{DeliveryCallback, Notice, NoticeWaker, OutgoingLi
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use registry::{DynamicResource, Effect, Prompt, Resource, ResourceFormat, Tool};
+pub(crate) use rest::{RestBody, RestReply, RestRequest};
 pub(crate) use server_requests::{
     Capabilities, Capability, ElicitResult, ServerRequest, ServerRequestError,
 };
@@ -97,27 +99,6 @@ pub(crate) struct ServerInfo {
     pub(crate) version: &'static str,
     /// The instructions for agents; they cost tokens in every session.
     pub(crate) instructions: &'static str,
-}
-
-/// A request of the plain interface: a method, a path, and pairs of names and values, decoded.
-#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RestRequest {
-    pub(crate) method: String,
-    /// The parts of the path below the root of the interface.
-    pub(crate) path: Vec<String>,
-    pub(crate) query: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-/// An answer of the plain interface: a status of HTTP and one document of JSON.
-#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RestReply {
-    pub(crate) status: u16,
-    pub(crate) document: serde_json::Value,
-    /// The methods that there are, where the one that was asked for is none of them.
-    pub(crate) allowed: Option<&'static str>,
 }
 
 /// Runs the tools, resources and prompts of a registration, on any thread.
@@ -168,9 +149,8 @@ pub(crate) trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Answers a request of the plain interface that a registration may have beside MCP; `None`
+    /// Answers a request of the REST interface that a registration may have beside MCP; `None`
     /// where it has none.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
     fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
         None
     }

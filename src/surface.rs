@@ -34,6 +34,7 @@ use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
 use changed_resources::ChangeWatch;
+use rest_api::RestContext;
 pub(crate) use tools::ToolSet;
 
 /// Returns who the server says it is, where it offers those tools.
@@ -170,7 +171,9 @@ impl Handler for MemoryHandler {
     }
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
-        Some(rest_api::answer(&self.view, request))
+        let settings = self.memory.knowledge_settings();
+        let context = RestContext { view: &self.view, memory: Some(&self.memory), settings };
+        Some(rest_api::answer(&context, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

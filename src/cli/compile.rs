@@ -10,8 +10,8 @@ use super::sharing::OpenSpace;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
 use crate::ingest::scan::{PassedOver, PassedOverDetail};
 use crate::memory::compile::{
-    CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_root,
-    compile,
+    CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
+    check_new_root, compile,
 };
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
@@ -30,7 +30,7 @@ pub(super) fn run(
     let is_new = !place.path.exists();
     if is_new {
         // Checked before a new memory is created; in a known one the path may be a deleted file.
-        RootSettings::load(&check_new_root(&path)?, options.clone())?;
+        check_new_file(&path, &RootSettings::load(&check_new_root(&path)?, options.clone())?)?;
     }
     place.tell(context);
     place.make_folder()?;

@@ -362,7 +362,7 @@ fn consolidating(
     holder: &str,
 ) -> Result<Option<BackgroundTask>, CommandError> {
     let memory = &server.handler.memory;
-    let is_on = memory.workspace().config.consolidation.automatic;
+    let is_on = memory.consolidation_settings().is_automatic();
     let Some(provider) = memory.providers().completion.clone().filter(|_| is_on) else {
         return Ok(None);
     };

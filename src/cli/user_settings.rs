@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{CommandError, variable};
 use crate::settings::config::{
-    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, MemorySettings, UserConfig,
+    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, MemorySettings, RemindSources, UserConfig,
 };
 
 /// The user's file, below the folder of settings.
@@ -44,10 +44,9 @@ pub(super) fn knowledge_settings(
     let first = KnowledgeSettings::of_environment(text_of).map_err(CommandError::Because)?;
     let folder = folder.map(Path::to_owned).or_else(|| std::env::current_dir().ok());
     let home = variable("HOME").map(PathBuf::from).filter(|it| it.is_absolute());
-    let files = [folder, home].into_iter().flatten().map(|it| it.join(REMIND_FILE));
-    let last =
-        files.fold(KnowledgeSettings::default(), |first, file| first.or(&remind_file(&file)));
-    Ok((first, last))
+    let of_folder = folder.map(|it| remind_file(&it.join(REMIND_FILE)).of_folder());
+    let of_home = home.map(|it| remind_file(&it.join(REMIND_FILE)));
+    Ok((first, of_folder.unwrap_or_default().or(&of_home.unwrap_or_default())))
 }
 
 /// Reads a file of settings of Remind. What is wrong in it is told, and ignored.
@@ -83,12 +82,20 @@ pub(super) fn user_config() -> Result<Arc<UserConfig>, CommandError> {
     let Some(path) = user_file() else { return Ok(Arc::default()) };
     let name = path.display().to_string();
     match read(&path) {
-        Ok(text) => Ok(UserConfig::parse(&name, &text)?),
+        Ok(text) => Ok(UserConfig::parse_with(&name, &text, remind_sources)?),
         Err(error) => match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Arc::default()),
             _ => Err(CommandError::Because(format!("cannot read `{name}`: {error}"))),
         },
     }
+}
+
+/// Returns the settings of Remind that the person has, of which what cannot be read is ignored.
+fn remind_sources() -> RemindSources<'static> {
+    let home = variable("HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+    let text = home.and_then(|it| read(&it.join(REMIND_FILE)).ok());
+    let file = text.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
+    RemindSources { variable: &text_of, file }
 }
 
 fn user_file() -> Option<PathBuf> {

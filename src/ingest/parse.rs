@@ -5,6 +5,7 @@
 //! node's content has more than 800 tokens: a larger block becomes a node of the same type with an
 //! empty content and its parts as children. Nothing here does IO.
 
+mod code;
 mod container;
 mod csv;
 mod decode;
@@ -31,6 +32,7 @@ use std::borrow::Cow;
 
 use crate::model::tree::{NodeType, Tree};
 
+pub use code::CodeLanguage;
 pub use decode::decode;
 #[cfg(any(test, fuzzing))]
 pub(crate) use markdown::options as markdown_options;
@@ -66,6 +68,8 @@ pub enum Syntax {
     Rst,
     /// Markdown with statements and components.
     Mdx,
+    /// Source code; a compile reads it by a setting only.
+    Code(CodeLanguage),
 }
 
 /// The known extensions and their syntaxes.
@@ -92,7 +96,7 @@ const SYNTAXES: &[(&str, Syntax)] = &[
 ];
 
 impl Syntax {
-    /// Returns the known extensions, without the dot.
+    /// Returns the known extensions of notes, without the dot.
     pub fn endings() -> impl Iterator<Item = &'static str> {
         SYNTAXES.iter().map(|&(ending, _)| ending)
     }
@@ -106,7 +110,8 @@ impl Syntax {
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
         let known = SYNTAXES.iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
-        known.map(|&(_, syntax)| syntax)
+        let syntax = known.map(|&(_, syntax)| syntax);
+        syntax.or_else(|| CodeLanguage::of_ending(ending).map(Syntax::Code))
     }
 }
 
@@ -151,6 +156,7 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
         Syntax::Org => plain::org::parse(text),
         Syntax::Rst => plain::rst::parse(text),
         Syntax::Mdx => mdx::parse(text, markdown::parse),
+        Syntax::Code(language) => code::parse(language, text),
     };
     for node in parsed.tree.nodes.iter_mut().filter(|it| it.node_type != NodeType::Code) {
         if let Cow::Owned(label) = link::strip_parameters(&node.label) {

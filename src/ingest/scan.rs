@@ -21,7 +21,7 @@ use std::time::UNIX_EPOCH;
 pub(crate) use atomic_replace::{create_file, read_to_change, replace_file};
 use crossbeam_channel::{Receiver, Sender};
 use ignore::{DirEntry, WalkBuilder};
-pub(crate) use ignore_rules::{GitignoreMode, IgnoreRules};
+pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
 pub use passed_over::{PassedOver, PassedOverPath};
 pub(crate) use passed_over::{PassedOverDetail, document_kind};
 
@@ -157,7 +157,8 @@ fn lock(passed_over: &Mutex<PassedOver>) -> std::sync::MutexGuard<'_, PassedOver
 impl ScanResult {
     fn note(&mut self, rules: &IgnoreRules, entry: &DirEntry, passed_over: &Mutex<PassedOver>) {
         let (full, is_link) = (entry.path(), entry.path_is_symlink());
-        let Some(syntax) = Syntax::of(&full.to_string_lossy()) else {
+        let is_read = |it: &Syntax| rules.code == CodeFiles::Read || !matches!(it, Syntax::Code(_));
+        let Some(syntax) = Syntax::of(&full.to_string_lossy()).filter(is_read) else {
             lock(passed_over).note_unread(&below(&rules.root, full));
             return;
         };

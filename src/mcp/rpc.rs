@@ -369,7 +369,7 @@ impl<'a> Members<'a> {
 }
 
 /// Returns whether JSON has more than [`VALUES_MAX`] values, without building any of them.
-fn has_too_many_values(json: &str) -> bool {
+pub(super) fn has_too_many_values(json: &str) -> bool {
     let (mut n_values, mut is_string, mut bytes) = (0, false, json.bytes());
     while let Some(byte) = bytes.next() {
         match byte {

@@ -331,5 +331,10 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     planner::root_at_first(path)
 }
 
+/// Returns an error for a file that its root's settings leave out.
+pub(crate) fn check_new_file(path: &Path, workspace: &RootSettings) -> Result<(), CompileError> {
+    planner::check_code(path, workspace)
+}
+
 #[cfg(test)]
 mod tests;

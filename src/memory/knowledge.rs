@@ -14,6 +14,7 @@ mod facts;
 mod ingest;
 mod nodes;
 mod operations;
+mod purge;
 mod recall;
 mod remember;
 pub(crate) mod remind_compat;
@@ -32,9 +33,10 @@ pub(crate) use changeset_lines::{NumberedOperation, parse_changeset};
 pub(crate) use documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
     concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
-    conflicts_document, entities_document, entity_document, entity_record, entity_records,
-    episode_record, episode_records, episodes_document, episodes_of_entity, events_document,
-    graph_record, query_record, stats_document, topics_document,
+    conflicts_document, deleted_records, deletion_of, entities_document, entity_document,
+    entity_graph_record, entity_record, entity_records, episode_record, episode_records,
+    episodes_document, episodes_of_entity, events_document, graph_record, query_record,
+    stats_document, stats_record, topic_record, topic_records, topics_document,
 };
 pub(crate) use ingest::{IngestRequest, hand_in};
 pub(crate) use recall::{RecallRequest, recall};

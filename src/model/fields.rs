@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// Bytes of the canonical text, at most.
@@ -62,6 +63,20 @@ impl Fields {
             return Err(FieldsError::NotAnObject);
         };
         Fields::sorted(object)
+    }
+
+    /// Parses a text as [`Fields::parse_loosely`] does, but leaves one member out unread, unless it
+    /// is the only one.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON object, or it is empty or too deep.
+    pub(crate) fn parse_without(text: &str, left_out: &str) -> Result<Fields, FieldsError> {
+        let mut from = serde_json::Deserializer::from_str(text);
+        match MembersWithout(left_out).deserialize(&mut from) {
+            Ok(object) if from.end().is_ok() && !object.is_empty() => Fields::sorted(object),
+            _ => Fields::parse_loosely(text),
+        }
     }
 
     fn sorted(object: Map<String, Value>) -> Result<Fields, FieldsError> {
@@ -144,6 +159,37 @@ impl fmt::Display for FieldsError {
 }
 
 /// Returns whether [`canonical`] would change nothing, as for nearly every text that is stored.
+/// Reads an object without the member of that name.
+struct MembersWithout<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for MembersWithout<'_> {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for MembersWithout<'_> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if name == self.0 {
+                members.next_value::<IgnoredAny>()?;
+            } else {
+                object.insert(name, members.next_value()?);
+            }
+        }
+        Ok(object)
+    }
+}
+
 fn is_canonical(value: &Value, n_levels: usize) -> bool {
     match value {
         Value::Null => false,

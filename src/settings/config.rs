@@ -10,6 +10,7 @@ mod knowledge;
 mod layers;
 mod memory;
 mod providers;
+mod remind;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -24,9 +25,8 @@ use fields::{ObjectReader, SignConstraint};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 pub(crate) use memory::{MemoryLimits, MemorySettings};
-#[cfg(feature = "providers")]
-pub(crate) use providers::ProviderKind;
-pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
+pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
+pub(crate) use remind::RemindSources;
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
@@ -248,6 +248,7 @@ fn budgets(mut fields: ObjectReader) -> Result<BudgetSettings, ConfigError> {
 fn compile(mut fields: ObjectReader) -> Result<CompileSettings, ConfigError> {
     let timeout = fields.duration("wall_clock_timeout", SignConstraint::NotNegative)?;
     let compile = CompileSettings {
+        code: fields.flag("code")?.unwrap_or_default(),
         gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, GitignoreMode, SkippedPath};
+use crate::ingest::scan::{self, CodeFiles, GitignoreMode, SkippedPath};
 use crate::model::identity::ContentHash;
 use crate::settings::config::{self, Config, ConfigError, Trust, UntrustedSetting, UserConfig};
 use crate::settings::initial_temperatures::{self, InitialTemperatures, InitialTemperaturesError};
@@ -71,6 +71,11 @@ impl RootSettings {
     /// Returns whether git's ignore files are followed.
     pub(crate) fn gitignore(&self) -> GitignoreMode {
         if self.config.compile.gitignore { GitignoreMode::Followed } else { GitignoreMode::Unread }
+    }
+
+    /// Returns whether files of source code are read.
+    pub(crate) fn code_files(&self) -> CodeFiles {
+        if self.config.compile.code { CodeFiles::Read } else { CodeFiles::PassedOver }
     }
 
     /// Returns the ignored settings about compiling, as skipped lines of their file.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::changed_resources::ChangeWatch;
+use super::rest_api::{self, RestContext};
 use super::{RecordSessions, WatchedHandler, read_row, resources};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
@@ -76,7 +77,9 @@ impl Handler for ObserverHandler {
     }
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
-        Some(super::rest_api::answer(&self.view, request))
+        let settings = self.workspace.config.knowledge.clone();
+        let context = RestContext { view: &self.view, memory: None, settings };
+        Some(rest_api::answer(&context, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

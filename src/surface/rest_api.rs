@@ -1,38 +1,56 @@
 //! Knowledge over plain HTTP: one table of paths below `/api/v1`, for programs that speak no MCP.
 //!
-//! It reads, and warms nothing. The database is the one that the server was started with: `db` may
-//! name it, and never a path.
+//! Reading warms nothing. Changes are those of the tools, and a server that only shows refuses
+//! them. The database is the one that the server was started with: `db` may name it, and never a
+//! path.
 
-#![cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
-
+mod chat;
+mod reading;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 use serde_json::{Map, Value, json};
 
-use crate::mcp::{RestReply, RestRequest};
-use crate::memory::ReadOnlyMemory;
-use crate::memory::knowledge::{self, LIST_DEFAULT, LIST_MAX, RecallRequest, RecordFilter};
+use crate::mcp::{RestBody, RestReply, RestRequest};
+use crate::memory::knowledge::{LIST_DEFAULT, LIST_MAX, RecordFilter};
 use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::memory::{Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
-use crate::store::StoreError;
-use crate::store::reader::Reader;
+use crate::settings::config::KnowledgeSettings;
 use crate::text;
 
 /// Characters of a value that an error repeats.
 const ECHO_CHARS_MAX: usize = 40;
 
-/// Answers a request: the parts of its path that are variables, the asked part of a list.
-type RestFn = fn(&ReadOnlyMemory, &RestArgs<'_>) -> Result<Value, MemoryError>;
+/// Holds what requests are answered from.
+pub(super) struct RestContext<'a> {
+    pub(super) view: &'a ReadOnlyMemory,
+    /// The memory, where this server may change it.
+    pub(super) memory: Option<&'a Memory>,
+    pub(super) settings: KnowledgeSettings,
+}
 
-/// A path of the interface: a row of [`PATHS`].
+/// Runs a request. The variant decides what it can access.
+enum RestRunner {
+    Read(fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>),
+    Change(fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>),
+    /// Answers with events.
+    Talk(fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>),
+}
+
+/// A path and a method of the interface: a row of [`PATHS`].
 struct RestRoute {
+    method: &'static str,
     /// Its parts; `*` stands for a variable.
     parts: &'static [&'static str],
-    method: &'static str,
     /// Names of the query that it knows.
     names: &'static [&'static str],
-    answer: RestFn,
+    run: RestRunner,
+    /// The status where it is done.
+    done: u16,
+    /// The status where what was sent is wrong.
+    wrong: u16,
 }
 
 /// The values of a request.
@@ -40,78 +58,204 @@ struct RestArgs<'a> {
     /// The variable of the path.
     id: &'a str,
     filter: RecordFilter,
-    body: &'a [u8],
+    /// A place in the history.
+    since: Option<&'a str>,
+    /// A state of conflicts.
+    status: Option<&'a str>,
+    request: &'a RestRequest,
+}
+
+/// A request that is not answered: a status of HTTP, and what else the body has beside `error`.
+#[derive(Debug)]
+struct RestError {
+    /// `None` for the status of its row.
+    status: Option<u16>,
+    error: String,
+    more: Map<String, Value>,
 }
 
 const PAGE: &[&str] = &["offset", "limit", "search"];
 const OF_CONCEPTS: &[&str] = &["offset", "limit", "search", "topic", "type"];
+const OF_ENTITIES: &[&str] = &["offset", "limit", "search", "type"];
 const OF_EPISODES: &[&str] =
     &["offset", "limit", "search", "topic", "type", "consolidated", "start_date", "end_date"];
 
-/// Every path.
+/// Every path with every method; of two that fit, the first counts.
 #[rustfmt::skip]
 const PATHS: &[RestRoute] = &[
-    get(&["stats"], &[], |it, _| read(it, knowledge::stats_document)),
+    get(&["stats"], &[], reading::stats),
     get(&["databases"], &[], databases),
-    get(&["graph"], &[], |it, _| read(it, knowledge::graph_record)),
-    get(&["concepts"], OF_CONCEPTS,
-        |it, asked| read(it, |reader| knowledge::concept_records(reader, &asked.filter))),
-    get(&["concepts", "*"], &[],
-        |it, asked| read(it, |reader| knowledge::concept_record(reader, asked.id))),
-    get(&["episodes"], OF_EPISODES,
-        |it, asked| read(it, |reader| knowledge::episode_records(reader, &asked.filter))),
-    get(&["episodes", "*"], &[],
-        |it, asked| read(it, |reader| knowledge::episode_record(reader, asked.id))),
-    get(&["entities"], &["offset", "limit", "search", "type"],
-        |it, asked| read(it, |reader| knowledge::entity_records(reader, &asked.filter))),
-    get(&["entities", "*"], &[],
-        |it, asked| read(it, |reader| knowledge::entity_record(reader, asked.id))),
-    get(&["entities", "*", "episodes"], PAGE,
-        |it, asked| read(it, |reader| knowledge::episodes_of_entity(reader, asked.id))),
-    get(&["entities", "*", "concepts"], PAGE,
-        |it, asked| read(it, |reader| knowledge::concepts_of_entity(reader, asked.id))),
-    get(&["topics"], &[], |it, _| read(it, knowledge::topics_document)),
-    RestRoute { parts: &["query"], method: "POST", names: &[], answer: query },
+    get(&["config"], &[], reading::config),
+    get(&["graph"], &[], reading::graph),
+    get(&["entity-graph"], &[], reading::entity_graph),
+    get(&["concepts"], OF_CONCEPTS, reading::concepts),
+    get(&["concepts", "deleted"], PAGE, reading::deleted_concepts),
+    get(&["concepts", "*"], &[], reading::concept),
+    change("PUT", &["concepts", "*"], writing::update_concept),
+    change("PATCH", &["concepts", "*"], writing::update_concept),
+    change("DELETE", &["concepts", "*"], writing::delete_concept),
+    change("POST", &["concepts", "*", "restore"], writing::restore_concept),
+    change("DELETE", &["concepts", "*", "purge"], writing::purge_concept),
+    get(&["episodes"], OF_EPISODES, reading::episodes),
+    get(&["episodes", "deleted"], PAGE, reading::deleted_episodes),
+    get(&["episodes", "*"], &[], reading::episode),
+    change("PUT", &["episodes", "*"], writing::update_episode),
+    change("PATCH", &["episodes", "*"], writing::update_episode),
+    change("DELETE", &["episodes", "*"], writing::delete_episode),
+    change("POST", &["episodes", "*", "restore"], writing::restore_episode),
+    change("DELETE", &["episodes", "*", "purge"], writing::purge_episode),
+    change("DELETE", &["deleted", "purge-all"], writing::purge_all),
+    get(&["entities"], OF_ENTITIES, reading::entities),
+    get(&["entities", "*"], &[], reading::entity),
+    get(&["entities", "*", "episodes"], PAGE, reading::episodes_of_entity),
+    get(&["entities", "*", "concepts"], PAGE, reading::concepts_of_entity),
+    get(&["topics"], &[], reading::topics),
+    RestRoute { done: 201, ..change("POST", &["topics"], writing::create_topic) },
+    get(&["topics", "*"], &[], reading::topic),
+    change("PUT", &["topics", "*"], writing::update_topic),
+    change("PATCH", &["topics", "*"], writing::update_topic),
+    change("DELETE", &["topics", "*"], writing::delete_topic),
+    get(&["conflicts"], &["status", "limit"], reading::conflicts),
+    change("POST", &["conflicts", "*", "resolve"], writing::resolve_conflict),
+    change("POST", &["conflicts", "*", "dismiss"], writing::dismiss_conflict),
+    RestRoute { method: "POST", ..get(&["query"], &[], reading::query) },
+    talk(&["chat"], chat::chat),
+    workflow(&["workflow", "remember"], writing::remember),
+    workflow(&["workflow", "recall"], writing::recall),
+    workflow(&["workflow", "review"], writing::review),
+    workflow(&["workflow", "apply"], writing::apply),
+    workflow(&["workflow", "ingest"], writing::ingest),
+    workflow(&["workflow", "consolidate"], writing::consolidate),
+    get(&["workflow", "events"], &["since", "limit"], reading::events),
 ];
 
 const fn get(
     parts: &'static [&'static str],
     names: &'static [&'static str],
-    answer: RestFn,
+    read: fn(&RestContext<'_>, &RestArgs<'_>) -> Result<Value, RestError>,
 ) -> RestRoute {
-    RestRoute { parts, method: "GET", names, answer }
+    RestRoute { method: "GET", parts, names, run: RestRunner::Read(read), done: 200, wrong: 400 }
+}
+
+const fn change(
+    method: &'static str,
+    parts: &'static [&'static str],
+    change: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
+) -> RestRoute {
+    let run = RestRunner::Change(change);
+    RestRoute { method, parts, names: &[], run, done: 200, wrong: 400 }
+}
+
+/// Returns the row of a request that a tool answers, whose arguments are the body.
+const fn workflow(
+    parts: &'static [&'static str],
+    call: fn(&Memory, &RestArgs<'_>) -> Result<Value, RestError>,
+) -> RestRoute {
+    RestRoute { wrong: 422, ..change("POST", parts, call) }
+}
+
+const fn talk(
+    parts: &'static [&'static str],
+    talk: fn(&Memory, &RestArgs<'_>) -> Result<Vec<Value>, RestError>,
+) -> RestRoute {
+    let run = RestRunner::Talk(talk);
+    RestRoute { method: "POST", parts, names: &[], run, done: 200, wrong: 400 }
 }
 
 /// Answers a request.
-pub(super) fn answer(view: &ReadOnlyMemory, request: &RestRequest) -> RestReply {
-    let matches = |it: &&RestRoute| {
+pub(super) fn answer(context: &RestContext<'_>, request: &RestRequest) -> RestReply {
+    let fits = |it: &&RestRoute| {
         it.parts.len() == request.path.len()
             && it.parts.iter().zip(&request.path).all(|(part, given)| *part == "*" || part == given)
     };
-    let Some(path) = PATHS.iter().find(matches) else {
-        let known: Vec<String> = PATHS.iter().map(|it| it.parts.join("/")).collect();
+    let of_path: Vec<&RestRoute> = PATHS.iter().filter(fits).collect();
+    if of_path.is_empty() {
+        let mut known: Vec<String> = PATHS.iter().map(|it| it.parts.join("/")).collect();
+        known.dedup();
         return refuse(404, format!("there is nothing here; known are {}", known.join(", ")));
-    };
-    if path.method != request.method && (path.method, request.method.as_str()) != ("GET", "HEAD") {
-        let reply = refuse(405, format!("the method must be {}", path.method));
-        return RestReply { allowed: Some(path.method), ..reply };
     }
-    let answered = asked(view, path, request).and_then(|asked| (path.answer)(view, &asked));
-    match answered {
-        Ok(document) => RestReply { status: 200, document, allowed: None },
-        Err(error) => match error.code {
-            ErrorCode::NotFound => refuse(404, error.message),
-            code if code.is_outside() => {
-                log::error!("a plain request failed: {}", error.message);
-                refuse(500, "the memory cannot be read; the log of the server says more")
-            }
-            _ => refuse(400, error.message),
-        },
+    let method = if request.method == "HEAD" { "GET" } else { &request.method };
+    let Some(path) = of_path.iter().find(|it| it.method == method) else {
+        let mut allowed: Vec<&str> = of_path.iter().map(|it| it.method).collect();
+        allowed.dedup();
+        let allowed = allowed.join(", ");
+        let reply = refuse(405, format!("the method must be {allowed}"));
+        return RestReply { allowed: Some(allowed), ..reply };
+    };
+    match asked(context.view, path, request)
+        .map_err(RestError::from)
+        .and_then(|it| run(context, path, &it))
+    {
+        Ok(body) => RestReply { status: path.done, body, allowed: None },
+        Err(RestError { status, error, more }) => {
+            let mut document = Map::from_iter([("error".to_owned(), error.into())]);
+            document.extend(more);
+            let body = RestBody::Document(document.into());
+            RestReply { status: status.unwrap_or(path.wrong), body, allowed: None }
+        }
+    }
+}
+
+fn run(
+    context: &RestContext<'_>,
+    path: &RestRoute,
+    asked: &RestArgs<'_>,
+) -> Result<RestBody, RestError> {
+    let memory = || {
+        let why = "this server only shows the memory; `remindb serve` changes it, too";
+        context.memory.ok_or_else(|| RestError::new(403, why))
+    };
+    match path.run {
+        RestRunner::Read(read) => read(context, asked).map(RestBody::Document),
+        RestRunner::Change(change) => change(memory()?, asked).map(RestBody::Document),
+        RestRunner::Talk(talk) => talk(memory()?, asked).map(RestBody::Events),
     }
 }
 
 fn refuse(status: u16, why: impl Into<String>) -> RestReply {
-    RestReply { status, document: json!({"error": why.into()}), allowed: None }
+    let body = RestBody::Document(json!({"error": why.into()}));
+    RestReply { status, body, allowed: None }
+}
+
+impl RestError {
+    fn new(status: u16, error: impl Into<String>) -> RestError {
+        RestError { status: Some(status), error: error.into(), more: Map::new() }
+    }
+}
+
+impl From<MemoryError> for RestError {
+    fn from(error: MemoryError) -> RestError {
+        let mut more = match error.to_json() {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        };
+        more.shift_remove("error");
+        let status = match error.code {
+            ErrorCode::NotFound => Some(404),
+            ErrorCode::PermissionError => Some(403),
+            code if code.is_outside() => {
+                log::error!("a plain request failed: {}", error.message);
+                let why = "the memory cannot be read or changed; the log of the server says more";
+                return RestError::new(500, why);
+            }
+            _ if is_outdated(&more) => Some(409),
+            _ => None,
+        };
+        RestError { status, error: error.message, more }
+    }
+}
+
+/// Returns whether an operation is refused since its node changed meanwhile.
+fn is_outdated(body: &Map<String, Value>) -> bool {
+    let errors = body.get("errors").and_then(Value::as_array).into_iter().flatten();
+    errors.into_iter().any(|it| it["code"] == "REVISION_CONFLICT")
+}
+
+impl RestArgs<'_> {
+    /// Returns the members of the body.
+    fn object(&self) -> Result<Map<String, Value>, MemoryError> {
+        self.request.object().map_err(MemoryError::invalid)
+    }
 }
 
 /// Reads the variable of the path and the values of the query.
@@ -120,7 +264,10 @@ fn asked<'a>(
     path: &RestRoute,
     request: &'a RestRequest,
 ) -> Result<RestArgs<'a>, MemoryError> {
-    let mut filter = RecordFilter { n_max: LIST_DEFAULT, ..RecordFilter::default() };
+    let nth = path.parts.iter().position(|it| *it == "*");
+    let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);
+    let filter = RecordFilter { n_max: LIST_DEFAULT, ..RecordFilter::default() };
+    let mut asked = RestArgs { id, filter, since: None, status: None, request };
     for (name, value) in &request.query {
         if name == "db" {
             check_database(view, value)?;
@@ -132,11 +279,14 @@ fn asked<'a>(
             let what = format!("`{name}` is no argument; known are {known}");
             return Err(MemoryError::invalid(what));
         }
-        set(&mut filter, name, value)?;
+        match name.as_str() {
+            _ if value.is_empty() => (),
+            "since" => asked.since = Some(value),
+            "status" => asked.status = Some(value),
+            _ => set(&mut asked.filter, name, value)?,
+        }
     }
-    let nth = path.parts.iter().position(|it| *it == "*");
-    let id = nth.and_then(|it| request.path.get(it)).map_or("", String::as_str);
-    Ok(RestArgs { id, filter, body: &request.body })
+    Ok(asked)
 }
 
 /// Refuses every database but the one that is served.
@@ -161,9 +311,6 @@ fn set(filter: &mut RecordFilter, name: &str, value: &str) -> Result<(), MemoryE
     let day = |read: fn(&str) -> Option<Millis>| {
         read(value).map(Some).ok_or_else(|| refuse("it must be a day or a time".to_owned()))
     };
-    if value.is_empty() {
-        return Ok(());
-    }
     match name {
         "offset" => filter.offset = number(0, usize::MAX)?,
         "limit" => filter.n_max = number(1, LIST_MAX)?,
@@ -189,24 +336,7 @@ fn name_of(view: &ReadOnlyMemory) -> String {
     view.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn databases(view: &ReadOnlyMemory, _: &RestArgs<'_>) -> Result<Value, MemoryError> {
-    let path = view.path().to_string_lossy();
-    Ok(json!({"databases": [{"name": name_of(view), "path": path}]}))
-}
-
-/// Answers a question, whose arguments are the body.
-fn query(view: &ReadOnlyMemory, asked: &RestArgs<'_>) -> Result<Value, MemoryError> {
-    let body: Map<String, Value> = serde_json::from_slice(asked.body)
-        .map_err(|_| MemoryError::invalid("the body must be an object of JSON"))?;
-    let request = RecallRequest::parse(&body)?;
-    let now = view.now();
-    read(view, |reader| knowledge::query_record(reader, &request, now))
-}
-
-fn read(
-    view: &ReadOnlyMemory,
-    document: impl FnOnce(&Reader) -> Result<Value, MemoryError>,
-) -> Result<Value, MemoryError> {
-    view.read::<_, StoreError>(|reader| Ok(document(reader)))
-        .map_err(|error| MemoryError::new(ErrorCode::StorageError, error.to_string()))?
+fn databases(context: &RestContext<'_>, _: &RestArgs<'_>) -> Result<Value, RestError> {
+    let path = context.view.path().to_string_lossy();
+    Ok(json!({"databases": [{"name": name_of(context.view), "path": path}]}))
 }

@@ -9,6 +9,8 @@ mod beside;
 mod browser;
 /// The command line: both streams and the exit code.
 mod cli;
+/// Source code, by a setting.
+mod code;
 /// The resources of typed memories.
 mod collections;
 /// Kills, rivals, full disks and torn files: acknowledged writes are kept.

@@ -210,3 +210,32 @@ fn numbers_of_changes_are_stored_with_a_snapshot_and_counted_where_none_are() {
     assert_eq!(sql("DELETE FROM change_count"), 1, "forgotten changes have no numbers");
     folder.assert_healthy(DB);
 }
+
+#[test]
+fn knowledge_is_read_and_every_change_of_it_is_refused() {
+    let folder = compiled();
+    folder.ok(["remember", "`Redis` was slow.", "--db", DB]);
+    let before = folder.ok(["stats", "--db", DB]);
+    let mut shown = Shown::new(&folder).entered();
+    let (status, episodes) = shown.send("GET", "/api/v1/episodes", "", "");
+    assert_eq!(status, 200, "{episodes}");
+    let episodes: Value = serde_json::from_str(&episodes).unwrap();
+    let id = episodes["episodes"][0]["id"].as_str().unwrap();
+    for (method, path) in [
+        ("PUT", format!("episodes/{id}")),
+        ("DELETE", format!("episodes/{id}")),
+        ("DELETE", format!("episodes/{id}/purge")),
+        ("POST", "topics".to_owned()),
+        ("POST", "workflow/remember".to_owned()),
+        ("POST", "workflow/recall".to_owned()),
+        ("POST", "chat".to_owned()),
+    ] {
+        let body = json!({"content": "Changed.", "name": "Speed"}).to_string();
+        let (status, answer) = shown.send(method, &format!("/api/v1/{path}"), "", &body);
+        assert_eq!(status, 403, "{method} {path}: {answer}");
+        assert!(answer.contains("only shows the memory"), "{answer}");
+    }
+    signal(shown.process.pid(), "TERM");
+    assert_eq!(shown.process.wait().code(), Some(0));
+    assert_eq!(folder.ok(["stats", "--db", DB]), before);
+}

@@ -56,6 +56,7 @@ fn of_root(files: &[FileSummary], options: &OperatorOptions) -> Vec<SkippedPath>
         Ok(loaded) => loaded,
         Err(what) => return whole(what),
     };
+    let rules = rules.with_code(workspace.code_files());
     let walk = walk_folder(&rules, folder, PassedOverDetail::Paths);
     skipped.extend(walk.skipped);
     skipped.extend(walk.passed_over.paths().iter().map(|it| SkippedPath {

@@ -97,12 +97,24 @@ impl Outline {
         }
     }
 
+    /// Adds source code, which is at `base` in the source, under the parent that it names.
+    pub(crate) fn add_source(&mut self, mut node: Node, base: usize) -> usize {
+        let content = std::mem::take(&mut node.content);
+        let index = self.tree.push(node);
+        self.fill_cut(index, content, Some(base), SplitMode::Blocks);
+        index
+    }
+
     /// Sets a node's content, or adds parts that have it.
     pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
         let cut = match self.tree.nodes[index].node_type {
             NodeType::Code | NodeType::Table => SplitMode::Lines,
             _ => SplitMode::Prose,
         };
+        self.fill_cut(index, content, base, cut);
+    }
+
+    fn fill_cut(&mut self, index: usize, content: String, base: Option<usize>, cut: SplitMode) {
         let parts = parts::split_parts(&content, cut);
         match &parts[..] {
             [] => (),

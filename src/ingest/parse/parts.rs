@@ -32,6 +32,8 @@ pub(crate) enum SplitMode {
     Prose,
     /// Code and table rows: a cut removes one line break and nothing else.
     Lines,
+    /// Source code: the same, at a blank line where there is one.
+    Blocks,
 }
 
 /// A piece of a text, with its tokens.
@@ -58,13 +60,13 @@ pub(crate) fn split_parts(text: &str, cut: SplitMode) -> Vec<TextPart> {
     while start < text.len() {
         let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
-        if !range.is_empty() || cut == SplitMode::Lines {
+        if !range.is_empty() || cut != SplitMode::Prose {
             parts.push(TextPart { range, tokens, is_inside_line });
         }
         let rest = &text[end..];
         let gap = match cut {
             SplitMode::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
-            SplitMode::Lines => line_break(rest),
+            SplitMode::Lines | SplitMode::Blocks => line_break(rest),
         };
         is_inside_line = !rest[..gap].contains('\n');
         start = end + gap;
@@ -99,7 +101,7 @@ fn part_at(text: &str, start: usize, cut: SplitMode, try_bytes: &mut usize) -> (
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
         let len = match cut {
             SplitMode::Prose => rest[..len].trim_end_matches(is_blank).len(),
-            SplitMode::Lines => len,
+            SplitMode::Lines | SplitMode::Blocks => len,
         };
         let n = tokens::count(&rest[..len]);
         let max_tokens = PART_TOKENS_MAX as usize;
@@ -129,8 +131,11 @@ fn boundary(text: &str, max_bytes: usize, cut: SplitMode) -> usize {
         let next = window.as_bytes().get(at + 1);
         next.is_some_and(|byte| !byte.is_ascii_whitespace())
     };
-    if cut == SplitMode::Lines {
-        return settled(text, late_breaks())
+    if cut != SplitMode::Prose {
+        let is_gap =
+            |at: &usize| cut == SplitMode::Blocks && window[at + 1..].starts_with(['\n', '\r']);
+        return settled(text, late_breaks().filter(is_gap))
+            .or_else(|| settled(text, late_breaks()))
             .or_else(|| breaks().next_back())
             .or_else(|| word_end(&window[..end]))
             .unwrap_or(end);

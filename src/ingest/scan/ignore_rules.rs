@@ -26,10 +26,20 @@ pub(crate) enum GitignoreMode {
     Followed,
 }
 
+/// Whether files of source code are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CodeFiles {
+    /// They are passed over.
+    #[default]
+    PassedOver,
+    Read,
+}
+
 /// A root's ignore rules, with git's own semantics.
 #[derive(Clone)]
 pub(crate) struct IgnoreRules {
     pub(super) root: Arc<Path>,
+    pub(super) code: CodeFiles,
     own: Patterns,
     git: Option<Arc<GitignoreFiles>>,
 }
@@ -63,7 +73,12 @@ impl IgnoreRules {
             None => Patterns::default(),
         };
         let git = (git == GitignoreMode::Followed).then(Arc::default);
-        Ok((IgnoreRules { root: root.into(), own, git }, skipped))
+        Ok((IgnoreRules { root: root.into(), code: CodeFiles::PassedOver, own, git }, skipped))
+    }
+
+    /// Returns the same rules for a folder whose source code is read, or is not.
+    pub(crate) fn with_code(self, code: CodeFiles) -> IgnoreRules {
+        IgnoreRules { code, ..self }
     }
 
     /// Returns whether `path` (relative to the root) or a folder above it is excluded.

@@ -10,7 +10,8 @@ use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::export_format::{ExportIndex, ExportedRoot};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
+use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
+use crate::settings::root_settings::RootSettings;
 use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. With `watch`, a missing folder is an error, and
@@ -29,9 +30,9 @@ pub(super) fn make_plan(
     // A root's path is stored the same way whatever its settings are.
     let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
+    check_code(&full, &workspace)?;
     let (redactor, exported) = (&workspace.redactor, ExportedRoot::find(&scope.root));
-    let (rules, mut skipped) = IgnoreRules::load(&scope.root, workspace.gitignore())
-        .map_err(|what| CompileError::Settings { what })?;
+    let (rules, mut skipped) = load_rules(&scope.root, &workspace)?;
     let rows = writer.files_at(&scope.root_text)?;
     let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
@@ -84,6 +85,25 @@ pub(super) fn make_plan(
     plan.exported = exported;
     plan.workspace = workspace;
     Ok(plan)
+}
+
+/// Reads the rules of a root, as its settings want them.
+fn load_rules(
+    root: &Path,
+    settings: &RootSettings,
+) -> Result<(IgnoreRules, Vec<SkippedPath>), CompileError> {
+    let (rules, skipped) = IgnoreRules::load(root, settings.gitignore())
+        .map_err(|what| CompileError::Settings { what })?;
+    Ok((rules.with_code(settings.code_files()), skipped))
+}
+
+/// Refuses a file of source code where the settings leave those out.
+pub(super) fn check_code(path: &Path, settings: &RootSettings) -> Result<(), CompileError> {
+    let is_code = matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)));
+    match is_code && path.is_file() && settings.code_files() == CodeFiles::PassedOver {
+        true => Err(CompileError::Unsupported { path: path.to_owned() }),
+        false => Ok(()),
+    }
 }
 
 /// When to read a file again that failed and looks the same.

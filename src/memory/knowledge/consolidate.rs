@@ -16,6 +16,7 @@ use super::review::ConsolidateRequest;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::providers::{CancellableWait, ModelPrompt, Provider, ProviderError, RedactedText};
+use crate::settings::config::ConsolidationSettings;
 
 /// Told to a model before the worksheet.
 pub(crate) const INSTRUCTIONS: &str = concat!(
@@ -77,6 +78,12 @@ impl From<MemoryError> for ConsolidationError {
 }
 
 impl Memory {
+    /// Returns when and by whom episodes are consolidated, as settings say now.
+    pub(crate) fn consolidation_settings(&self) -> ConsolidationSettings {
+        let (first, last) = &self.knowledge_settings;
+        self.workspace().config.consolidation.between(first, last)
+    }
+
     /// Consolidates by the provider, if there is one and enough episodes wait; otherwise, and where
     /// it fails, returns the worksheet by which whoever asks consolidates.
     pub(crate) fn consolidate(

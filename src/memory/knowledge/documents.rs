@@ -4,6 +4,7 @@ mod bootstrap;
 mod details;
 mod events;
 mod records;
+mod topics;
 
 use serde_json::{Map, Value, json};
 
@@ -21,10 +22,11 @@ pub(crate) use details::{concept_document, entity_document};
 
 pub(crate) use events::events_document;
 pub(crate) use records::{
-    RecordFilter, concept_record, concept_records, concepts_of_entity, entity_record,
-    entity_records, episode_record, episode_records, episodes_of_entity, graph_record,
-    query_record,
+    RecordFilter, concept_record, concept_records, concepts_of_entity, deleted_records,
+    deletion_of, entity_record, entity_records, episode_record, episode_records,
+    episodes_of_entity, graph_record, query_record,
 };
+pub(crate) use topics::{entity_graph_record, stats_record, topic_record, topic_records};
 
 /// Rows of a list where nobody says how many.
 pub(crate) const LIST_DEFAULT: usize = 50;

@@ -192,15 +192,17 @@ impl RecallContext<'_> {
     /// Returns the weight of the evidence for each of some concepts.
     fn evidence(&self, keys: &[NodeKey]) -> KnowledgeResult<HashMap<NodeKey, f64>> {
         let mut net: HashMap<NodeKey, f64> = HashMap::new();
-        for edge in self.reader.typed_edges_to(keys, spreading_activation::EDGES_MAX)? {
-            let sign = match edge.link_type.as_str() {
+        for (target, link_type, strength) in
+            self.reader.strengths_to(keys, spreading_activation::EDGES_MAX)?
+        {
+            let sign = match link_type.as_str() {
                 "supports" => 1.0,
                 "contradicts" => -1.0,
                 "exemplifies" => 0.5,
                 "qualifies" => 0.3,
                 _ => continue,
             };
-            *net.entry(edge.target).or_insert(0.0) += sign * edge.strength;
+            *net.entry(target).or_insert(0.0) += sign * strength;
         }
         let weight = |it: f64| (1.0 + 0.15 * it).clamp(0.7, 1.2);
         Ok(net.into_iter().map(|(key, it)| (key, weight(it))).collect())
@@ -208,7 +210,7 @@ impl RecallContext<'_> {
 
     /// Chooses what is shown, and reads the facts of clusters.
     fn items(&self, found: RecallCandidates) -> KnowledgeResult<Vec<RecallItem>> {
-        let RecallCandidates { mut seeds, mut reached, episodes, fact_scores } = found;
+        let RecallCandidates { mut seeds, mut reached, mut episodes, fact_scores } = found;
         let by_score = |a: &RecallItem, b: &RecallItem| b.score.total_cmp(&a.score);
         seeds.sort_by(by_score);
         reached.sort_by(by_score);
@@ -220,34 +222,34 @@ impl RecallContext<'_> {
         self.add_facts(&mut items, &fact_scores)?;
         let shown_facts: Vec<NodeKey> =
             items.iter().flat_map(|it| it.facts.iter().map(|fact| fact.key)).collect();
-        let mut episodes = self.without_stated(episodes, &shown_facts)?;
         episodes.sort_by(by_score);
-        episodes.truncate(self.request.n_episodes);
-        items.extend(episodes);
+        items.extend(self.without_stated(episodes, &shown_facts)?);
         items.sort_by(by_score);
         Ok(items)
     }
 
-    /// Leaves out episodes whose fact is shown, or is closed and hidden.
+    /// Returns the first episodes, as many as are asked for, but for those whose fact is shown, or
+    /// is closed and hidden.
     fn without_stated(
         &self,
-        episodes: Vec<RecallItem>,
+        mut episodes: Vec<RecallItem>,
         shown: &[NodeKey],
     ) -> KnowledgeResult<Vec<RecallItem>> {
-        let keys: Vec<NodeKey> = episodes.iter().map(|it| it.row.key).collect();
-        let mut edges = self.reader.typed_edges_from(&keys, spreading_activation::EDGES_MAX)?;
-        edges.retain(|it| it.link_type == "supports");
-        let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
-        let facts = self.reader.knowledge(&targets)?;
-        let is_left_out = |key: NodeKey| {
-            edges.iter().filter(|it| it.source == key).any(|edge| {
-                let fact = facts.iter().find(|it| it.key == edge.target);
-                let is_fact = fact.is_some_and(|it| it.node_type == NodeType::Fact);
-                let is_hidden = fact.is_some_and(|it| items::status(self, it).is_none());
-                is_fact && (is_hidden || shown.contains(&edge.target))
-            })
-        };
-        Ok(episodes.into_iter().filter(|it| !is_left_out(it.row.key)).collect())
+        let n_max = self.request.n_episodes;
+        let mut kept = Vec::new();
+        // More are looked at only in place of those that are left out.
+        while kept.len() < n_max && !episodes.is_empty() {
+            let some: Vec<RecallItem> = episodes.drain(..n_max.min(episodes.len())).collect();
+            let keys: Vec<NodeKey> = some.iter().map(|it| it.row.key).collect();
+            let stated = self.reader.stated_facts(&keys, spreading_activation::EDGES_MAX)?;
+            let is_left_out = |item: &RecallItem| {
+                let mut of_item = stated.iter().filter(|it| it.0 == item.row.key);
+                of_item.any(|(_, it)| shown.contains(&it.key) || items::status(self, it).is_none())
+            };
+            kept.extend(some.into_iter().filter(|it| !is_left_out(it)));
+        }
+        kept.truncate(n_max);
+        Ok(kept)
     }
 }
 

@@ -201,23 +201,39 @@ pub(crate) fn inspect_entity(memory: &Memory, args: &ArgumentMap) -> KnowledgeRe
 
 /// Changes what is given of an episode; an empty `topic` takes it out of its topic.
 pub(crate) fn update_episode(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
-    let mut known = vec!["episode_id", "content", "episode_type", "entities", "topic"];
+    let mut known =
+        vec!["episode_id", "title", "content", "episode_type", "entities", "topic", "confidence"];
+    known.push("metadata");
     known.extend(OF_METADATA);
-    ArgumentObject::new(args, "", &known)?;
+    let given = ArgumentObject::new(args, "", &known)?;
     let names = &[("episode_id", "id"), ("episode_type", "kind")];
     let mut new = renamed(args, names);
     split_list(&mut new, "entities");
+    parse_json(&given, &mut new, "metadata")?;
     let kept = OF_METADATA.iter().filter_map(|it| Some(((*it).to_owned(), new.shift_remove(*it)?)));
-    let metadata: ArgumentMap = kept.collect();
-    if !metadata.is_empty() {
-        new.insert("metadata".to_owned(), metadata.into());
+    let of_plans: ArgumentMap = kept.collect();
+    if !of_plans.is_empty() {
+        match new.entry("metadata").or_insert_with(|| Map::new().into()) {
+            Value::Object(metadata) => metadata.extend(of_plans),
+            _ => return Err(given.refuse("metadata", "must be an object")),
+        }
     }
     apply(memory, "update", new).map_err(|error| said_of(names, error))
 }
 
 /// Changes what is given of a concept, and adds relations to other concepts.
 pub(crate) fn update_concept(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<Value> {
-    let known = ["concept_id", "title", "summary", "confidence", "tags", "relations", "topic"];
+    let known = [
+        "concept_id",
+        "title",
+        "summary",
+        "confidence",
+        "tags",
+        "relations",
+        "topic",
+        "conditions",
+        "exceptions",
+    ];
     let given = ArgumentObject::new(args, "", &known)?;
     let names = &[("concept_id", "id"), ("target_id", "to")];
     let mut new = renamed(args, names);

@@ -11,6 +11,7 @@ use crate::store::IfMissing;
 
 mod applying;
 mod consolidating;
+mod guarantees;
 mod ingesting;
 mod promises;
 mod questions;

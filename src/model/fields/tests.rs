@@ -43,3 +43,16 @@ fn strings_are_rewritten_at_every_depth_and_keys_stay() {
     let after = before.map_strings(&mut |it| it.replace("key", "[KEY]"));
     assert_eq!(after.to_string(), r#"{"a":"[KEY]","b":[{"key":"a [KEY]"}],"n":7}"#);
 }
+
+#[test]
+fn a_member_is_left_unread() {
+    let without = |text: &str| Fields::parse_without(text, "links").map(|it| it.to_string());
+    let text = r#"{"a":1,"links":[{"to":"x"}],"z":{"links":2}}"#;
+    assert_eq!(without(text), Ok(r#"{"a":1,"z":{"links":2}}"#.to_owned()));
+    assert_eq!(without(r#"{"b":1,"a":2}"#), Ok(r#"{"a":2,"b":1}"#.to_owned()));
+    assert_eq!(without(r#"{"links":[1]}"#), Ok(r#"{"links":[1]}"#.to_owned()), "the only one");
+    for bad in ["[1]", "{", r#"{"links":[}"#, r#"{"a":1} 2"#, "{}", ""] {
+        assert_eq!(without(bad), Fields::parse_loosely(bad).map(|it| it.to_string()), "{bad}");
+        assert!(without(bad).is_err(), "{bad}");
+    }
+}

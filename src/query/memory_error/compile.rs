@@ -1,7 +1,7 @@
 //! Compile errors: the reasons why a folder or file was not compiled.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ingest::parse::Syntax;
@@ -19,7 +19,7 @@ pub enum CompileError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The file's format is not supported.
+    /// The file's format is not supported, or its root's settings leave it out.
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -88,6 +88,12 @@ impl fmt::Display for CompileError {
             CompileError::NoSource { path, source } => {
                 write!(f, "cannot compile `{}`: {source}", path.display())
             }
+            CompileError::Unsupported { path } if is_code(path) => write!(
+                f,
+                "cannot compile `{}`: source code is read only where `compile.code` is true in \
+                 the settings; set it in .remindb/config.json of the folder",
+                path.display()
+            ),
             CompileError::Unsupported { path } => write!(
                 f,
                 "cannot compile `{}`: {}; name a folder, or a file that ends in {}",
@@ -122,6 +128,10 @@ impl fmt::Display for CompileError {
             CompileError::Store(error) => error.fmt(f),
         }
     }
+}
+
+fn is_code(path: &Path) -> bool {
+    matches!(Syntax::of(&path.to_string_lossy()), Some(Syntax::Code(_)))
 }
 
 impl std::error::Error for CompileError {

@@ -54,9 +54,9 @@ pub(super) fn turn(
     pace: &mut ConsolidationSchedule,
     stop: &StopSignal,
 ) -> Result<bool, Error> {
-    let settings = memory.workspace().config.consolidation;
+    let settings = memory.consolidation_settings();
     let rules = ConsolidationRules {
-        threshold: settings.threshold.into(),
+        threshold: settings.threshold().into(),
         idle_ms: i64::try_from(settings.idle.as_millis()).unwrap_or(i64::MAX),
     };
     let now = memory.clock().now();

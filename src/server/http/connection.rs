@@ -15,7 +15,7 @@ use super::reply::{HttpError, HttpResponse};
 use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, one_time_links, post, sse};
-use crate::mcp::{Handler, RestReply};
+use crate::mcp::{Handler, RestBody, RestReply};
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -203,7 +203,7 @@ fn respond<S: Handler>(
     }
 }
 
-/// Answers a request of the plain interface, on a thread for calls.
+/// Answers a request of the REST interface, on a thread for calls.
 fn plain_answer<S: Handler>(
     endpoint: &HttpServerState<S>,
     head: &RequestHead,
@@ -219,8 +219,11 @@ fn plain_answer<S: Handler>(
     let is_run = endpoint.pool.run(move || drop(sender.send(server.handler.plain(&request))));
     match (is_run, receiver.recv()) {
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
-        (true, Ok(Some(RestReply { status, document, allowed }))) => {
-            let response = HttpResponse::json(status, document.to_string());
+        (true, Ok(Some(RestReply { status, body, allowed }))) => {
+            let response = match body {
+                RestBody::Document(document) => HttpResponse::json(status, document.to_string()),
+                RestBody::Events(events) => HttpResponse::events(status, &events),
+            };
             match allowed {
                 Some(allowed) => response.with("Allow", allowed),
                 None => response,

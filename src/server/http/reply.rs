@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use crate::mcp::rpc::{RpcError, error_line};
 
 /// Maximum bytes of a request body.
@@ -59,6 +61,13 @@ impl HttpResponse {
     pub(super) fn json(status: u16, body: impl Into<String>) -> HttpResponse {
         HttpResponse { body: body.into(), ..HttpResponse::empty(status) }
             .with("Content-Type", "application/json")
+    }
+
+    /// Returns a response of events, each with a document of JSON.
+    pub(super) fn events(status: u16, documents: &[Value]) -> HttpResponse {
+        let body = documents.iter().map(|it| format!("data: {it}\n\n")).collect();
+        HttpResponse { body, ..HttpResponse::empty(status) }
+            .with("Content-Type", "text/event-stream")
     }
 
     /// Returns a response with a JSON-RPC error without an id.
@@ -121,6 +130,7 @@ fn head_of(status: u16, general: &str, common: &str) -> String {
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        201 => "Created",
         202 => "Accepted",
         204 => "No Content",
         304 => "Not Modified",
@@ -131,9 +141,11 @@ fn reason(status: u16) -> &'static str {
         405 => "Method Not Allowed",
         406 => "Not Acceptable",
         408 => "Request Timeout",
+        409 => "Conflict",
         413 => "Content Too Large",
         415 => "Unsupported Media Type",
         417 => "Expectation Failed",
+        422 => "Unprocessable Content",
         431 => "Request Header Fields Too Large",
         501 => "Not Implemented",
         503 => "Service Unavailable",

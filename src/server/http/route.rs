@@ -1,7 +1,7 @@
 //! Routes a request by its head alone, so that unwanted bodies are never read.
 
 use super::access_control::AccessRules;
-use super::head::RequestHead;
+use super::head::{Framing, RequestHead};
 use super::page::{self, PAGE_METHODS, PageFile};
 use super::reply::{HttpError, HttpResponse};
 use crate::mcp::RestRequest;
@@ -10,7 +10,7 @@ use crate::mcp::RestRequest;
 const ENDPOINT: &str = "/mcp";
 /// The path of the health check, open to all that the guard admits.
 const HEALTH: &str = "/health";
-/// The beginning of the paths of the plain interface.
+/// The beginning of the paths of the REST interface.
 const PLAIN: &str = "/api/v1/";
 /// The path where a one-time link is exchanged for the token.
 const SESSION: &str = "/session";
@@ -84,7 +84,7 @@ pub(super) fn route(head: &RequestHead, guard: &AccessRules) -> Result<Route, Ht
             }
         }
         // A form of another site can send text, and no JSON.
-        Route::Plain if head.method == "POST" => check_content_type(head)?,
+        Route::Plain if has_plain_body(head)? => check_content_type(head)?,
         Route::Get if !accepted_forms(head).events => {
             return Err(HttpError::new(406, "`Accept` must have text/event-stream").into());
         }
@@ -93,12 +93,21 @@ pub(super) fn route(head: &RequestHead, guard: &AccessRules) -> Result<Route, Ht
     Ok(route)
 }
 
+/// Returns whether a request of the REST interface has a body, or says that it has a type.
+fn has_plain_body(head: &RequestHead) -> Result<bool, HttpError> {
+    let takes_body = matches!(head.method.as_str(), "POST" | "PUT" | "PATCH");
+    let is_empty = head.framing() == Ok(Framing::Empty) && head.one("content-type")?.is_none();
+    Ok(takes_body && !is_empty)
+}
+
 const HEALTH_METHODS: &str = "GET, HEAD, OPTIONS";
 const MCP_METHODS: &str = "GET, POST, DELETE, OPTIONS";
+const PLAIN_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /// Returns the answer to a preflight request.
 pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpResponse {
-    let response = HttpResponse::empty(204).with("Allow", MCP_METHODS);
+    let methods = if head.path().starts_with(PLAIN) { PLAIN_METHODS } else { MCP_METHODS };
+    let response = HttpResponse::empty(204).with("Allow", methods);
     if origin.is_none() {
         return response;
     }
@@ -113,12 +122,12 @@ pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpRespons
         }
     }
     response
-        .with("Access-Control-Allow-Methods", MCP_METHODS)
+        .with("Access-Control-Allow-Methods", methods)
         .with("Access-Control-Allow-Headers", fields)
         .with("Access-Control-Max-Age", "600")
 }
 
-/// Reads a request of the plain interface by its head; `None` where an escape in it is wrong.
+/// Reads a request of the REST interface by its head; `None` where an escape in it is wrong.
 pub(super) fn plain_request(head: &RequestHead) -> Option<RestRequest> {
     let target = head.target.split_once('?').map_or("", |(_, query)| query);
     let target = target.split('#').next().unwrap_or_default();

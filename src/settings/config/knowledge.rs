@@ -1,7 +1,8 @@
 //! Settings of knowledge: further kinds of episodes, the size of what is ingested, and how recall
 //! weighs words.
 //!
-//! The environment, a file of ours and a file of Remind set the same values. The file of Remind is
+//! The environment, a file of ours and a file of Remind set the same values, and two of the
+//! consolidation beside. The file of Remind is
 //! read leniently: what it means for another program is passed over, and what is wrong is told and
 //! ignored.
 
@@ -14,15 +15,35 @@ use crate::model::kinds::knowledge::EPISODE_KINDS;
 /// Range of the characters that are collected before they are divided.
 const BUFFER: (u32, u32) = (500, 50_000);
 
+/// Range of pending episodes that begin a consolidation.
+pub(super) const THRESHOLD: (u32, u32) = (1, 10_000);
+
 /// Kinds of episodes that are named, at most.
 const KINDS_MAX: usize = 50;
 
 /// Characters of the name of a kind, at most.
 const KIND_CHARS_MAX: usize = 50;
 
-/// Variables of the environment: kinds, the buffer, the weight of plain words.
-const VARIABLES: [&str; 3] =
-    ["REMIND_EPISODE_TYPES", "INGEST_BUFFER_SIZE", "REMIND_HYBRID_KEYWORD_WEIGHT"];
+/// Variables of the environment: kinds, the buffer, the weight of plain words, when to consolidate.
+const VARIABLES: [&str; 5] = [
+    "REMIND_EPISODE_TYPES",
+    "INGEST_BUFFER_SIZE",
+    "REMIND_HYBRID_KEYWORD_WEIGHT",
+    "CONSOLIDATION_THRESHOLD",
+    "AUTO_CONSOLIDATE",
+];
+
+/// Words for yes and no in the environment.
+const FLAGS: [(&str, bool); 8] = [
+    ("true", true),
+    ("1", true),
+    ("yes", true),
+    ("on", true),
+    ("false", false),
+    ("0", false),
+    ("no", false),
+    ("off", false),
+];
 
 /// The settings of knowledge; `None` leaves the choice to the next source.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +54,10 @@ pub(crate) struct KnowledgeSettings {
     pub(crate) ingest_buffer_size: Option<u32>,
     /// The weight of words that occur at all, against their rarity.
     pub(crate) hybrid_keyword_weight: Option<f64>,
+    /// Pending episodes that begin a consolidation; a file of ours has it elsewhere.
+    pub(crate) consolidation_threshold: Option<u32>,
+    /// Whether a server consolidates by itself; a file of ours has it elsewhere.
+    pub(crate) auto_consolidate: Option<bool>,
 }
 
 impl KnowledgeSettings {
@@ -48,15 +73,22 @@ impl KnowledgeSettings {
             episode_types,
             ingest_buffer_size: fields.number_in("ingest_buffer_size", BUFFER)?,
             hybrid_keyword_weight: fields.fraction("hybrid_keyword_weight", 1.0)?,
+            ..KnowledgeSettings::default()
         };
         fields.done().map(|()| settings)
+    }
+
+    /// Returns these settings without those that only a person decides.
+    #[must_use]
+    pub(crate) fn of_folder(self) -> KnowledgeSettings {
+        KnowledgeSettings { consolidation_threshold: None, auto_consolidate: None, ..self }
     }
 
     /// Reads the variables of the environment; `variable` returns the text of one that is set.
     pub(crate) fn of_environment(
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<KnowledgeSettings, String> {
-        let [types, buffer, weight] = VARIABLES.map(|it| (it, variable(it)));
+        let [types, buffer, weight, threshold, automatic] = VARIABLES.map(|it| (it, variable(it)));
         let kinds = |(name, text): (&str, Option<String>)| match text {
             None => Ok(None),
             Some(text) => {
@@ -73,8 +105,18 @@ impl KnowledgeSettings {
             },
         };
         let buffer_name = buffer.0;
-        let buffer =
-            number(buffer)?.map(|it| whole(it).map_err(|why| format!("`{buffer_name}` {why}")));
+        let buffer = number(buffer)?
+            .map(|it| whole(it, BUFFER).map_err(|why| format!("`{buffer_name}` {why}")));
+        let threshold_name = threshold.0;
+        let threshold = number(threshold)?
+            .map(|it| whole(it, THRESHOLD).map_err(|why| format!("`{threshold_name}` {why}")));
+        let flag = |(name, text): (&str, Option<String>)| match text {
+            None => Ok(None),
+            Some(text) => match FLAGS.iter().find(|it| text.trim().eq_ignore_ascii_case(it.0)) {
+                Some((_, flag)) => Ok(Some(*flag)),
+                None => Err(format!("`{name}` must be true or false, not `{}`", shown(&text))),
+            },
+        };
         let weight_name = weight.0;
         let weight =
             number(weight)?.map(|it| share(it).map_err(|why| format!("`{weight_name}` {why}")));
@@ -82,6 +124,8 @@ impl KnowledgeSettings {
             episode_types: kinds(types)?,
             ingest_buffer_size: buffer.transpose()?,
             hybrid_keyword_weight: weight.transpose()?,
+            consolidation_threshold: threshold.transpose()?,
+            auto_consolidate: flag(automatic)?,
         })
     }
 
@@ -105,10 +149,21 @@ impl KnowledgeSettings {
             }
         }
         let number = |name: &str| file.get(name).map(|it| it.as_f64().ok_or("must be a number"));
-        match number("ingest_buffer_size").map(|it| it.map_err(str::to_owned).and_then(whole)) {
+        for (name, range, setting) in [
+            ("ingest_buffer_size", BUFFER, &mut settings.ingest_buffer_size),
+            ("consolidation_threshold", THRESHOLD, &mut settings.consolidation_threshold),
+        ] {
+            let read = number(name).map(|it| it.map_err(str::to_owned));
+            match read.map(|it| it.and_then(|it| whole(it, range))) {
+                None => (),
+                Some(Ok(number)) => *setting = Some(number),
+                Some(Err(why)) => told(name, why),
+            }
+        }
+        match file.get("auto_consolidate") {
             None => (),
-            Some(Ok(buffer)) => settings.ingest_buffer_size = Some(buffer),
-            Some(Err(why)) => told("ingest_buffer_size", why),
+            Some(Value::Bool(flag)) => settings.auto_consolidate = Some(*flag),
+            Some(_) => told("auto_consolidate", "must be true or false".to_owned()),
         }
         match number("hybrid_keyword_weight").map(|it| it.map_err(str::to_owned).and_then(share)) {
             None => (),
@@ -124,6 +179,8 @@ impl KnowledgeSettings {
             episode_types: self.episode_types.or_else(|| next.episode_types.clone()),
             ingest_buffer_size: self.ingest_buffer_size.or(next.ingest_buffer_size),
             hybrid_keyword_weight: self.hybrid_keyword_weight.or(next.hybrid_keyword_weight),
+            consolidation_threshold: self.consolidation_threshold.or(next.consolidation_threshold),
+            auto_consolidate: self.auto_consolidate.or(next.auto_consolidate),
         }
     }
 
@@ -170,8 +227,7 @@ fn is_kind_name(name: &str) -> bool {
         && name.bytes().all(is_inner)
 }
 
-fn whole(number: f64) -> Result<u32, String> {
-    let (min, max) = BUFFER;
+fn whole(number: f64, (min, max): (u32, u32)) -> Result<u32, String> {
     let is_one = number.fract() == 0.0 && (f64::from(min)..=f64::from(max)).contains(&number);
     is_one
         .then_some(number as u32)

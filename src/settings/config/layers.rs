@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{CONFIG_FILE, Config, ConfigError, Trust, UntrustedSetting};
+use super::{CONFIG_FILE, Config, ConfigError, RemindSources, Trust, UntrustedSetting};
 
 /// The file of a user, which has the keys of a folder's and is trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,29 @@ impl UserConfig {
     /// Parses the text of the file; `name` is its path in messages.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Arc<UserConfig>, ConfigError> {
         let map = Config::to_map(name, text)?;
+        let config = Config::of_map(name, map.clone())?;
+        Ok(Arc::new(UserConfig { name: name.to_owned(), map, config }))
+    }
+
+    /// Parses the text of the file as [`UserConfig::parse`] does. Where it asks for the providers
+    /// that settings of Remind name, a job without one has that of these.
+    pub(crate) fn parse_with<'a>(
+        name: &str,
+        text: &str,
+        remind: impl FnOnce() -> RemindSources<'a>,
+    ) -> Result<Arc<UserConfig>, ConfigError> {
+        let user = UserConfig::parse(name, text)?;
+        if !user.config.providers.follows_remind {
+            return Ok(user);
+        }
+        let refuse = |why| ConfigError(format!("`providers.remind` in {name}: {why}"));
+        let named = remind().providers().map_err(refuse)?;
+        let mut map = user.map.clone();
+        if let Some(Value::Object(providers)) = map.get_mut("providers") {
+            for (job, provider) in named {
+                providers.entry(job).or_insert(provider);
+            }
+        }
         let config = Config::of_map(name, map.clone())?;
         Ok(Arc::new(UserConfig { name: name.to_owned(), map, config }))
     }

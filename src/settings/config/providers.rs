@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use super::ConfigError;
 use super::fields::{ObjectReader, SignConstraint};
+use super::knowledge::THRESHOLD;
+use super::{ConfigError, KnowledgeSettings};
 
 /// Range of attempts after the first.
 const RETRIES: (u32, u32) = (0, 10);
@@ -14,8 +15,6 @@ const RETRIES: (u32, u32) = (0, 10);
 const ANSWER_TOKENS: (u32, u32) = (256, 200_000);
 /// Range of the numbers of a vector.
 const DIMENSIONS: (u32, u32) = (2, 4_096);
-/// Range of pending episodes that begin a consolidation.
-const THRESHOLD: (u32, u32) = (1, 10_000);
 /// Longest wait for one answer.
 const TIMEOUT_MAX: Duration = Duration::from_secs(600);
 
@@ -30,6 +29,8 @@ pub(crate) struct ProvidersByJob {
     pub(crate) reranking: Option<ProviderSpec>,
     /// The file of the certificates to trust, instead of those that are built in.
     pub(crate) ca_file: Option<String>,
+    /// Whether jobs without a provider have the one that settings of Remind name.
+    pub(crate) follows_remind: bool,
 }
 
 /// A kind of provider, by the way in which it is asked.
@@ -74,9 +75,9 @@ pub(crate) struct ProviderSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConsolidationSettings {
     /// Whether a server consolidates by itself, where there is a provider.
-    pub(crate) automatic: bool,
+    pub(crate) automatic: Option<bool>,
     /// Pending episodes that begin it.
-    pub(crate) threshold: u32,
+    pub(crate) threshold: Option<u32>,
     /// Time without a change after which it begins.
     pub(crate) idle: Duration,
     /// Whether a client's model may be asked.
@@ -88,11 +89,40 @@ pub(crate) struct ConsolidationSettings {
 impl Default for ConsolidationSettings {
     fn default() -> ConsolidationSettings {
         ConsolidationSettings {
-            automatic: true,
-            threshold: 5,
+            automatic: None,
+            threshold: None,
             idle: Duration::from_secs(60),
             sampling: false,
             elicitation: false,
+        }
+    }
+}
+
+impl ConsolidationSettings {
+    /// Returns whether a server consolidates by itself, where there is a provider.
+    pub(crate) fn is_automatic(&self) -> bool {
+        self.automatic.unwrap_or(true)
+    }
+
+    /// Returns the pending episodes that begin it.
+    pub(crate) fn threshold(&self) -> u32 {
+        self.threshold.unwrap_or(5)
+    }
+
+    /// Returns these settings with those that count before them, and those that count after.
+    #[must_use]
+    pub(crate) fn between(
+        self,
+        first: &KnowledgeSettings,
+        last: &KnowledgeSettings,
+    ) -> ConsolidationSettings {
+        ConsolidationSettings {
+            automatic: first.auto_consolidate.or(self.automatic).or(last.auto_consolidate),
+            threshold: first
+                .consolidation_threshold
+                .or(self.threshold)
+                .or(last.consolidation_threshold),
+            ..self
         }
     }
 }
@@ -175,6 +205,7 @@ impl ProvidersByJob {
             embeddings: ProviderSpec::read(&mut fields, &EMBEDDINGS)?,
             reranking: ProviderSpec::read(&mut fields, &RERANKING)?,
             ca_file: fields.text("ca_file")?,
+            follows_remind: fields.flag("remind")?.unwrap_or(false),
         };
         fields.done().map(|()| settings)
     }
@@ -244,8 +275,8 @@ impl ConsolidationSettings {
     pub(super) fn read(mut fields: ObjectReader) -> Result<ConsolidationSettings, ConfigError> {
         let default = ConsolidationSettings::default();
         let settings = ConsolidationSettings {
-            automatic: fields.flag("automatic")?.unwrap_or(default.automatic),
-            threshold: fields.number_in("threshold", THRESHOLD)?.unwrap_or(default.threshold),
+            automatic: fields.flag("automatic")?,
+            threshold: fields.number_in("threshold", THRESHOLD)?,
             idle: fields.duration("idle", SignConstraint::NotNegative)?.unwrap_or(default.idle),
             sampling: fields.flag("sampling")?.unwrap_or(default.sampling),
             elicitation: fields.flag("elicitation")?.unwrap_or(default.elicitation),
@@ -280,7 +311,7 @@ mod tests {
         assert_eq!(embeddings.command, ["embed", "-q"]);
         assert_eq!((embeddings.timeout.as_secs(), embeddings.retries), (5, 0));
         assert_eq!(config.providers.reranking, None);
-        assert_eq!((config.consolidation.threshold, config.consolidation.idle.as_secs()), (9, 0));
+        assert_eq!((config.consolidation.threshold(), config.consolidation.idle.as_secs()), (9, 0));
         assert_eq!(Config::default().providers, ProvidersByJob::default());
     }
 

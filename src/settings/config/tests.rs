@@ -23,7 +23,7 @@ fn an_empty_config_means_the_defaults() {
 fn every_key_is_read() {
     let text = r#"{
       "budgets": {"search": 1, "fetch": 2, "fetch_batch": 3, "related": 4},
-      "compile": {"gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
+      "compile": {"code": true, "gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
       "knowledge": {"episode_types": ["ritual"], "ingest_buffer_size": 900, "hybrid_keyword_weight": 0.5},
       "redaction": {"disable_builtin_kinds": ["jwt"], "custom": [{"kind": "t", "pattern": "T-\\d+"}]},
       "rescan": {"enabled": false, "interval": "250ms", "settle": "0"},
@@ -53,6 +53,7 @@ fn every_key_is_read() {
                 related: 4,
             },
             compile: CompileSettings {
+                code: true,
                 gitignore: true,
                 max_file_size: Some(
                     2097152,
@@ -66,8 +67,8 @@ fn every_key_is_read() {
                 write_back: false,
             },
             consolidation: ConsolidationSettings {
-                automatic: true,
-                threshold: 5,
+                automatic: None,
+                threshold: None,
                 idle: 60s,
                 sampling: false,
                 elicitation: false,
@@ -84,6 +85,8 @@ fn every_key_is_read() {
                 hybrid_keyword_weight: Some(
                     0.5,
                 ),
+                consolidation_threshold: None,
+                auto_consolidate: None,
             },
             memory: MemorySettings {
                 max_core: None,
@@ -100,6 +103,7 @@ fn every_key_is_read() {
                 embeddings: None,
                 reranking: None,
                 ca_file: None,
+                follows_remind: false,
             },
             redaction: RedactionSettings {
                 disable_builtin_kinds: [
@@ -388,7 +392,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 58);
+    assert_eq!(keys.len(), 60);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names
@@ -437,13 +441,17 @@ fn the_manual_has_the_defaults() {
             let knowledge = &it.knowledge;
             let kinds: Vec<String> = knowledge.kinds().into_iter().map(str::to_owned).collect();
             let knowledge = (kinds, knowledge.buffer_chars(), knowledge.keyword_weight());
-            let rest = Config { memory: MemorySettings::default(), ..it };
-            (memory, knowledge, Config { knowledge: KnowledgeSettings::default(), ..rest })
+            let consolidation = (it.consolidation.is_automatic(), it.consolidation.threshold());
+            let own =
+                ConsolidationSettings { automatic: None, threshold: None, ..it.consolidation };
+            let rest = Config { memory: MemorySettings::default(), consolidation: own, ..it };
+            let rest = Config { knowledge: KnowledgeSettings::default(), ..rest };
+            (memory, knowledge, consolidation, rest)
         };
         assert_eq!(Config::parse(&text).map(resolved), Ok(resolved(Config::default())), "{text}");
         n_defaults += 1;
     }
-    assert_eq!(n_defaults, 45);
+    assert_eq!(n_defaults, 47);
 }
 
 proptest! {

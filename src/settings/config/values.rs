@@ -49,6 +49,8 @@ pub(crate) struct BudgetSettings {
 /// Bounds of a compile; `None` is without bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompileSettings {
+    /// Whether source code is read.
+    pub(crate) code: bool,
     /// Whether git's ignore files are followed, too.
     pub(crate) gitignore: bool,
     /// Bytes of a file; a larger one is skipped with a warning.

@@ -11,7 +11,7 @@ pub(crate) use changes::KnowledgeChange;
 use super::typed_nodes::unreadable;
 use super::{Reader, limit, list};
 use crate::model::clock::Millis;
-use crate::model::fields::Fields;
+use crate::model::fields::{Fields, FieldsError};
 use crate::model::heat::Heat;
 use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
@@ -90,6 +90,19 @@ macro_rules! knowledge {
 impl Reader {
     /// Returns the nodes of keys, in that order; keys without a node are passed over.
     pub(crate) fn knowledge(&self, keys: &[NodeKey]) -> Result<Vec<KnowledgeRow>, StoreError> {
+        self.rows_of(keys, read_row)
+    }
+
+    /// Returns the nodes of keys as [`Reader::knowledge`] does, but without their edges, which are
+    /// most of their fields.
+    pub(crate) fn knowledge_unlinked(
+        &self,
+        keys: &[NodeKey],
+    ) -> Result<Vec<KnowledgeRow>, StoreError> {
+        self.rows_of(keys, read_unlinked)
+    }
+
+    fn rows_of(&self, keys: &[NodeKey], read: ReadRow) -> Result<Vec<KnowledgeRow>, StoreError> {
         const ROWS: &str = knowledge!(
             "
               FROM json_each(?1) AS wanted
@@ -97,8 +110,31 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              ORDER BY wanted.key"
         );
-        let rows = self.all(ROWS, [list(keys)], read_row).doing("read knowledge")?;
+        let rows = self.all(ROWS, [list(keys)], read).doing("read knowledge")?;
         rows.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the facts that episodes state, each with its episode, at most `n_max`.
+    pub(crate) fn stated_facts(
+        &self,
+        episodes: &[NodeKey],
+        n_max: usize,
+    ) -> Result<Vec<(NodeKey, KnowledgeRow)>, StoreError> {
+        const ROWS: &str = knowledge!(
+            ", edge.source
+              FROM json_each(?1) AS wanted
+             CROSS JOIN typed_edge AS edge ON edge.source = wanted.value AND edge.type = 'supports'
+             CROSS JOIN node AS n ON n.id = edge.target AND n.node_type = 'fact'
+              LEFT JOIN heat AS h ON h.node = n.key
+             LIMIT ?2"
+        );
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get("source")?), read_unlinked(row)?));
+        let rows = self.all(ROWS, params![list(episodes), limit(n_max)], read);
+        let known = |(episode, fact): (NodeKey, ReadResult)| match fact {
+            Ok(fact) => Some(Ok((episode, fact?))),
+            Err(error) => Some(Err(error)),
+        };
+        rows.doing("read facts")?.into_iter().filter_map(known).collect()
     }
 
     /// Returns the node of an id, if it has fields.
@@ -177,6 +213,25 @@ impl Reader {
              CROSS JOIN typed_edge AS edge ON edge.target = target.id
              LIMIT ?2";
         self.all(EDGES, params![list(keys), limit(n_max)], read_edge).doing("read typed edges")
+    }
+
+    /// Returns how strong the typed edges are that lead to each of those nodes, summed by type; of
+    /// at most `n_max` edges.
+    pub(crate) fn strengths_to(
+        &self,
+        keys: &[NodeKey],
+        n_max: usize,
+    ) -> Result<Vec<(NodeKey, String, f64)>, StoreError> {
+        const SUMS: &str = "
+            SELECT key, type, sum(strength)
+              FROM (SELECT target.key, edge.type, edge.strength
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN node AS target ON target.key = wanted.value
+                     CROSS JOIN typed_edge AS edge ON edge.target = target.id
+                     LIMIT ?2)
+             GROUP BY key, type";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?, row.get(2)?));
+        self.all(SUMS, params![list(keys), limit(n_max)], read).doing("read typed edges")
     }
 
     /// Returns the typed edges that lead to those nodes, at most `n_max`: none of a type of which
@@ -312,11 +367,27 @@ fn read_edge(row: &Row<'_>) -> rusqlite::Result<TypedEdge> {
     })
 }
 
-/// Reads a row of `knowledge!`; `None` for a type that this build does not know.
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Result<Option<KnowledgeRow>, StoreError>> {
+/// A row that was read; `None` for a type that this build does not know.
+type ReadResult = Result<Option<KnowledgeRow>, StoreError>;
+
+/// Reads a row of `knowledge!`.
+type ReadRow = fn(&Row<'_>) -> rusqlite::Result<ReadResult>;
+
+fn read_row(row: &Row<'_>) -> rusqlite::Result<ReadResult> {
+    read_with(row, Fields::parse_loosely)
+}
+
+fn read_unlinked(row: &Row<'_>) -> rusqlite::Result<ReadResult> {
+    read_with(row, |text| Fields::parse_without(text, "links"))
+}
+
+fn read_with(
+    row: &Row<'_>,
+    parse: impl Fn(&str) -> Result<Fields, FieldsError>,
+) -> rusqlite::Result<ReadResult> {
     let (id, node_type): (String, String) = (row.get(1)?, row.get(3)?);
     let Some(node_type) = NodeType::parse(&node_type) else { return Ok(Ok(None)) };
-    let fields = match row.get_ref(6)?.as_str_or_null()?.map(Fields::parse_loosely).transpose() {
+    let fields = match row.get_ref(6)?.as_str_or_null()?.map(parse).transpose() {
         Ok(fields) => fields,
         Err(error) => return Ok(Err(unreadable(&id, &error))),
     };

@@ -13,7 +13,7 @@ use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
+use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
 
 /// Characters of an episode that a concept shows.
 const EXCERPT_CHARS: usize = 150;
@@ -93,6 +93,35 @@ pub(crate) fn episode_records(reader: &Reader, filter: &RecordFilter) -> Knowled
     Ok(json!({"episodes": episodes(reader, &rows)?, "total": total}))
 }
 
+/// Returns the deleted nodes of a type, newest first, as its other records are.
+pub(crate) fn deleted_records(
+    reader: &Reader,
+    node_type: NodeType,
+    filter: &RecordFilter,
+) -> KnowledgeResult<Value> {
+    let hidden =
+        [FieldFilter::text("type", node_type.as_str()), FieldFilter::integer("archived", 1)];
+    let mut rows = reader.knowledge(&reader.nodes_with(&hidden)?)?;
+    rows.retain(|it| it.has("deleted") && filter.finds(it));
+    rows.sort_by_key(|it| std::cmp::Reverse(it.key));
+    let total = rows.len();
+    let rows = filter.part(rows);
+    let (name, records) = match node_type {
+        NodeType::Episode => ("episodes", episodes(reader, &rows)?),
+        _ => {
+            ("concepts", rows.iter().map(|it| concept(reader, it)).collect::<KnowledgeResult<_>>()?)
+        }
+    };
+    Ok(json!({name: records, "total": total}))
+}
+
+/// Returns whether a node of a type is there, and whether it is deleted.
+pub(crate) fn deletion_of(reader: &Reader, id: &str, node_type: NodeType) -> KnowledgeResult<bool> {
+    let row = reader.knowledge_by_id(id)?.filter(|it| it.node_type == node_type);
+    let row = row.filter(|it| it.has("deleted") || !it.is_gone());
+    Ok(row.ok_or_else(|| unknown(node_type.as_str(), id))?.has("deleted"))
+}
+
 /// Returns one episode.
 pub(crate) fn episode_record(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
     let row = of_type(reader, id, NodeType::Episode)?;
@@ -130,6 +159,7 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     let mut relations = Vec::new();
     let out = reader.typed_edges_from(&[row.key], EDGES_MAX)?;
     let back = reader.typed_edges_to(&[row.key], EDGES_MAX)?;
+    record["mention_count"] = back.iter().filter(|it| it.link_type == "mentions").count().into();
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
         let keys: Vec<NodeKey> = edges.iter().map(other).collect();
@@ -151,14 +181,24 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
 }
 
 /// Returns the episodes that mention an entity, newest first.
-pub(crate) fn episodes_of_entity(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
+pub(crate) fn episodes_of_entity(
+    reader: &Reader,
+    text: &str,
+    filter: &RecordFilter,
+) -> KnowledgeResult<Value> {
     let mut rows = mentioning(reader, text)?;
+    rows.retain(|it| filter.finds(it));
     rows.sort_by_key(|it| std::cmp::Reverse((it.time("at"), it.key)));
-    Ok(json!({"episodes": episodes(reader, &rows)?, "total": rows.len()}))
+    let total = rows.len();
+    Ok(json!({"episodes": episodes(reader, &filter.part(rows))?, "total": total}))
 }
 
 /// Returns the concepts that episodes about an entity support.
-pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> KnowledgeResult<Value> {
+pub(crate) fn concepts_of_entity(
+    reader: &Reader,
+    text: &str,
+    filter: &RecordFilter,
+) -> KnowledgeResult<Value> {
     let keys: Vec<NodeKey> = mentioning(reader, text)?.iter().map(|it| it.key).collect();
     let mut supported: Vec<NodeKey> = reader
         .typed_edges_from(&keys, EDGES_MAX)?
@@ -176,11 +216,13 @@ pub(crate) fn concepts_of_entity(reader: &Reader, text: &str) -> KnowledgeResult
         .filter(|it| !supported.contains(it))
         .collect();
     rows.extend(reader.knowledge(&clusters)?);
-    rows.retain(|it| it.node_type == NodeType::Concept && !it.is_gone());
+    rows.retain(|it| it.node_type == NodeType::Concept && !it.is_gone() && filter.finds(it));
     rows.sort_by_key(|it| it.key);
     rows.dedup_by_key(|it| it.key);
+    let total = rows.len();
+    let rows = filter.part(rows);
     let concepts: KnowledgeResult<Vec<Value>> = rows.iter().map(|it| concept(reader, it)).collect();
-    Ok(json!({"concepts": concepts?, "total": rows.len()}))
+    Ok(json!({"concepts": concepts?, "total": total}))
 }
 
 /// Returns concepts and the edges between them.
@@ -283,7 +325,7 @@ fn field_or(row: &KnowledgeRow, key: &str, empty: Value) -> Value {
     if value.is_null() { empty } else { value }
 }
 
-fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
+pub(super) fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
     let links = field(source, "links");
     let links = links.as_array().into_iter().flatten();
     let mut same = links.filter(|it| it["type"] == link_type && it["to"] == to);
@@ -310,7 +352,7 @@ fn sources(reader: &Reader, concept: NodeKey) -> KnowledgeResult<Vec<KnowledgeRo
     Ok(rows)
 }
 
-fn entity(row: &KnowledgeRow) -> Value {
+pub(super) fn entity(row: &KnowledgeRow) -> Value {
     json!({
         "id": entity_name(row),
         "node_id": row.id,
@@ -318,6 +360,14 @@ fn entity(row: &KnowledgeRow) -> Value {
         "display_name": row.title(),
         "created_at": record_time(row.time("created_at")),
     })
+}
+
+/// Returns when a node was deleted: nothing changes it afterwards.
+fn deleted_at(row: &KnowledgeRow) -> Value {
+    match row.has("deleted") {
+        true => record_time(row.time("updated_at")),
+        false => Value::Null,
+    }
 }
 
 fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
@@ -354,6 +404,7 @@ fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
         "concept_type": row.text("kind"),
         "specifics": specifics,
         "superseded_by": row.text("superseded_by"),
+        "deleted_at": deleted_at(row),
     }))
 }
 
@@ -380,6 +431,7 @@ fn episodes(reader: &Reader, rows: &[KnowledgeRow]) -> KnowledgeResult<Vec<Value
             "source_type": row.text("source_type"),
             "asserted_by": row.text("asserted_by"),
             "source_ref": row.text("source_ref"),
+            "deleted_at": deleted_at(row),
         })
     };
     Ok(rows.iter().map(record).collect())

@@ -61,7 +61,7 @@ impl RecallContext<'_> {
         let by_type = self.by_type(&matches)?;
         let allowed = self.mentioning()?;
         let (mut seeds, fact_scores) = self.concept_seeds(&question, &matches, &by_type)?;
-        let rows = self.reader.knowledge(&by_type.episodes)?;
+        let rows = self.reader.knowledge_unlinked(&by_type.episodes)?;
         let mut episodes = Vec::new();
         for row in rows {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
@@ -75,7 +75,7 @@ impl RecallContext<'_> {
         }
         let entities: Vec<(KnowledgeRow, f64)> = self
             .reader
-            .knowledge(&by_type.entities)?
+            .knowledge_unlinked(&by_type.entities)?
             .into_iter()
             .filter(|it| !it.is_gone())
             .filter_map(|row| {
@@ -135,7 +135,7 @@ impl RecallContext<'_> {
         matches: &LexicalMatches,
         by_type: &MatchesByType,
     ) -> KnowledgeResult<(Vec<RecallItem>, HashMap<NodeKey, f64>)> {
-        let facts = self.reader.knowledge(&by_type.facts)?;
+        let facts = self.reader.knowledge_unlinked(&by_type.facts)?;
         let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
         let mut fact_scores = HashMap::new();
         for fact in facts.iter().filter(|it| super::items::status(self, it).is_some()) {
@@ -150,28 +150,29 @@ impl RecallContext<'_> {
         let keys: BTreeSet<NodeKey> =
             by_type.concepts.iter().chain(by_cluster.keys()).copied().collect();
         let keys: Vec<NodeKey> = keys.into_iter().collect();
-        let evidence = self.evidence(&keys)?;
         let mut seeds = Vec::new();
-        for row in self.reader.knowledge(&keys)? {
+        for row in self.reader.knowledge_unlinked(&keys)? {
             let (sim, set) = matches.get(&row.key).copied().unwrap_or_default();
             let none = (0.0, 0, String::new());
             let (fact_sim, fact_set, fact) = by_cluster.get(&row.key).unwrap_or(&none);
             let text = format!("{}\n{fact}", of_both(&row));
             let (sim, set) = (sim.max(*fact_sim), set | fact_set);
             let fused = self.request.fused(sim, question.share_in(&text));
-            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
-            let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
                 && self.is_of_topic(&row, TopicRule::OrNone);
             if is_kept && (!row.is_gone() || self.is_shown(&row)) {
-                seeds.push(RecallItem::new(
-                    row,
-                    score,
-                    RecallReason::words(&question.words_of(set)),
-                ));
+                seeds.push((row, sim, fused, set));
             }
         }
+        let keys: Vec<NodeKey> = seeds.iter().map(|it| it.0.key).collect();
+        let evidence = self.evidence(&keys)?;
+        let seed = |(row, sim, fused, set): (KnowledgeRow, f64, f64, u64)| {
+            let weight = evidence.get(&row.key).copied().unwrap_or(1.0);
+            let score = ItemScore { sim, fused, quality: self.quality(&row, weight) };
+            RecallItem::new(row, score, RecallReason::words(&question.words_of(set)))
+        };
+        let seeds = seeds.into_iter().map(seed).collect();
         Ok((seeds, fact_scores))
     }
 

@@ -25,6 +25,9 @@ const SAME_MAX: usize = 64;
 /// Edges that activation walks along, at most.
 const PUSHES_MAX: usize = 256;
 
+/// Nodes that are read after one hop, at most: the strongest.
+const READ_MAX: usize = 64;
+
 const HOPS: usize = 2;
 
 /// Share of its activation that a hop keeps.
@@ -120,8 +123,7 @@ impl RecallContext<'_> {
             front = Vec::new();
             // A weaker node is not shown, and passes nothing on that would be.
             arrived.retain(|_, at| SPREAD_FLOOR <= 1.0 - at.rest);
-            let keys: Vec<NodeKey> = arrived.keys().copied().collect();
-            for row in self.reader.knowledge(&keys)? {
+            for row in self.reader.knowledge_unlinked(&most_active(&arrived))? {
                 let Some(mut at) = arrived.remove(&row.key) else { continue };
                 if row.is_gone() || row.fields.is_none() {
                     continue;
@@ -242,6 +244,13 @@ impl RecallContext<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns the nodes where most activation arrived.
+fn most_active(arrived: &BTreeMap<NodeKey, NodeActivation>) -> Vec<NodeKey> {
+    let mut all: Vec<(f64, NodeKey)> = arrived.iter().map(|(key, at)| (at.rest, *key)).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all.into_iter().take(READ_MAX).map(|it| it.1).collect()
 }
 
 /// Returns the nodes of a front that pass activation on.
