@@ -78,6 +78,7 @@ pub struct Memory {
     knowledge_settings: (KnowledgeSettings, KnowledgeSettings),
     /// The programs and services that its user named.
     providers: Providers,
+    #[cfg(feature = "shared")]
     reads: fresh::ReadsOf,
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QuestionVectorCache>,
@@ -180,6 +181,7 @@ impl Memory {
             memory_settings,
             knowledge_settings: Default::default(),
             providers: Providers::default(),
+            #[cfg(feature = "shared")]
             reads: fresh::ReadsOf::default(),
             question_vectors: Mutex::default(),
             readers,

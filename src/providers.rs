@@ -87,6 +87,7 @@ pub(crate) struct ModelPrompt {
 }
 
 /// A key of a service, which nothing shows.
+#[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
 #[derive(Clone)]
 pub(crate) struct ProviderKey(pub(super) String);
 
@@ -98,6 +99,7 @@ impl ProviderKey {
 }
 
 /// Everything that a provider is made of.
+#[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
 pub(crate) struct ProviderConfig {
     pub(crate) job: ProviderJob,
     pub(crate) settings: ProviderSpec,

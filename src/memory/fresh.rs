@@ -3,6 +3,7 @@
 use super::{Error, Memory};
 
 /// The state that tools read.
+#[cfg(feature = "shared")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ReadsOf {
     /// The replica as it is: offline, too, and without a round trip.
@@ -16,7 +17,11 @@ impl Memory {
     /// Returns this memory with tools that bring it to the end of the log before they read.
     #[must_use]
     pub(crate) fn with_fresh_reads(self) -> Memory {
-        Memory { reads: ReadsOf::Log, ..self }
+        #[cfg(feature = "shared")]
+        let fresh = Memory { reads: ReadsOf::Log, ..self };
+        #[cfg(not(feature = "shared"))]
+        let fresh = self;
+        fresh
     }
 
     /// Brings a shared memory to the end of its log, if its reads are to be fresh.

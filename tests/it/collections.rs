@@ -208,6 +208,7 @@ fn views(folder: &Folder, plain: &Plain, wire: &mut Wire<'_>, not_found: i64) {
 }
 
 /// A memory of more tasks than one document shows, with a view of all of them.
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "more clients come over HTTP"))]
 pub(crate) fn crowd() -> Folder {
     let folder = Folder::new();
     let mut client = Client::modern(&folder, &OFFER);
@@ -222,9 +223,11 @@ pub(crate) fn crowd() -> Folder {
 }
 
 /// Memories of one document, at most.
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "more clients come over HTTP"))]
 const SHOWN_MAX: usize = 1_000;
 
 /// Of a [`crowd`], no resource shows all.
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "more clients come over HTTP"))]
 pub(crate) fn check_crowd(wire: &mut Wire<'_>) {
     for uri in [
         "memory://recent?limit=1000",

@@ -14,6 +14,7 @@ mod server;
 mod sign_in;
 mod storm;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -125,8 +126,11 @@ fn rows(path: &Path) -> Vec<String> {
 #[track_caller]
 fn assert_same(one: &Path, other: &Path) {
     let (one, other) = (rows(one), rows(other));
-    let lacks: Vec<&String> = one.iter().filter(|it| !other.contains(it)).take(5).collect();
-    assert!(one == other, "{lacks:#?}");
+    if one != other {
+        let there: BTreeSet<&String> = other.iter().collect();
+        let lacks: Vec<&String> = one.iter().filter(|it| !there.contains(it)).take(5).collect();
+        panic!("{lacks:#?}");
+    }
 }
 
 #[test]

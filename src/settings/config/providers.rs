@@ -138,6 +138,7 @@ const KINDS: [(&str, ProviderKind); 5] = [
 
 impl ProviderKind {
     /// Returns its name in settings.
+    #[cfg_attr(not(feature = "providers"), allow(dead_code, reason = "nobody is asked"))]
     pub(crate) fn name(self) -> &'static str {
         KINDS.iter().find(|it| it.1 == self).map_or("", |it| it.0)
     }

@@ -2,6 +2,8 @@
 //!
 //! Their members have the names that such programs were written for. They warm nothing.
 
+#![cfg_attr(not(feature = "http"), allow(dead_code, reason = "no server asks for it"))]
+
 use serde_json::{Value, json};
 
 use super::{EDGES_MAX, all_of, entity_name, mentioned, unknown};
