@@ -88,7 +88,7 @@ fn every_key_is_read() {
                 consolidation_threshold: None,
                 auto_consolidate: None,
             },
-            memory: MemorySettings {
+            memory: TypedMemorySettings {
                 max_core: None,
                 max_learnings: None,
                 max_tasks: None,

@@ -114,7 +114,7 @@ fn a_vector_goes_with_its_text() {
     assert_eq!(case.n_vectors(), 10, "its text is gone");
     case.fill().unwrap();
     assert_eq!(case.n_vectors(), 11, "the new text has one");
-    assert!(!case.search("which vehicle broke").contains("boat"));
+    assert!(!case.search("which automobile broke").contains("boat"));
     let first = case.memory.rollback(1, true);
     assert!(first.is_ok(), "{first:?}");
     assert_eq!(case.n_vectors(), 0, "what was dropped has none");
