@@ -164,7 +164,9 @@ impl Stage {
         for (call, _) in
             CALLS.iter().zip(&replies).filter(|it| it.1.as_ref().is_some_and(|it| !it.is_error))
         {
-            let is_it = |it: &&String| it.starts_with("node|") && it.contains(call.effect);
+            // A large text stands below a node with its label alone.
+            let text = |it: &str| it.splitn(5, '|').nth(4).map(str::to_owned).unwrap_or_default();
+            let is_it = |it: &&String| it.starts_with("node|") && text(it).contains(call.effect);
             match rows.iter().filter(is_it).count() {
                 _ if call.effect.starts_with("pinned") => (),
                 1 => (),
