@@ -52,13 +52,13 @@ impl Memory {
     /// Warms the nodes that an answer showed; nothing else does.
     pub(super) fn warm(&self, shown: &[(NodeKey, AccessKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
-        let by = |attention| match attention {
-            AccessKind::Listed => rates.access_boost * SEARCH_HIT_SHARE,
+        let by = |rank: u32, attention| match attention {
+            AccessKind::Listed => rates.access_boost * SEARCH_HIT_SHARE / f64::from(rank),
             AccessKind::Read => rates.access_boost,
         };
-        let warmth: Vec<HeatIncrement> = shown
-            .iter()
-            .map(|&(node, attention)| HeatIncrement { node, by: by(attention), at })
+        let warmth: Vec<HeatIncrement> = (1..)
+            .zip(shown)
+            .map(|(rank, &(node, attention))| HeatIncrement { node, by: by(rank, attention), at })
             .collect();
         if let Err(error) = self.heat_writer.warm(&warmth) {
             // The answer is valid all the same.

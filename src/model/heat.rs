@@ -24,8 +24,8 @@ pub(crate) use tick_schedule::{PendingAttendedTime, TickSchedule};
 /// Temperature of a new node.
 pub(crate) const BIRTH_TEMPERATURE: f64 = 0.5;
 
-/// Share of the boost of a read that a search hit gets.
-pub(crate) const SEARCH_HIT_SHARE: f64 = 0.2;
+/// Share of the boost of a read that the best hit of a search gets; the n-th gets an n-th of it.
+pub(crate) const SEARCH_HIT_SHARE: f64 = 0.1;
 
 /// Share of its temperature that a node loses in an hour of the memory clock, continuously
 /// compounded.

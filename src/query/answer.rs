@@ -56,7 +56,7 @@ impl OutputFormat {
 /// How closely a node was viewed, which decides how much it warms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessKind {
-    /// It was among the hits of a search.
+    /// It was among the hits of a search, which are listed best first.
     Listed,
     /// Its text was requested.
     Read,

@@ -170,7 +170,9 @@ impl ShownHits {
     fn answer(self, found: &RankedHits, detail: HitDetail, output: OutputFormat) -> Answer {
         let structured = output.json(|| self.json(found, detail));
         let key = |&at: &usize| (found.hits[at].head.key, AccessKind::Listed);
-        let shown = self.chosen.iter().map(key).collect();
+        let mut best_first = self.chosen;
+        best_first.sort_unstable();
+        let shown = best_first.iter().map(key).collect();
         Answer { text: self.text, structured, shown, budget: None }
     }
 

@@ -808,6 +808,12 @@ fn temperature(tree: &str, label: &str) -> f64 {
     rest.split_once(' ').unwrap().0.parse().unwrap()
 }
 
+/// Checks a temperature that is shown in hundredths.
+#[track_caller]
+fn assert_near(shown: f64, expected: f64) {
+    assert!((shown - expected).abs() < 0.006, "{shown} is not {expected}");
+}
+
 #[test]
 fn tools_warm_and_resources_do_not() {
     let folder = compiled();
@@ -815,17 +821,17 @@ fn tools_warm_and_resources_do_not() {
     let warmth = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "Five");
     assert_eq!(warmth(&mut client), 0.50);
     client.text("MemorySearch", json!({"query": "kilobytes"}));
-    assert_eq!(warmth(&mut client), 0.53);
+    assert_near(warmth(&mut client), 0.515);
     let found = client.text("MemorySearch", json!({"query": "kilobytes"}));
-    assert_eq!(warmth(&mut client), 0.56);
+    assert_near(warmth(&mut client), 0.53);
     let (_, id) = found.split_once("(id=").unwrap();
     let id = id[..11].to_owned();
     client.text("MemoryFetch", json!({"anchor": id}));
-    assert_eq!(warmth(&mut client), 0.71);
+    assert_near(warmth(&mut client), 0.68);
     client.text("MemoryFetchBatch", json!({"node_ids": [id]}));
-    assert_eq!(warmth(&mut client), 0.86);
+    assert_near(warmth(&mut client), 0.83);
     client.text("MemoryFetchBatch", json!({"node_ids": [id, id]}));
-    assert_eq!(warmth(&mut client), 1.0);
+    assert_near(warmth(&mut client), 0.98);
     client.text("MemoryFetch", json!({"anchor": id}));
     assert_eq!(warmth(&mut client), 1.0);
     // Errors, the tree, statistics and compiles do not warm nodes, and neither does the command
@@ -843,7 +849,7 @@ fn tools_warm_and_resources_do_not() {
     let mut second = Client::modern(&folder, &["--db", "m.db"]);
     assert_eq!(warmth(&mut second), 1.0);
     second.text("MemorySearch", json!({"query": "connection"}));
-    assert_eq!(other(&mut client), before + 0.03);
+    assert_near(other(&mut client), before + 0.015);
     second.end();
     client.end();
     let shown = folder.ok("inspect --tree --db m.db".split(' '));
@@ -858,7 +864,7 @@ fn a_fetch_warms_what_it_shows_and_not_what_it_leaves_out() {
     let (_, id) = found.split_once("(id=").unwrap();
     client.text("MemoryFetch", json!({"anchor": &id[..11], "budget": 45}));
     let tree = client.text("MemoryTree", json!({}));
-    assert_eq!(temperature(&tree, "Five"), 0.68);
+    assert_near(temperature(&tree, "Five"), 0.665);
     assert_eq!(temperature(&tree, "One"), 0.50, "{tree}");
     client.end();
 }

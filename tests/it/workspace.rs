@@ -264,8 +264,8 @@ fn access_boost_is_a_setting() {
     client.text("MemoryFetch", json!({"anchor": id}));
     client.end();
     let hottest = temperatures(&folder).iter().map(|it| it.1).fold(0.0, f64::max);
-    // A search hit warms a fifth as much as a fetch.
-    assert!((0.97..0.981).contains(&hottest), "{hottest}");
+    // The best hit of a search warms a tenth as much as a fetch.
+    assert!((0.93..0.941).contains(&hottest), "{hottest}");
 }
 
 #[test]

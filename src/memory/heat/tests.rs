@@ -438,5 +438,22 @@ fn reads_warm_as_the_settings_say() {
     let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();
-    is_near(warmest, BIRTH_TEMPERATURE + 0.15 + 0.01);
+    is_near(warmest, BIRTH_TEMPERATURE + 0.15 + 0.005);
+}
+
+#[test]
+fn the_best_hit_warms_most_and_the_nth_an_nth_of_it() {
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let conn = Connection::open(fixture.db()).unwrap();
+    let mut keys = conn.prepare("SELECT key FROM node ORDER BY key LIMIT 3").unwrap();
+    let keys: Vec<i64> =
+        keys.query_map([], |row| row.get(0)).unwrap().map(|it| it.unwrap()).collect();
+    let hits: Vec<_> = keys.iter().map(|&it| (NodeKey(it), AccessKind::Listed)).collect();
+    memory.warm(&hits);
+    for (rank, key) in (1..).zip(keys) {
+        let temperature: f64 = conn
+            .query_row("SELECT temperature FROM heat WHERE node = ?1", [key], |row| row.get(0))
+            .unwrap();
+        is_near(temperature, BIRTH_TEMPERATURE + 0.015 / f64::from(rank));
+    }
 }

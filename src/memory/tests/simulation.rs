@@ -445,7 +445,7 @@ impl Simulation {
         let attended = self.model.attended;
         for (key, attention) in answer.shown {
             let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
-            let by = if attention == AccessKind::Read { 0.15 } else { 0.03 };
+            let by = if attention == AccessKind::Read { 0.15 } else { 0.015 };
             heat.set(heat.now(attended) + by, attended);
         }
         #[cfg(feature = "shared")]
