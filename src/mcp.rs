@@ -155,6 +155,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Answers a request of the REST interface that a registration may have beside MCP; `None`
     /// where it has none.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
     fn plain(&self, _request: &RestRequest) -> Option<RestReply> {
         None
     }

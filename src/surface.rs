@@ -12,6 +12,7 @@ mod confirmation;
 mod consolidation;
 pub(crate) mod observer;
 pub(crate) mod prompts;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
 mod rest_api;
 mod tools;
 
@@ -39,6 +40,7 @@ pub(crate) use tools::ToolSelection;
 
 /// Answers a request of the REST interface, for fuzz targets.
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
 pub(crate) fn answer_rest(
     memory: &Memory,
     view: &ReadOnlyMemory,

@@ -24,7 +24,9 @@ use crate::ingest::redact::{CustomKind, RedactError, Redactor};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 use object_reader::{ObjectReader, SignConstraint};
-pub(crate) use providers::{ConsolidationSettings, ProviderKind, ProviderSpec, ProvidersByJob};
+#[cfg(feature = "providers")]
+pub(crate) use providers::ProviderKind;
+pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
 pub(crate) use remind::RemindSources;
 pub(crate) use typed_memories::{MemoryLimits, TypedMemorySettings};
 pub(crate) use values::{
