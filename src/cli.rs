@@ -228,6 +228,16 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|it| !it.is_empty())
 }
 
+/// Returns the path in a variable. The XDG specification ignores those that are not absolute.
+fn path_variable(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from).filter(|it| it.is_absolute())
+}
+
+/// Returns a folder of the user, by the environment.
+fn user_folder(name: &str, below_home: &str) -> Option<PathBuf> {
+    path_variable(name).or_else(|| path_variable("HOME").map(|it| it.join(below_home)))
+}
+
 /// Opens the memory of a command outside of a folder, with the settings of its user.
 fn open_memory(named: Option<PathBuf>, context: &mut Context<'_>) -> Result<Memory, CommandError> {
     let settings = user_settings::memory_settings()?;

@@ -31,15 +31,15 @@
 //! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions, word families |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
-//! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
+//! | `settings` | configuration, first temperatures, the folder `.remindb/` of a root |
 //! | `providers` | programs and services that a user names to reason, embed or rank |
-//! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
+//! | `store` | the database: schema, columns, readers, writer, batch, heat, leases, replication |
 //! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
 //! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
-//! | `memory` | the embedding API: compile, edits, typed memories, rollback, warming, briefings |
+//! | `memory` | the embedding API: compile, edits, typed memories, knowledge, rollback, heat |
 //! | `mcp` | a protocol engine for both eras of MCP, which knows no tool and no transport |
-//! | `surface` | the engine's one registration: tools, resources, prompts, nudges |
-//! | `server` | stdio and HTTP transports, threads, sessions, logs |
+//! | `surface` | the engine's one registration: tools, resources, prompts, notices, plain HTTP |
+//! | `server` | stdio and HTTP transports, threads, sessions, logs; the PostgreSQL of a space |
 //! | `cli` | one file a command; `setup` edits the settings of other programs |
 //!
 //! `fuzzing` holds the properties that every input must have, for tests and fuzz targets.
@@ -73,7 +73,7 @@
 //! |---|---|
 //! | a tool | `surface/tools/x`, its row, the manual; for writing: a method of `memory` |
 //! | a path of plain HTTP | its row in `surface/rest_api`, its record, the manual |
-//! | a resource | `surface/resources/x`, its row, the manual; its document in `query/dashboard` |
+//! | a resource | `surface/resources/x`, its row, the manual; its document in `query/browse` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
 //! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
 //! | a column of a node | one row of `store/node_columns`, a migration |

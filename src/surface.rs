@@ -38,8 +38,7 @@ use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
 
-/// Answers a request of the REST interface, for fuzz targets.
-#[cfg(any(test, fuzzing))]
+/// Answers a request of the REST interface, which may change the memory.
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
 pub(crate) fn answer_rest(
     memory: &Memory,
@@ -184,9 +183,7 @@ impl Handler for MemoryHandler {
     }
 
     fn plain(&self, request: &RestRequest) -> Option<RestReply> {
-        let settings = self.memory.knowledge_settings();
-        let context = RestContext { view: &self.view, memory: Some(&self.memory), settings };
-        Some(rest_api::answer(&context, request))
+        Some(answer_rest(&self.memory, &self.view, request))
     }
 
     fn on_request(&self, seen: &ClientRequestEvent<'_>) -> Option<String> {

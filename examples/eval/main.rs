@@ -2,14 +2,15 @@
 //!
 //! Three collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it),
 //! the journals and conversations under `tests/data/eval`, where an answer is often next to the
-//! paragraph that names the thing, and long dialogues (the folder `DIALOGUES`). The program compiles
-//! them and answers over MCP on the standard streams of a real process; the baseline rankings are computed in the same run. Intervals are
-//! those of a paired bootstrap with a fixed seed, so that two runs of one program print the same.
+//! paragraph that names the thing, and long dialogues (the folder `DIALOGUES`). The program
+//! compiles them and answers over MCP on the standard streams of a real process; the baseline
+//! rankings are computed in the same run. Intervals are those of a paired bootstrap with a fixed
+//! seed, so that two runs of one program print the same.
 //!
-//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N] [--embeddings COMMAND]`. Parameters are tuned on one
-//! half of the questions and confirmed on the other. With `--words`, the questions of Cranfield are
-//! shortened to their N longest words, as people type them. With `--embeddings`, the program has that
-//! source of vectors, and is asked once each text has one.
+//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N] [--embeddings COMMAND]`.
+//! Parameters are tuned on one half of the questions and confirmed on the other. With `--words`,
+//! the questions of Cranfield are shortened to their N longest words, as people type them. With
+//! `--embeddings`, the program has that source of vectors, and is asked once each text has one.
 
 mod agent;
 mod cranfield;

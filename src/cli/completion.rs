@@ -5,12 +5,10 @@
 use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
 use super::{CommandError, CommandOutcome, Context};
 use crate::ingest::foreign::FOREIGN_SOURCES;
-use crate::model::kinds::knowledge::EPISODE_KINDS;
+use crate::memory::typed::MEMORY_TYPES;
+use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
-
-/// The types of typed memories.
-const MEMORY_TYPES: &[&str] = &["core", "learning", "task"];
 
 pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     context.say(script(shell))?;
@@ -52,10 +50,11 @@ fn values_of_flags() -> Vec<(&'static str, String)> {
 
 /// Returns the words that may follow a flag of one command, where they are others than elsewhere.
 fn values_of_command_flags() -> Vec<(&'static str, &'static str, String)> {
-    let kinds = [MEMORY_TYPES, EPISODE_KINDS].concat();
+    let types = MEMORY_TYPES.map(NodeType::as_str);
+    let kinds = [&types[..], EPISODE_KINDS].concat();
     vec![
-        ("conflicts", "status", "open resolved dismissed all".to_owned()),
-        ("memories", "type", MEMORY_TYPES.join(" ")),
+        ("conflicts", "status", format!("{} all", CONFLICT_STATES.join(" "))),
+        ("memories", "type", types.join(" ")),
         ("remember", "type", kinds.join(" ")),
     ]
 }

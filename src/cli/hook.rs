@@ -24,7 +24,7 @@ use session_state::StateFolder;
 
 use super::args::{HookArgs, HookEvent};
 use super::memory_place::{MemoryPlace, SearchFolders};
-use super::{CommandError, CommandOutcome, Context, options, variable};
+use super::{CommandError, CommandOutcome, Context, options, user_folder};
 use crate::memory::briefing::{self, BriefingRequest};
 use crate::model::clock::Millis;
 use crate::query::{self, PromptQuery};
@@ -173,11 +173,5 @@ fn memory_place(args: &HookArgs, input: &HookInput) -> Result<Option<PathBuf>, S
 /// Returns this program's folder for state: `~/.local/state/remindb`, unless the environment names
 /// another.
 fn state_home() -> Option<PathBuf> {
-    xdg("XDG_STATE_HOME", ".local/state").map(|it| it.join("remindb"))
-}
-
-/// Returns a folder of the user, by the environment.
-fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
-    let absolute = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    absolute(name).or_else(|| absolute("HOME").map(|it| it.join(below_home)))
+    user_folder("XDG_STATE_HOME", ".local/state").map(|it| it.join("remindb"))
 }

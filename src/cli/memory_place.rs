@@ -22,7 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::args::Scope;
-use super::{CommandError, Context, variable};
+use super::{CommandError, Context, path_variable, user_folder, variable};
 use crate::server::remindb_folder::{OWN_FOLDER, make_own_folder, make_private_folder};
 
 /// The file's name, wherever the memory is.
@@ -77,12 +77,8 @@ impl SearchFolders {
 
     /// Returns the surroundings of a folder that is worked in.
     pub(super) fn around(folder: PathBuf) -> SearchFolders {
-        // The XDG specification ignores paths that are not absolute.
-        let path = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
-        let home = path("HOME");
-        let below_home = || home.as_ref().map(|it| it.join(".local/share"));
-        let data = path("XDG_DATA_HOME").or_else(below_home);
-        SearchFolders { folder, home, data }
+        let data = user_folder("XDG_DATA_HOME", ".local/share");
+        SearchFolders { folder, home: path_variable("HOME"), data }
     }
 
     /// Returns the memory of a scope, or of any; `None` when there is none yet.

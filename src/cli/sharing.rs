@@ -17,7 +17,9 @@ use crate::server::StopSignal;
 #[cfg(feature = "shared")]
 pub(super) use observed::observed_space;
 #[cfg(feature = "shared")]
-pub(super) use replica::{OpenSpace, follow_to_read, keeper_of, replica_at};
+pub(super) use replica::{
+    OpenSpace, follow_to_read, join_new_file, keeper_of, remove_database, replica_at,
+};
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
 #[cfg(not(feature = "shared"))]

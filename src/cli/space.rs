@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::{SharedFlag, SpaceArgs, SpaceTask};
 use super::memory_place::known_database;
-use super::sharing::{OpenSpace, RootNames, keeper_of, replica_at};
+use super::sharing::{OpenSpace, RootNames, join_new_file, keeper_of, remove_database, replica_at};
 use super::{CommandError, CommandOutcome, Context};
 use crate::server::postgres::{PostgresSequencer, ReplicaStatus, ReplicaSyncStatus, facts_of};
-use crate::store::replication::{Sequencer, join_space, leave_space};
+use crate::store::replication::{Replica, Sequencer, leave_space};
+use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, SharedError, Writer, connection};
 
 /// Names of a file that was replaced, at most.
@@ -38,8 +40,8 @@ fn create(
         return Err(SharedError::OtherSpace { url: replica.url }.into());
     }
     let names = RootNames::parse(&args.roots).map_err(CommandError::Because)?;
-    let keeper = std::sync::Arc::new(keeper_of(url)?);
-    let sequencer = std::sync::Arc::clone(&keeper) as std::sync::Arc<dyn Sequencer>;
+    let keeper = Arc::new(keeper_of(url)?);
+    let sequencer = Arc::clone(&keeper) as Arc<dyn Sequencer>;
     let writer = Writer::open(&db, IfMissing::Refuse)?;
     let turn = keeper.create()?;
     writer.publish_space(&sequencer, &move |path| names.name_of(path), turn)?;
@@ -87,8 +89,7 @@ fn make_replica(
     keeper: &PostgresSequencer,
     context: &mut Context<'_>,
 ) -> Result<(), CommandError> {
-    drop(Writer::open(db, IfMissing::Create)?);
-    join_space(db, keeper)?;
+    join_new_file(db, keeper)?;
     let flag = SharedFlag { url: Some(url.to_owned()), ..SharedFlag::default() };
     let mut writer = Writer::open(db, IfMissing::Refuse)?;
     if let Some(space) = OpenSpace::of(Some(&flag), db, context)? {
@@ -102,12 +103,10 @@ fn make_replica(
 
 /// Removes a replica that was not completed, and puts the file that it would have replaced back.
 fn put_back(db: &Path, kept: Option<&Path>) {
+    remove_database(db);
+    let Some(kept) = kept else { return };
     for suffix in ["", "-wal", "-shm"] {
-        // What is left is empty, and joins when it is opened.
-        let _ = fs::remove_file(with_suffix(db, suffix));
-        if let Some(kept) = kept {
-            let _ = fs::rename(with_suffix(kept, suffix), with_suffix(db, suffix));
-        }
+        let _ = fs::rename(with_suffix(kept, suffix), with_suffix(db, suffix));
     }
 }
 
@@ -140,25 +139,19 @@ fn set_aside(db: &Path) -> Result<PathBuf, CommandError> {
     Err(CommandError::Because(format!("too many files `{}.before-N`", db.display())))
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// Opens the replica that the arguments name, with its keeper.
+/// Returns the replica that the arguments name, with its sequencer.
 fn replica(
     args: &SpaceArgs,
     context: &mut Context<'_>,
-) -> Result<(PathBuf, PostgresSequencer), CommandError> {
+) -> Result<(Replica, PostgresSequencer), CommandError> {
     let db = known_database(args.db.clone(), context)?;
     let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
-    Ok((db, keeper_of(&replica.url)?))
+    let keeper = keeper_of(&replica.url)?;
+    Ok((replica, keeper))
 }
 
 fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-    let (db, keeper) = replica(args, context)?;
-    let replica = replica_at(&db)?.ok_or(SharedError::NoReplica)?;
+    let (replica, keeper) = replica(args, context)?;
     let facts = facts_of(&replica, &keeper);
     if args.is_json {
         let json = serde_json::to_string_pretty(&facts)?;

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{CommandError, variable};
+use super::{CommandError, path_variable, user_folder, variable};
 use crate::ingest::scan;
 use crate::settings::config::{
     CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, RemindSources, TypedMemorySettings, UserConfig,
@@ -43,7 +43,7 @@ pub(super) fn knowledge_settings(
 ) -> Result<(KnowledgeSettings, KnowledgeSettings), CommandError> {
     let first = KnowledgeSettings::of_environment(text_of).map_err(CommandError::Because)?;
     let folder = folder.map(Path::to_owned).or_else(|| std::env::current_dir().ok());
-    let home = variable("HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = path_variable("HOME");
     let of_folder = folder.map(|it| remind_file(&it.join(REMIND_FILE)).of_folder());
     let of_home = home.map(|it| remind_file(&it.join(REMIND_FILE)));
     Ok((first, of_folder.unwrap_or_default().or(&of_home.unwrap_or_default())))
@@ -92,17 +92,13 @@ pub(super) fn user_config() -> Result<Arc<UserConfig>, CommandError> {
 
 /// Returns the settings of Remind that the person has, of which what cannot be read is ignored.
 fn remind_sources() -> RemindSources<'static> {
-    let home = variable("HOME").map(PathBuf::from).filter(|it| it.is_absolute());
-    let text = home.and_then(|it| read(&it.join(REMIND_FILE)).ok());
+    let text = path_variable("HOME").and_then(|it| read(&it.join(REMIND_FILE)).ok());
     let file = text.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
     RemindSources { variable: &text_of, file }
 }
 
 fn user_file() -> Option<PathBuf> {
-    // The XDG specification ignores paths that are not absolute.
-    let absolute = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
-    Some(folder?.join(USER_FILE))
+    user_folder("XDG_CONFIG_HOME", ".config").map(|it| it.join(USER_FILE))
 }
 
 fn read(path: &Path) -> std::io::Result<String> {

@@ -40,7 +40,7 @@ pub(crate) struct NotesImportReport {
     pub(crate) n_unchanged: usize,
     /// Notes that are left out, since they were forgotten after an earlier import.
     pub(crate) n_forgotten: usize,
-    /// Secrets that became markers, in notes that were not there.
+    /// Secrets that became markers, in notes that were added or updated.
     pub(crate) n_secrets: usize,
     pub(crate) snapshot: Option<i64>,
 }
@@ -157,20 +157,19 @@ impl PreparedNote {
 
     /// Returns the data of the note's first node, and the trees below it.
     fn root(&self) -> (NodeData<'_>, &[Tree]) {
-        let attributes =
-            NodeAttributes::default().with(KEY_PATH, Some(NodeAttribute::Text(self.mark.clone())));
+        let mark = Some(NodeAttribute::Text(self.mark.clone()));
         let Some(title) = self.title.as_deref() else {
             let first = NodeData::of(&self.trees[0].nodes[0]);
-            let mark = Some(NodeAttribute::Text(self.mark.clone()));
             return (NodeData { attributes: first.attributes.with(KEY_PATH, mark), ..first }, &[]);
         };
+        let level = Some(NodeAttribute::Integer(NOTE_LEVEL));
         let data = NodeData {
             node_type: NodeType::Heading,
             format: Format::Plain,
             label: title,
             content: title,
             token_count: tokens::count(title),
-            attributes: attributes.with(LEVEL, Some(NodeAttribute::Integer(NOTE_LEVEL))),
+            attributes: NodeAttributes::default().with(KEY_PATH, mark).with(LEVEL, level),
         };
         (data, &self.trees)
     }

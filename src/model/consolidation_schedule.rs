@@ -25,7 +25,7 @@ pub(crate) struct ConsolidationRules {
     pub(crate) idle_ms: i64,
 }
 
-/// The pace of consolidations.
+/// The schedule of consolidations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ConsolidationSchedule {
     /// The newest snapshot seen, and when it was first seen.

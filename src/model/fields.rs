@@ -158,7 +158,6 @@ impl fmt::Display for FieldsError {
     }
 }
 
-/// Returns whether [`canonical`] would change nothing, as for nearly every text that is stored.
 /// Reads an object without the member of that name.
 struct MembersWithout<'a>(&'a str);
 
@@ -190,6 +189,7 @@ impl<'de> Visitor<'de> for MembersWithout<'_> {
     }
 }
 
+/// Returns whether [`canonical`] would change nothing, as for nearly every text that is stored.
 fn is_canonical(value: &Value, n_levels: usize) -> bool {
     match value {
         Value::Null => false,

@@ -5,8 +5,9 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, never, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use super::wait_out;
 use crate::text;
 
 /// Bytes of what a program complains that are kept.
@@ -33,7 +34,7 @@ pub(super) fn join_ended(threads: impl IntoIterator<Item = JoinHandle<()>>) {
     let mut left = END_WAIT;
     for thread in threads {
         while !thread.is_finished() && !left.is_zero() {
-            let _ = never::<()>().recv_timeout(END_LOOK);
+            wait_out(END_LOOK);
             left = left.saturating_sub(END_LOOK);
         }
         match thread.is_finished() {

@@ -1,4 +1,4 @@
-//! Filling: takes the texts of hits, best first, until a budget is used.
+//! Budget filling: takes the texts of hits, best first, until a budget is used.
 //!
 //! Hits of one section stand together under its breadcrumb, in the order of their file; sections
 //! come in the order of their best hit. A long answer has parts, each grouped by itself, so that

@@ -115,7 +115,7 @@ pub(crate) struct CutEntry {
 }
 
 /// Cuts a node's entry to the sentences that fit, and a line with the tokens of the whole; `None`
-/// where not even that fits. `is_placed` leaves out the breadcrumb.
+/// where not even that fits. A breadcrumb that is shown already is left out.
 pub(crate) fn cut_entry(
     head: &NodeSummary,
     text: &NodeText,

@@ -1,4 +1,4 @@
-//! Texts beside a match: words of a question that stand near a text count for it, too.
+//! Sibling context: words of a question that stand near a text count for it, too.
 //!
 //! A conversation spreads a thing over turns: one names it, the next tells about it. A text gains
 //! the question's words of the two texts before and after it under the same heading. Each word
@@ -42,7 +42,7 @@ struct ContextRelevance {
 }
 
 impl SiblingContext {
-    /// Returns the vicinity of matches, best first.
+    /// Returns the context of matches, best first.
     pub(super) fn of(reader: &Reader, matches: &[NodeMatch]) -> Result<SiblingContext, Error> {
         let mut by_parent: BTreeMap<NodeKey, Vec<&NodeMatch>> = BTreeMap::new();
         for it in matches.iter().take(GIVERS_MAX) {

@@ -1,7 +1,8 @@
 //! Keeps the log of a space in PostgreSQL, or in whatever speaks its protocol.
 //!
-//! A client of one socket with deadlines: no thread, no runtime. The server orders the writes by
-//! the lock of the space's row, and fences whoever holds it without going on.
+//! A client of sockets with deadlines: no runtime, and no thread but for a dial that may hang. The
+//! server orders the writes by the lock of the space's row, and fences whoever holds it without
+//! going on.
 
 mod connection;
 #[cfg(test)]

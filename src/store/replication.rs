@@ -86,7 +86,7 @@ impl WriterReplication {
         Ok(WriterReplication { sequencer, namer, recorder, applier, file_identity })
     }
 
-    /// Returns the keeper of the log.
+    /// Returns the sequencer, which keeps the log.
     pub(crate) fn sequencer(&self) -> &Arc<dyn Sequencer> {
         &self.sequencer
     }
@@ -202,11 +202,9 @@ impl WriterReplication {
         Ok(true)
     }
 
-    fn load_newest_image(&self, conn: &Connection, epoch: i64) -> Result<LogPosition, StoreError> {
-        let url = self.sequencer.url().to_owned();
-        let image = self.sequencer.newest_image(epoch)?.ok_or(SharedError::NoSpace { url })?;
-        load_image(conn, &*self.sequencer, &image)?;
-        Ok(image)
+    fn load_newest_image(&self, conn: &Connection, epoch: i64) -> Result<(), StoreError> {
+        let image = newest_image(&*self.sequencer, epoch)?;
+        load_image(conn, &*self.sequencer, &image)
     }
 
     /// Runs a write in a turn of the log: `body` in a local transaction, whose rows are published.
@@ -420,6 +418,11 @@ fn append_image(
     Ok(turn.append_image(place, part.then(last, Some(hasher.finish())))?)
 }
 
+fn newest_image(sequencer: &dyn Sequencer, epoch: i64) -> Result<LogPosition, SharedError> {
+    let no_image = || SharedError::NoSpace { url: sequencer.url().to_owned() };
+    sequencer.newest_image(epoch)?.ok_or_else(no_image)
+}
+
 /// Replaces all shared rows of a replica by those of an image, unless it has come as far without.
 /// The connection has no foreign keys.
 fn load_image(
@@ -453,21 +456,14 @@ fn load_image(
     commit(tx, "load an image")
 }
 
-/// Fills an empty memory with the newest image of a space, and follows the log from there.
-pub(crate) fn join_space(
-    path: &Path,
-    sequencer: &dyn Sequencer,
-) -> Result<LogPosition, StoreError> {
-    let head = sequencer.head()?;
-    let url = sequencer.url();
-    let no_image = || SharedError::NoSpace { url: url.to_owned() };
-    let image = sequencer.newest_image(head.place.epoch)?.ok_or_else(no_image)?;
+/// Fills an empty memory with the newest image of a space, from which it can follow the log.
+pub(crate) fn join_space(path: &Path, sequencer: &dyn Sequencer) -> Result<(), StoreError> {
+    let image = newest_image(sequencer, sequencer.head()?.place.epoch)?;
     let conn = connection::open_existing(path, "open the database")?;
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", false).doing("turn foreign keys off")?;
-    become_replica(&conn, url, &LogPosition::default())?;
-    load_image(&conn, sequencer, &image)?;
-    Ok(image)
+    become_replica(&conn, sequencer.url(), &LogPosition::default())?;
+    load_image(&conn, sequencer, &image)
 }
 
 /// Returns the replica that the file is.

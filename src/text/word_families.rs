@@ -58,6 +58,26 @@ pub(crate) fn words_of_kind(word: &str) -> Vec<&'static str> {
     )
 }
 
+/// Returns the regular inflections of a lower-case word, those of a noun and of a verb.
+pub(crate) fn inflections(word: &str) -> Vec<String> {
+    let with = |stem: &str, endings: &[&str]| -> Vec<String> {
+        endings.iter().map(|it| [stem, it].concat()).collect()
+    };
+    if let Some(stem) = word.strip_suffix('e') {
+        return with(stem, &["es", "ed", "ing"]);
+    }
+    if let Some(stem) = word.strip_suffix('y')
+        && !stem.ends_with(['a', 'e', 'o', 'u'])
+    {
+        return with(stem, &["ies", "ied", "ying"]);
+    }
+    let mut found = with(word, &["s", "es", "ed", "ing"]);
+    if let Some(last) = word.chars().next_back() {
+        found.extend(with(&format!("{word}{last}"), &["ed", "ing"]));
+    }
+    found
+}
+
 fn lines_by_word(table: &'static str) -> LinesByWord {
     let mut lines: LinesByWord = HashMap::new();
     for line in table.lines() {
@@ -93,26 +113,6 @@ fn bases(word: &str) -> Vec<String> {
         }
     }
     bases
-}
-
-/// Returns the regular inflections of a lower-case word, those of a noun and of a verb.
-pub(crate) fn inflections(word: &str) -> Vec<String> {
-    let with = |stem: &str, endings: &[&str]| -> Vec<String> {
-        endings.iter().map(|it| [stem, it].concat()).collect()
-    };
-    if let Some(stem) = word.strip_suffix('e') {
-        return with(stem, &["es", "ed", "ing"]);
-    }
-    if let Some(stem) = word.strip_suffix('y')
-        && !stem.ends_with(['a', 'e', 'o', 'u'])
-    {
-        return with(stem, &["ies", "ied", "ying"]);
-    }
-    let mut found = with(word, &["s", "es", "ed", "ing"]);
-    if let Some(last) = word.chars().next_back() {
-        found.extend(with(&format!("{word}{last}"), &["ed", "ing"]));
-    }
-    found
 }
 
 /// Returns the words in their order, each once.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value as DuplicateKeyJson};
+use serde_json::{Map, Value};
 
 /// A command about knowledge, with the arguments of its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnowledgeArgs {
     pub(crate) task: KnowledgeTask,
-    pub(crate) arguments: Map<String, DuplicateKeyJson>,
+    pub(crate) arguments: Map<String, Value>,
     pub(crate) input: KnowledgeTextSource,
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_json: bool,

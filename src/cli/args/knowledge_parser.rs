@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
-use serde_json::{Map, Value as DuplicateKeyJson};
+use serde_json::{Map, Value as Json};
 
 use super::UsageError;
 use super::command::Command;
@@ -147,7 +147,7 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
 /// Takes the value of a flag.
 fn take(
     parser: &mut Parser,
-    arguments: &mut Map<String, DuplicateKeyJson>,
+    arguments: &mut Map<String, Json>,
     (flag, key, form): (&str, &str, FlagForm),
 ) -> Result<(), UsageError> {
     let mut text = || -> Result<String, UsageError> { Ok(parser.value()?.string()?) };
@@ -163,8 +163,8 @@ fn take(
         }
         Texts => {
             let value = text()?;
-            let all = arguments.entry(key).or_insert_with(|| DuplicateKeyJson::Array(Vec::new()));
-            if let DuplicateKeyJson::Array(all) = all {
+            let all = arguments.entry(key).or_insert_with(|| Json::Array(Vec::new()));
+            if let Json::Array(all) = all {
                 all.push(value.into());
             }
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
-use serde_json::{Map, Value as DuplicateKeyJson};
+use serde_json::{Map, Value as Json};
 
 use super::UsageError;
 use super::command::{Command, StdinArgument, ToolArgs};
@@ -164,7 +164,7 @@ impl ToolArgs {
             if is_last && value == "-" && matches!(command.rest, ExtraValues::Words) {
                 self.input = StdinArgument::Stdin(argument);
             } else {
-                self.arguments.insert((*argument).to_owned(), DuplicateKeyJson::from(value));
+                self.arguments.insert((*argument).to_owned(), Json::from(value));
             }
         }
         Ok(())

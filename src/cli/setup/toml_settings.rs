@@ -3,7 +3,7 @@
 //! `toml_edit` keeps a document as it was written, except for its line ends, which are restored
 //! here. A text that does not survive a round trip is not edited.
 
-use serde_json::Value as DuplicateKeyJson;
+use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::edit_types::{EditRefusal, EditedSettings, Grant, PermissionValue, ServerEntry};
@@ -71,7 +71,7 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
 }
 
 /// Returns the fields of a server.
-pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, DuplicateKeyJson)>> {
+pub(super) fn fields(text: &str, name: &str) -> Option<Vec<(String, Json)>> {
     let mut document = TomlSettings::read(text).ok()?;
     let server = document.servers().ok()??.get(name)?.as_table_like()?;
     let fields =
@@ -246,18 +246,18 @@ fn is_implicit(item: &Item) -> bool {
     item.as_table().is_some_and(Table::is_implicit)
 }
 
-fn fields_of<'a>(fields: impl Iterator<Item = (&'a str, &'a DuplicateKeyJson)>) -> Table {
+fn fields_of<'a>(fields: impl Iterator<Item = (&'a str, &'a Json)>) -> Table {
     fields.map(|(key, value)| (key, Item::Value(toml(value)))).collect()
 }
 
-fn is_same(value: &Value, json: &DuplicateKeyJson) -> bool {
+fn is_same(value: &Value, json: &Json) -> bool {
     match (value, json) {
-        (Value::String(it), DuplicateKeyJson::String(json)) => it.value() == json,
-        (Value::Boolean(it), DuplicateKeyJson::Bool(json)) => it.value() == json,
-        (Value::Array(items), DuplicateKeyJson::Array(json)) => {
+        (Value::String(it), Json::String(json)) => it.value() == json,
+        (Value::Boolean(it), Json::Bool(json)) => it.value() == json,
+        (Value::Array(items), Json::Array(json)) => {
             items.len() == json.len() && items.iter().zip(json).all(|(it, json)| is_same(it, json))
         }
-        (Value::InlineTable(table), DuplicateKeyJson::Object(json)) => {
+        (Value::InlineTable(table), Json::Object(json)) => {
             table.len() == json.len()
                 && json.iter().all(|(key, json)| table.get(key).is_some_and(|it| is_same(it, json)))
         }
@@ -266,7 +266,7 @@ fn is_same(value: &Value, json: &DuplicateKeyJson) -> bool {
 }
 
 /// Converts a TOML value to JSON.
-fn json(value: &Value) -> DuplicateKeyJson {
+fn json(value: &Value) -> Json {
     match value {
         Value::String(it) => it.value().as_str().into(),
         Value::Boolean(it) => (*it.value()).into(),
@@ -276,14 +276,14 @@ fn json(value: &Value) -> DuplicateKeyJson {
 }
 
 /// Converts a JSON value to TOML, which has no null.
-fn toml(json: &DuplicateKeyJson) -> Value {
+fn toml(json: &Json) -> Value {
     match json {
-        DuplicateKeyJson::Null => Value::from(""),
-        DuplicateKeyJson::Bool(it) => Value::from(*it),
-        DuplicateKeyJson::Number(it) => Value::from(it.as_i64().unwrap_or_default()),
-        DuplicateKeyJson::String(it) => Value::from(it.as_str()),
-        DuplicateKeyJson::Array(items) => Value::Array(items.iter().map(toml).collect::<Array>()),
-        DuplicateKeyJson::Object(members) => {
+        Json::Null => Value::from(""),
+        Json::Bool(it) => Value::from(*it),
+        Json::Number(it) => Value::from(it.as_i64().unwrap_or_default()),
+        Json::String(it) => Value::from(it.as_str()),
+        Json::Array(items) => Value::Array(items.iter().map(toml).collect::<Array>()),
+        Json::Object(members) => {
             let members = members.iter().map(|(key, value)| (key.as_str(), toml(value)));
             Value::InlineTable(members.collect::<InlineTable>())
         }

@@ -15,6 +15,7 @@ use crate::server::postgres::{
 };
 use crate::server::server_state::ReplicaStatusFn;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
+use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};
 
 /// A space whose replica a command opens.
@@ -48,8 +49,7 @@ impl OpenSpace {
             Some(replica) => follow_from(db, &replica, &keeper)?,
             None if is_new(db)? => {
                 known?;
-                drop(Writer::open(db, IfMissing::Create)?);
-                join_space(db, &keeper)?;
+                join_new_file(db, &keeper)?;
                 let _ = writeln!(context.err, "joined {} as `{}`", keeper.url(), db.display());
             }
             None => {
@@ -99,7 +99,7 @@ impl OpenSpace {
     }
 }
 
-/// Returns the keeper of a space, with the password that the environment or a file has.
+/// Returns the sequencer of a space, with the password that the environment or a file has.
 pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandError> {
     let mut url = SpaceUrl::parse(url).map_err(CommandError::Because)?;
     if let Some(file) = &mut url.root_certificates {
@@ -120,6 +120,27 @@ pub(in crate::cli) fn keeper_of(url: &str) -> Result<PostgresSequencer, CommandE
         false => format!("{machine}/{}", process_name()),
     };
     Ok(PostgresSequencer::new(url, password, &name))
+}
+
+/// Makes a new file a replica. Where that fails it is removed, since the next join would take it
+/// for a memory of its own.
+pub(in crate::cli) fn join_new_file(
+    db: &Path,
+    keeper: &PostgresSequencer,
+) -> Result<(), CommandError> {
+    drop(Writer::open(db, IfMissing::Create)?);
+    join_space(db, keeper).map_err(|error| {
+        remove_database(db);
+        error.into()
+    })
+}
+
+/// Removes a database and its log. What cannot be removed of a new one is empty, and joins when
+/// it is opened.
+pub(in crate::cli) fn remove_database(db: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(with_suffix(db, suffix));
+    }
 }
 
 /// Returns what the file is a replica of; `None` where it is none, or not there.

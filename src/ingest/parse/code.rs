@@ -106,14 +106,12 @@ impl CodeReader<'_> {
         parts.into_iter().skip(n_before).collect()
     }
 
-    /// Returns the bytes of lines, without what is blank at the end.
+    /// Returns the bytes of lines.
     fn bytes(&self, lines: &Range<usize>) -> Range<usize> {
-        let of = &self.source.lines[lines.clone()];
-        let (Some(first), Some(last)) = (of.first(), of.iter().rev().find(|it| !it.is_blank))
-        else {
-            return 0..0;
-        };
-        first.range.start..last.range.end.max(first.range.start)
+        match &self.source.lines[lines.clone()] {
+            [] => 0..0,
+            of => of[0].range.start..of[of.len() - 1].range.end,
+        }
     }
 
     /// Returns the signature of a definition on one line.
@@ -131,7 +129,7 @@ impl CodeReader<'_> {
         };
         let end = end.max(start).min(start + SIGNATURE_BYTES_MAX).min(self.text.len());
         let code = fold_whitespace(&self.text[start..self.text.floor_char_boundary(end)]);
-        let code = code.trim().trim_end_matches([':', '{', '(', '=', ';']).trim_end();
+        let code = code.trim_end_matches([':', '{', '(', '=', ';']).trim_end();
         let code = code.strip_suffix("=>").unwrap_or(code).trim_end();
         (!code.is_empty()).then(|| truncate_chars(code, LABEL_CHARS_MAX))
     }

@@ -77,7 +77,7 @@ pub(crate) struct ContainerWriter {
 }
 
 impl ContainerWriter {
-    /// Starts a container, and adds its node to the outline at once, to precede its children.
+    /// Starts a container, and adds its node to the tree at once, to precede its children.
     ///
     /// `base` is the start of the section in the file; all other offsets are relative to it.
     pub(crate) fn new(

@@ -21,7 +21,7 @@ enum FrontMatterFormat {
     Toml,
 }
 
-/// Reads the front matter of `text` into the outline; returns the start of the rest of the text.
+/// Reads the front matter of `text` into the tree; returns the start of the rest of the text.
 ///
 /// `warn` takes the offset and the text of a warning.
 pub(super) fn parse(

@@ -54,7 +54,7 @@ pub(super) fn is_secret_cell(
 }
 
 impl ValueFeatures {
-    /// Returns the site of a cell, as if it were quoted.
+    /// Returns the features of a cell, as if it were quoted.
     pub(super) fn of_cell(class: NameClass, alone: bool) -> ValueFeatures {
         ValueFeatures {
             class,

@@ -1,5 +1,5 @@
-//! Replaces and creates files below a folder: whole, without following a link, and never over
-//! bytes that nobody has seen.
+//! Replaces, creates and removes files below a folder: whole, without following a link, and never
+//! over bytes that nobody has seen.
 //!
 //! The new bytes are synced under another name in the same folder. On Linux the two names are then
 //! exchanged in one step, and what came out is compared with what was expected: a file that a

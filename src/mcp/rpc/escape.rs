@@ -2,31 +2,47 @@
 
 use std::fmt;
 
+/// Bytes that a character may begin with which is escaped.
+const MAY_BE_SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        // The last two begin U+0085, and U+2028 and U+2029.
+        table[byte] = byte < 0x20 || matches!(byte as u8, b'"' | b'\\' | 0xC2 | 0xE2);
+        byte += 1;
+    }
+    table
+};
+
 /// Appends escaped text to a line, without a second copy of a long text.
 pub(crate) struct EscapingWriter<'a>(pub(crate) &'a mut String);
 
 impl fmt::Write for EscapingWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text;
-        // The last three end a line for some readers.
-        let is_special =
-            |it: char| it < ' ' || matches!(it, '"' | '\\' | '\u{85}' | '\u{2028}' | '\u{2029}');
-        while let Some(at) = rest.find(is_special) {
-            let (plain, from) = rest.split_at(at);
-            self.0.push_str(plain);
-            let mut chars = from.chars();
-            match chars.next() {
-                Some('"') => self.0.push_str("\\\""),
-                Some('\\') => self.0.push_str("\\\\"),
-                Some('\n') => self.0.push_str("\\n"),
-                Some('\r') => self.0.push_str("\\r"),
-                Some('\t') => self.0.push_str("\\t"),
-                Some(other) => write!(self.0, "\\u{:04x}", u32::from(other))?,
-                None => (),
+        let (mut n_written, mut from) = (0, 0);
+        let may_be_special = |it: &u8| MAY_BE_SPECIAL[usize::from(*it)];
+        while let Some(n_plain) = text.as_bytes()[from..].iter().position(may_be_special) {
+            let at = from + n_plain;
+            let Some(special) = text[at..].chars().next() else { break };
+            from = at + special.len_utf8();
+            // The last three end a line for some readers.
+            let is_special =
+                special < ' ' || matches!(special, '"' | '\\' | '\u{85}' | '\u{2028}' | '\u{2029}');
+            if !is_special {
+                continue;
             }
-            rest = chars.as_str();
+            self.0.push_str(&text[n_written..at]);
+            n_written = from;
+            match special {
+                '"' => self.0.push_str("\\\""),
+                '\\' => self.0.push_str("\\\\"),
+                '\n' => self.0.push_str("\\n"),
+                '\r' => self.0.push_str("\\r"),
+                '\t' => self.0.push_str("\\t"),
+                other => write!(self.0, "\\u{:04x}", u32::from(other))?,
+            }
         }
-        self.0.push_str(rest);
+        self.0.push_str(&text[n_written..]);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Rescan state: files still being written, and the identity of the folder, between compiles.
+//! Keeps, between compiles, the files still being written and the identity of the folder.
 //!
 //! A file is settled when its time is old enough, when it looked the same for long enough (its
 //! time may lie in the future), or when it was deferred for long enough (some files never settle).

@@ -9,8 +9,8 @@ mod topics;
 use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
-use super::recall::find_topic;
-use crate::memory::typed::{ErrorCode, MemoryError};
+use super::recall::{find_topic, unknown};
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{normal_name, slug_of};
 use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
@@ -37,16 +37,20 @@ pub(crate) const LIST_MAX: usize = 1_000;
 /// Edges that one document follows, at most.
 const EDGES_MAX: usize = 100_000;
 
-/// Returns the error of something that is not there.
-fn unknown(what: &str, text: &str) -> MemoryError {
-    MemoryError::new(ErrorCode::NotFound, format!("no {what} `{text}` is known"))
-}
-
 /// Returns the nodes of a type that are not gone, eldest first.
 fn all_of(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let keys = reader.nodes_with(&[FieldFilter::text("type", node_type.as_str())])?;
     let mut rows = reader.knowledge(&keys)?;
     rows.retain(|it| !it.is_gone());
+    Ok(rows)
+}
+
+/// Returns the deleted nodes of a type, eldest first.
+fn deleted_of(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
+    let hidden =
+        [FieldFilter::text("type", node_type.as_str()), FieldFilter::integer("archived", 1)];
+    let mut rows = reader.knowledge(&reader.nodes_with(&hidden)?)?;
+    rows.retain(|it| it.has("deleted"));
     Ok(rows)
 }
 
@@ -111,14 +115,9 @@ pub(crate) fn deleted_document(
     let mut rows = Vec::new();
     for node_type in [NodeType::Episode, NodeType::Concept] {
         if only.is_none_or(|it| it == node_type.as_str()) {
-            let hidden = [
-                FieldFilter::text("type", node_type.as_str()),
-                FieldFilter::integer("archived", 1),
-            ];
-            rows.extend(reader.knowledge(&reader.nodes_with(&hidden)?)?);
+            rows.extend(deleted_of(reader, node_type)?);
         }
     }
-    rows.retain(|it| it.has("deleted"));
     rows.sort_by_key(|it| std::cmp::Reverse(it.key));
     let total = rows.len();
     rows.truncate(n_max);

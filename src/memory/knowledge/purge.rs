@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::arguments::KnowledgeResult;
 use super::json_documents::deleted_document;
 use super::node_writes::find_node;
+use super::recall::unknown;
 use crate::memory::Memory;
 use crate::memory::edits::forget_all;
-use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::memory::typed::MemoryError;
 use crate::model::tree::NodeType;
 
 impl Memory {
@@ -47,11 +48,7 @@ impl Memory {
         let purged = self.writer.write::<_, MemoryError>(&message, "", self.clock.now(), |batch| {
             for (id, node_type) in all {
                 let node = find_node(batch, id)?.filter(|it| it.is_a(*node_type));
-                let unknown = || {
-                    let what = format!("no {node_type} `{id}` is known");
-                    MemoryError::new(ErrorCode::NotFound, what)
-                };
-                let node = node.ok_or_else(unknown)?;
+                let node = node.ok_or_else(|| unknown(node_type.as_str(), id))?;
                 forget_all(batch, node.record)?;
             }
             Ok(())

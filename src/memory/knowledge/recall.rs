@@ -112,9 +112,9 @@ fn recall_by(
     Ok(items::packed(items, request, n_pending))
 }
 
-fn unknown(what: &str, text: &str) -> MemoryError {
-    let message = format!("no {what} `{text}` is known");
-    MemoryError::new(ErrorCode::NotFound, message)
+/// Returns the error of something that is not there.
+pub(super) fn unknown(what: &str, text: &str) -> MemoryError {
+    MemoryError::new(ErrorCode::NotFound, format!("no {what} `{text}` is known"))
 }
 
 /// Returns the topic of an id, a short name or a name.

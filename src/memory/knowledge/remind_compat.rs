@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::json_documents::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
-use super::recall::find_topic;
+use super::recall::{find_topic, unknown};
 use super::{
     ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest,
     concept_document, concepts_document, entities_document, entity_document, topics_document,
 };
 use crate::memory::Memory;
-use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::memory::typed::MemoryError;
 use crate::providers::wait_out;
 
 type ArgumentMap = Map<String, Value>;
@@ -374,6 +374,5 @@ fn topic_id(memory: &Memory, args: &ArgumentMap) -> KnowledgeResult<String> {
     let given = ArgumentObject::new(args, "", &["topic_id", "name", "description", "k"])?;
     let text = given.required("topic_id", given.text("topic_id", NAME_CHARS_MAX)?)?;
     let topic = memory.read(|reader| find_topic(reader, text))?.filter(|it| !it.is_gone());
-    let unknown = || MemoryError::new(ErrorCode::NotFound, format!("no topic `{text}` is known"));
-    topic.map(|it| it.id).ok_or_else(unknown)
+    topic.map(|it| it.id).ok_or_else(|| unknown("topic", text))
 }

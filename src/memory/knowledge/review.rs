@@ -14,9 +14,9 @@ use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::fact_writes::DISPUTES;
 use super::ingest::WAITING;
 use super::operations::OPERATIONS;
-use super::recall::{find_topic, nearest_concepts};
+use super::recall::{find_topic, nearest_concepts, unknown};
 use crate::memory::Memory;
-use crate::memory::typed::{ErrorCode, MemoryError};
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::slug_of;
 use crate::model::kinds::knowledge::CONFLICT_STATES;
@@ -136,13 +136,7 @@ pub(crate) fn review(reader: &Reader, request: &ReviewRequest) -> KnowledgeResul
     let base = reader.versions().snapshots()?.last;
     let topic = match &request.topic {
         None => None,
-        Some(text) => match find_topic(reader, text)? {
-            Some(topic) => Some(topic),
-            None => {
-                let message = format!("no topic `{text}` is known");
-                return Err(MemoryError::new(ErrorCode::NotFound, message));
-            }
-        },
+        Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
     };
     match request.task {
         "triage" => triage_sheet(reader, request, (base, topic)),

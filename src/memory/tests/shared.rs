@@ -1,5 +1,5 @@
-//! Tests one memory on many machines: every kind of write, and each rule of the log, with a keeper
-//! in this process.
+//! Tests one memory on many machines: every kind of write, and each rule of the log, with a
+//! sequencer in this process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -29,7 +29,7 @@ pub(super) enum Route {
     Page(&'static PageFile),
     /// The exchange of a one-time link for the token.
     Session,
-    /// The plain interface; the handler knows its paths and methods.
+    /// The REST interface; the handler knows its paths and methods.
     Plain,
     /// The preflight request of a browser.
     Options,

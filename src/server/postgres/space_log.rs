@@ -1,4 +1,4 @@
-//! The keeper of a space's log: one connection writes in turns, others read and listen.
+//! Keeps a space's log: one connection writes in turns, others read and listen.
 
 mod lost_commit;
 mod own_leases;
@@ -88,7 +88,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PostgresSequencer {
-    /// Returns a keeper, which connects at its first call. No other process may have the name.
+    /// Returns a sequencer, which connects at its first call. No other process may have the name.
     pub(crate) fn new(url: SpaceUrl, password: SecretPassword, writer: &str) -> PostgresSequencer {
         PostgresSequencer {
             shown_url: url.to_string(),
@@ -305,7 +305,7 @@ impl PostgresSequencer {
 
     /// Gives the own leases back, if the server is at hand: they expire by themselves.
     pub(crate) fn release_leases(&self) {
-        if lock(&self.leases).take_all().is_empty() {
+        if !lock(&self.leases).forget_all() {
             return;
         }
         let mut reading = match self.reading.try_lock() {

@@ -143,12 +143,15 @@ impl RowReader {
     fn hash(&mut self) -> Option<LogHash> {
         self.bytes()?.try_into().ok().map(LogHash)
     }
+
+    fn place(&mut self) -> Option<LogPosition> {
+        Some(LogPosition { epoch: self.int()?, seq: self.int()?, hash: self.hash()? })
+    }
 }
 
 pub(super) fn read_head(row: RawRow) -> Option<SpaceHead> {
     let mut row = RowReader::new(row);
-    let place = LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? };
-    Some(SpaceHead { place, schema: row.int()? })
+    Some(SpaceHead { place: row.place()?, schema: row.int()? })
 }
 
 pub(super) fn read_hash(row: RawRow) -> Option<LogHash> {
@@ -156,8 +159,7 @@ pub(super) fn read_hash(row: RawRow) -> Option<LogHash> {
 }
 
 pub(super) fn read_place(row: RawRow) -> Option<LogPosition> {
-    let mut row = RowReader::new(row);
-    Some(LogPosition { epoch: row.int()?, seq: row.int()?, hash: row.hash()? })
+    RowReader::new(row).place()
 }
 
 pub(super) fn read_part(row: RawRow) -> Option<LogPart> {

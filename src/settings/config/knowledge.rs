@@ -2,9 +2,8 @@
 //! weighs words.
 //!
 //! The environment, a file of ours and a file of Remind set the same values, and two of the
-//! consolidation beside. The file of Remind is
-//! read leniently: what it means for another program is passed over, and what is wrong is told and
-//! ignored.
+//! consolidation beside. The file of Remind is read leniently: what it means for another program is
+//! passed over, and what is wrong is told and ignored.
 
 use serde_json::{Map, Value};
 

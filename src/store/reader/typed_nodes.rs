@@ -217,9 +217,7 @@ impl Reader {
              WHERE facet.key = ?1
                AND ?3 <= facet.value
                AND typeof(facet.value) = 'integer'
-               AND EXISTS (
-                   SELECT 1 FROM facet AS t
-                    WHERE t.key = 'type' AND t.value = ?2 AND t.node = facet.node)
+               AND (SELECT node_type FROM node WHERE key = facet.node) = ?2
                AND NOT EXISTS (
                    SELECT 1 FROM facet AS a
                     WHERE a.key = 'archived' AND a.value = 1 AND a.node = facet.node)

@@ -116,13 +116,13 @@ impl ChangeRecorder {
         if noted.iter().any(|it| it.name == "snapshot") {
             write_sequence(conn, &mut entry)?;
         }
-        self.forget(conn)?;
+        clear(conn, &noted)?;
         Ok(Some(entry.finish()))
     }
 
     /// Forgets what was noted, for a change that is no one else's.
     pub(super) fn forget(&self, conn: &Connection) -> Result<(), StoreError> {
-        self.noted(conn)?.iter().try_for_each(|it| conn.run(&it.clear, [], DOING).map(drop))
+        clear(conn, &self.noted(conn)?)
     }
 
     fn noted(&self, conn: &Connection) -> Result<Vec<&TableRecorder>, StoreError> {
@@ -133,6 +133,10 @@ impl ChangeRecorder {
         let noted = conn.row(&self.noted, [], read, DOING)?;
         Ok(self.tables.iter().zip(noted).filter(|it| it.1).map(|it| it.0).collect())
     }
+}
+
+fn clear(conn: &Connection, noted: &[&TableRecorder]) -> Result<(), StoreError> {
+    noted.iter().try_for_each(|it| conn.run(&it.clear, [], DOING).map(drop))
 }
 
 /// Writes every shared row as an entry that replaces all others; returns the body of the last part.

@@ -60,7 +60,6 @@ enum ReplicaIndexingTime {
 /// The table that the next steps belong to.
 struct AppliedTable {
     kind: AppliedTableKind,
-    columns: Vec<String>,
     delete: String,
     /// Reads the values of local columns.
     local: Option<String>,
@@ -69,6 +68,8 @@ struct AppliedTable {
     insert_kept: String,
     /// The index of the key among the columns, where it is one number.
     key_idx: Option<usize>,
+    /// The index of a node's id among the columns.
+    id_idx: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -214,6 +215,10 @@ impl<'c> LogApplier<'c> {
     }
 
     fn row(&mut self, mut values: Vec<ToSqlOutput<'_>>) -> Result<(), StoreError> {
+        let id_idx = self.table.as_ref().and_then(|it| it.id_idx);
+        if id_idx.is_some() && MANY_NODES <= self.n_touched {
+            self.index_many()?;
+        }
         let Some(table) = &self.table else { return Ok(()) };
         let shared = match table.kind {
             AppliedTableKind::Rows(shared) => shared,
@@ -224,19 +229,9 @@ impl<'c> LogApplier<'c> {
         let kept = key.and_then(|it| self.kept.remove(&(shared.name, it)));
         let sql = if kept.is_some() { &table.insert_kept } else { &table.insert };
         values.extend(kept.into_iter().flatten().map(ToSqlOutput::Owned));
-        let id_idx = (shared.name == "node")
-            .then(|| table.columns.iter().position(|it| it == "id"))
-            .flatten();
-        let sql = sql.clone();
-        if id_idx.is_some() && MANY_NODES <= self.n_touched {
-            self.index_many()?;
-        }
-        self.conn.run(&sql, params_from_iter(&values), DOING)?;
+        self.conn.run(sql, params_from_iter(&values), DOING)?;
         match (id_idx, key) {
-            (Some(id), Some(key)) => {
-                let id = text(values.get(id)).to_owned();
-                self.node_added(key, &id)
-            }
+            (Some(id), Some(key)) => self.node_added(key, text(values.get(id))),
             _ => Ok(()),
         }
     }
@@ -399,8 +394,8 @@ impl AppliedTable {
         };
         if let Some(kind) = special {
             let (delete, insert, insert_kept) = Default::default();
-            let (columns, local, key_idx) = (Vec::new(), None, None);
-            let table = AppliedTable { kind, columns, delete, local, insert, insert_kept, key_idx };
+            let (local, key_idx, id_idx) = (None, None, None);
+            let table = AppliedTable { kind, delete, local, insert, insert_kept, key_idx, id_idx };
             return Ok(Some(table));
         }
         let Some(shared) = SharedTable::named(name) else { return Ok(None) };
@@ -410,13 +405,14 @@ impl AppliedTable {
         }
         let local = (!shared.local.is_empty()).then(|| local_columns(&shared));
         let key_idx = listed.iter().position(|it| [*it] == *shared.key);
+        let id_idx = listed.iter().position(|it| name == "node" && *it == "id");
         Ok(Some(AppliedTable {
             delete: format!("DELETE FROM {name} WHERE {}", shared.has_key()),
             local,
             insert: insert(&shared, listed, LocalValueSource::Default),
             insert_kept: insert(&shared, listed, LocalValueSource::Given),
             key_idx,
-            columns: listed.iter().map(|it| (*it).to_owned()).collect(),
+            id_idx,
             kind: AppliedTableKind::Rows(shared),
         }))
     }

@@ -12,7 +12,7 @@ pub(crate) struct SpaceHead {
     pub(crate) schema: i64,
 }
 
-/// The keeper of a space's log.
+/// Keeps a space's log, and the order of its writes.
 pub(crate) trait Sequencer: Send + Sync {
     /// Returns the name of the space for messages, without a password.
     fn url(&self) -> &str;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::command::Place;
 use super::state::State;
 use super::{Fault, KINDS, Lasting, Shim, Tally};
-use crate::support::{Client, Folder, Ran, Reply};
+use crate::support::{Client, Folder, Ran};
 
 const ARGS: [&str; 6] = ["--source", "notes", "--tools", "all,memory", "--db", "m.db"];
 
@@ -136,27 +136,25 @@ impl Stage {
         if !has("What was there before") {
             complaints.push("the memory before is lost".to_owned());
         }
+        let notes = texts_in(&self.place().path("notes"));
         for (call, reply) in CALLS.iter().zip(&replies) {
             let Some(reply) = reply else { continue };
             let is_there = has(call.effect);
+            // The one file that is there anyway.
+            let is_written = call.tool != "MemoryCompile" && notes.contains(call.effect);
+            let is_unchanged = reply.is_error && reply.text.contains("nothing was changed");
             let tool = call.tool;
             if !reply.is_error && !is_there {
                 complaints.push(format!("{tool} is acknowledged and lost: {}", reply.text));
             }
-            if reply.is_error && reply.text.contains("nothing was changed") && is_there {
+            if is_unchanged && is_there {
                 complaints.push(format!("{tool} says nothing was changed: {}", reply.text));
+            }
+            if is_unchanged && is_written {
+                complaints.push(format!("{tool} says nothing was changed, and a file was"));
             }
             if reply.text.contains("internal error") {
                 complaints.push(format!("{tool}: {}", reply.text));
-            }
-        }
-        let notes = texts_in(&self.place().path("notes"));
-        for (call, reply) in CALLS.iter().zip(&replies) {
-            let is_unchanged = |it: &Reply| it.is_error && it.text.contains("nothing was changed");
-            // The one file that is there anyway.
-            let is_written = call.tool != "MemoryCompile" && notes.contains(call.effect);
-            if reply.as_ref().is_some_and(is_unchanged) && is_written {
-                complaints.push(format!("{} says nothing was changed, and a file was", call.tool));
             }
         }
         complaints.extend(self.fails(&["compile", "notes", "--db", "m.db"]));

@@ -58,8 +58,7 @@ fn url(port: u16, options: &str) -> String {
 /// Writes the password file of a client that names the server.
 fn client() -> Folder {
     let folder = machine();
-    let text = std::fs::read_to_string(folder.path("pgpass")).unwrap();
-    folder.write("pgpass", text.replace("127.0.0.1:", "localhost:"));
+    Postgres::password_file(&folder.path("pgpass"), "localhost");
     folder
 }
 

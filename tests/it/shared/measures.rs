@@ -122,6 +122,6 @@ fn a_new_replica_of_77000_nodes_joins_in_seconds() {
     println!("{n_nodes} nodes joined in {time:?}");
     assert!(77_000 <= n_nodes, "{n_nodes}");
     super::assert_same(&folder.path("big.db"), &other.path("r.db"));
-    // A release build on an idle machine takes a tenth of that.
+    // An idle machine takes two seconds.
     assert!(time < Duration::from_secs(60), "{time:?}");
 }

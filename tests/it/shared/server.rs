@@ -159,10 +159,10 @@ impl Postgres {
         format!("postgres://me@127.0.0.1:{port}/postgres/{space}")
     }
 
-    /// Writes the password file of a client.
-    pub(crate) fn password_file(path: &Path) {
+    /// Writes the password file of a client that reaches the server at a host.
+    pub(crate) fn password_file(path: &Path, host: &str) {
         let escaped = PASSWORD.replace('\\', "\\\\").replace(':', "\\:");
-        fs::write(path, format!("# for tests\n127.0.0.1:*:postgres:me:{escaped}\n")).unwrap();
+        fs::write(path, format!("# for tests\n{host}:*:postgres:me:{escaped}\n")).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 }

@@ -32,7 +32,7 @@ fn a_password_is_found_where_postgresql_looks_for_it() {
     assert_eq!(join(&folder, &url, &[("PGPASSWORD", PASSWORD)]).code, Some(0));
     assert_eq!(join(&folder, &url, &[("PGPASSFILE", &file)]).code, Some(0));
     fs::create_dir(folder.path("home")).unwrap();
-    Postgres::password_file(&folder.path("home/.pgpass"));
+    Postgres::password_file(&folder.path("home/.pgpass"), "127.0.0.1");
     assert_eq!(join(&folder, &url, &[]).code, Some(0));
     // The environment comes first.
     let wrong = join(&folder, &url, &[("PGPASSWORD", "not that")]);
@@ -63,9 +63,7 @@ fn a_socket_of_this_machine_is_an_address_like_others() {
     let url = format!("postgres://me@:{}/postgres/team?host={at}", postgres.port);
     refused(&join(&folder, &url, &[]), "it asks for a password");
     fs::create_dir(folder.path("home")).unwrap();
-    let escaped = PASSWORD.replace('\\', "\\\\").replace(':', "\\:");
-    fs::write(folder.path("home/.pgpass"), format!("{at}:*:*:me:{escaped}\n")).unwrap();
-    fs::set_permissions(folder.path("home/.pgpass"), fs::Permissions::from_mode(0o600)).unwrap();
+    Postgres::password_file(&folder.path("home/.pgpass"), &at);
     let joined = join(&folder, &url, &[]);
     assert_eq!(joined.code, Some(0), "{}", joined.stderr);
     let encoded = at.replace('/', "%2F");
@@ -82,7 +80,7 @@ fn a_socket_of_this_machine_is_an_address_like_others() {
     a.end();
     postgres.launch();
     // The same space by another address.
-    Postgres::password_file(&folder.path("pgpass"));
+    Postgres::password_file(&folder.path("pgpass"), "127.0.0.1");
     let mut a = serve(&folder, "r.db", &tcp, &[]);
     say(&mut a, "Over the network").unwrap();
     a.end();

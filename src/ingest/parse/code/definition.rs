@@ -80,11 +80,7 @@ pub(super) fn begins(
 pub(super) fn goes_on(line: &str, language: &Language) -> bool {
     let code = line.trim_start();
     let word = first_word(code);
-    let is_word = |it: &&str| match language.traits.ignores_case {
-        true => it.eq_ignore_ascii_case(word),
-        false => **it == *word,
-    };
-    code.starts_with(['}', ')', ']', '{']) || language.follows.iter().any(is_word)
+    code.starts_with(['}', ')', ']', '{']) || is_listed(word, language.follows, language)
 }
 
 /// Returns the rest of a line behind its attributes and modifiers, and whether it had attributes.
@@ -146,13 +142,15 @@ fn behind_attribute<'t>(line: &'t str, mark: &str) -> &'t str {
 /// Returns the word that defines, if the code begins with one.
 fn definer<'t>(code: &'t str, language: &Language) -> Option<&'t str> {
     let word = first_word(code);
-    let is_word = |it: &&str| match language.traits.ignores_case {
-        true => it.eq_ignore_ascii_case(word),
-        false => **it == *word,
-    };
     let is_name = code[word.len()..].starts_with(['(', '=', '.', ':', ',']);
-    let is_definer = language.definers.iter().any(is_word);
-    (is_definer && !is_name).then_some(word)
+    (is_listed(word, language.definers, language) && !is_name).then_some(word)
+}
+
+fn is_listed(word: &str, words: &[&str], language: &Language) -> bool {
+    words.iter().any(|it| match language.traits.ignores_case {
+        true => it.eq_ignore_ascii_case(word),
+        false => *it == word,
+    })
 }
 
 fn first_word(code: &str) -> &str {

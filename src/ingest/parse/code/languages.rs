@@ -48,7 +48,7 @@ pub(super) enum Functions {
     Anywhere,
 }
 
-/// Peculiarities.
+/// Peculiarities of a language's notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Traits {
     /// Whether comments nest.

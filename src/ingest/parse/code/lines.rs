@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     /// Begins a comment or a text; returns the bytes of what begins, or of what is passed over.
     fn begins(&mut self, rest: &'a str) -> Option<usize> {
         let language = self.language;
-        if rest.starts_with(['\\']) && 1 < rest.len() {
+        if rest.starts_with('\\') && 1 < rest.len() {
             return Some(2);
         }
         let is_start = self.at == 0 || self.text[..self.at].ends_with('\n');

@@ -1,4 +1,4 @@
-//! Replaces and creates files by the descriptors of their folders.
+//! Replaces, creates and removes files by the descriptors of their folders.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};

@@ -1,4 +1,4 @@
-//! Replaces and creates files by their paths, which are checked before.
+//! Replaces, creates and removes files by their paths, which are checked before.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

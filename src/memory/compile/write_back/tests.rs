@@ -78,20 +78,27 @@ impl Desk {
         conn.query_row(sql, [content], |row| row.get(0)).unwrap_or_else(|_| panic!("no {content}"))
     }
 
-    /// Writes at the node with this text, and shows the rest of the reply and the file.
+    /// Checks a write as [`Desk::write_at`] shows it.
     #[track_caller]
     fn check_write(&self, at: &str, mode: WriteMode, words: &str, shown: Expect) {
+        shown.assert_eq(&self.write_at(at, mode, words));
+    }
+
+    /// Writes at the node with this text, and shows the file and the rest of the reply.
+    #[track_caller]
+    fn write_at(&self, at: &str, mode: WriteMode, words: &str) -> String {
         let id = self.id(at);
         let reply = self.memory.write(words, Some(&id), mode).unwrap().text;
         let rest = reply.split_once(" tokens)").map_or(reply.as_str(), |(_, rest)| rest);
         let rest: Vec<&str> = rest.lines().filter(|it| it.starts_with("kept")).collect();
-        shown.assert_eq(&format!("{}\n{}", self.file("a.md"), rest.join("\n")));
+        let shown = format!("{}\n{}", self.file("a.md"), rest.join("\n"));
         self.check_settled();
         if mode == WriteMode::Replace {
             let conn = rusqlite::Connection::open(self.dir.path().join("memory.db")).unwrap();
             let sql = "SELECT count(*) FROM node WHERE id = ?1";
             assert_eq!(conn.query_row(sql, [&id], |row| row.get::<_, i64>(0)).unwrap(), 1);
         }
+        shown
     }
 }
 

@@ -6,14 +6,14 @@
 
 use serde_json::{Value, json};
 
-use super::{EDGES_MAX, all_of, entity_name, mentioned, unknown};
+use super::{EDGES_MAX, all_of, deleted_of, entity_name, mentioned, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
 use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
+use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
 
 /// Characters of an episode that a concept shows.
 const EXCERPT_CHARS: usize = 150;
@@ -99,10 +99,8 @@ pub(crate) fn deleted_records(
     node_type: NodeType,
     filter: &RecordFilter,
 ) -> KnowledgeResult<Value> {
-    let hidden =
-        [FieldFilter::text("type", node_type.as_str()), FieldFilter::integer("archived", 1)];
-    let mut rows = reader.knowledge(&reader.nodes_with(&hidden)?)?;
-    rows.retain(|it| it.has("deleted") && filter.finds(it));
+    let mut rows = deleted_of(reader, node_type)?;
+    rows.retain(|it| filter.finds(it));
     rows.sort_by_key(|it| std::cmp::Reverse(it.key));
     let total = rows.len();
     let rows = filter.part(rows);
@@ -163,10 +161,10 @@ pub(crate) fn entity_record(reader: &Reader, text: &str) -> KnowledgeResult<Valu
     for (edges, direction) in [(out, "outgoing"), (back, "incoming")] {
         let other = |it: &TypedEdge| if direction == "outgoing" { it.target } else { it.source };
         let keys: Vec<NodeKey> = edges.iter().map(other).collect();
-        let rows = reader.knowledge(&keys)?;
+        let mut rows = reader.knowledge(&keys)?;
+        rows.retain(|it| it.node_type == NodeType::Entity && !it.is_gone());
         for edge in &edges {
-            let end = rows.iter().find(|it| it.key == other(edge) && !it.is_gone());
-            if let Some(end) = end.filter(|it| it.node_type == NodeType::Entity) {
+            if let Some(end) = rows.iter().find(|it| it.key == other(edge)) {
                 relations.push(json!({
                     "relation_type": edge.link_type,
                     "strength": edge.strength,
@@ -228,20 +226,7 @@ pub(crate) fn concepts_of_entity(
 /// Returns concepts and the edges between them.
 pub(crate) fn graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Concept)?;
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
-    let mut links = Vec::new();
-    for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {
-        let at = |key| keys.binary_search(&key).ok().and_then(|it| rows.get(it));
-        if let (Some(source), Some(target)) = (at(edge.source), at(edge.target)) {
-            links.push(json!({
-                "source": source.id,
-                "target": target.id,
-                "type": edge.link_type,
-                "strength": edge.strength,
-                "context": context_of(source, &edge.link_type, &target.id),
-            }));
-        }
-    }
+    let links = links_between(reader, &rows, |it| it.id.clone())?;
     let node = |it: &KnowledgeRow| {
         json!({
             "id": it.id,
@@ -325,7 +310,30 @@ fn field_or(row: &KnowledgeRow, key: &str, empty: Value) -> Value {
     if value.is_null() { empty } else { value }
 }
 
-pub(super) fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
+/// Returns the edges between nodes that are sorted by their keys.
+pub(super) fn links_between(
+    reader: &Reader,
+    rows: &[KnowledgeRow],
+    name: fn(&KnowledgeRow) -> String,
+) -> KnowledgeResult<Vec<Value>> {
+    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
+    let mut links = Vec::new();
+    for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {
+        let at = |key| keys.binary_search(&key).ok().and_then(|it| rows.get(it));
+        if let (Some(source), Some(target)) = (at(edge.source), at(edge.target)) {
+            links.push(json!({
+                "source": name(source),
+                "target": name(target),
+                "type": edge.link_type,
+                "strength": edge.strength,
+                "context": context_of(source, &edge.link_type, &target.id),
+            }));
+        }
+    }
+    Ok(links)
+}
+
+fn context_of(source: &KnowledgeRow, link_type: &str, to: &str) -> Value {
     let links = field(source, "links");
     let links = links.as_array().into_iter().flatten();
     let mut same = links.filter(|it| it["type"] == link_type && it["to"] == to);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::rest_records::{context_of, entity};
+use super::rest_records::{entity, links_between};
 use super::{EDGES_MAX, all_of, entity_name, stats_document, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::find_topic;
@@ -52,20 +52,7 @@ fn records(reader: &Reader, topics: &[KnowledgeRow]) -> KnowledgeResult<Vec<Valu
 /// Returns entities and the relations between them.
 pub(crate) fn entity_graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     let rows = all_of(reader, NodeType::Entity)?;
-    let keys: Vec<NodeKey> = rows.iter().map(|it| it.key).collect();
-    let mut links = Vec::new();
-    for edge in reader.typed_edges_from(&keys, EDGES_MAX)? {
-        let at = |key| keys.binary_search(&key).ok().and_then(|it| rows.get(it));
-        if let (Some(source), Some(target)) = (at(edge.source), at(edge.target)) {
-            links.push(json!({
-                "source": entity_name(source),
-                "target": entity_name(target),
-                "type": edge.link_type,
-                "strength": edge.strength,
-                "context": context_of(source, &edge.link_type, &target.id),
-            }));
-        }
-    }
+    let links = links_between(reader, &rows, entity_name)?;
     let nodes: Vec<Value> = rows.iter().map(entity).collect();
     Ok(json!({"nodes": nodes, "links": links}))
 }

@@ -91,10 +91,6 @@ impl RecallItem {
         RecallItem { row, score, parts, why, facts, n_more_facts, superseded_by }
     }
 
-    pub(super) fn set_score(&mut self, score: f64) {
-        self.score = score;
-    }
-
     fn to_json(&self, request: &RecallRequest) -> Value {
         let row = &self.row;
         let kind = row.text("kind").unwrap_or(row.node_type.as_str());

@@ -212,7 +212,7 @@ impl RecallContext<'_> {
             let why = format!("replaces {:?}, which has {}", old.row.title(), old.why.text());
             reached.retain(|it| it.row.key != row.key);
             match kept.iter_mut().find(|it| it.row.key == row.key) {
-                Some(item) if item.score < old.score => item.set_score(old.score),
+                Some(item) if item.score < old.score => item.score = old.score,
                 Some(_) => (),
                 None => {
                     let score = ItemScore { fused: old.score, quality: 1.0, ..old.parts };
@@ -221,7 +221,7 @@ impl RecallContext<'_> {
             }
             if self.request.include.superseded {
                 let above = kept.iter().find(|it| it.row.key == row.key);
-                old.set_score(above.map_or(old.score, |it| old.score.min(it.score)) * 0.99);
+                old.score = above.map_or(old.score, |it| old.score.min(it.score)) * 0.99;
                 old.superseded_by = Some(row.id);
                 kept.push(old);
             }

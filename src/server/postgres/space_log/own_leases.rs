@@ -38,8 +38,8 @@ impl OwnLeases {
         names.iter().for_each(|it| self.note(it));
     }
 
-    /// Removes and returns all names.
-    pub(super) fn take_all(&mut self) -> BTreeSet<String> {
-        std::mem::take(&mut self.0).into_keys().collect()
+    /// Forgets all leases, and returns whether there were any.
+    pub(super) fn forget_all(&mut self) -> bool {
+        !std::mem::take(&mut self.0).is_empty()
     }
 }

@@ -1,4 +1,4 @@
-//! Tests the keeper with servers that answer anything.
+//! Tests the sequencer with servers that answer anything.
 
 use super::lost_commit::SoughtCommit;
 use super::*;
