@@ -34,10 +34,10 @@ pub(crate) use ingest::{IngestRequest, hand_in};
 pub(crate) use json_documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
     concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
-    conflicts_document, deleted_records, deletion_of, entities_document, entity_document,
-    entity_graph_record, entity_record, entity_records, episode_record, episode_records,
-    episodes_document, episodes_of_entity, events_document, graph_record, query_record,
-    stats_document, stats_record, topic_record, topic_records, topics_document,
+    conflict_document, conflicts_document, deleted_records, deletion_of, entities_document,
+    entity_document, entity_graph_record, entity_record, entity_records, episode_record,
+    episode_records, episodes_document, episodes_of_entity, events_document, graph_record,
+    query_record, stats_document, stats_record, topic_record, topic_records, topics_document,
 };
 pub(crate) use recall::{RecallRequest, recall};
 pub(crate) use remember_request::RememberRequest;

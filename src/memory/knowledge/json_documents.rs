@@ -286,22 +286,30 @@ pub(crate) fn conflicts_document(
         wanted.push(FieldFilter::text("conflict", status));
     }
     let (keys, _) = newest(reader, &wanted, n_max)?;
-    let mut conflicts = Vec::new();
-    for conflict in reader.knowledge(&keys)? {
-        let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
-        edges.retain(|it| it.link_type == "disputes");
-        let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
-        let facts = reader.knowledge(&targets)?;
-        let facts: Vec<Value> =
-            facts.iter().map(|it| json!({"id": it.id, "text": it.content})).collect();
-        conflicts.push(json!({
-            "id": conflict.id,
-            "status": conflict.text("conflict"),
-            "severity": conflict.text("severity"),
-            "about": conflict.content,
-            "facts": facts,
-            "note": conflict.text("note"),
-        }));
-    }
-    Ok(json!({"conflicts": conflicts}))
+    let conflicts: KnowledgeResult<Vec<Value>> =
+        reader.knowledge(&keys)?.iter().map(|it| conflict_record(reader, it)).collect();
+    Ok(json!({"conflicts": conflicts?}))
+}
+
+/// Returns the conflict of an id.
+pub(crate) fn conflict_document(reader: &Reader, id: &str) -> KnowledgeResult<Value> {
+    let found = reader.knowledge_by_id(id)?.filter(|it| it.node_type == NodeType::Conflict);
+    conflict_record(reader, &found.ok_or_else(|| unknown("conflict", id))?)
+}
+
+fn conflict_record(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Value> {
+    let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
+    edges.retain(|it| it.link_type == "disputes");
+    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let facts = reader.knowledge(&targets)?;
+    let facts: Vec<Value> =
+        facts.iter().map(|it| json!({"id": it.id, "text": it.content})).collect();
+    Ok(json!({
+        "id": conflict.id,
+        "status": conflict.text("conflict"),
+        "severity": conflict.text("severity"),
+        "about": conflict.content,
+        "facts": facts,
+        "note": conflict.text("note"),
+    }))
 }

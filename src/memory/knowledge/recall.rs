@@ -56,13 +56,28 @@ impl Memory {
         let meaning = request.query.as_deref().and_then(|it| self.meaning_of(it));
         let request = request.clone().weighed_by(&self.knowledge_settings());
         let request = &RecallRequest { meaning, ..request };
-        let rescore = |query: &str, texts: &[String]| self.rescored(query, texts);
-        let (answer, shown) = self.read::<_, MemoryError>(|reader| {
-            reader.at_one_state(|reader| recall_by(reader, request, now, &rescore))
+        let (mut items, n_pending) = self.read::<_, MemoryError>(|reader| {
+            reader.at_one_state(|reader| find_items(reader, request, now))
         })?;
+        // A provider may take its time: no state of the memory is held meanwhile.
+        if let Some(query) = &request.query {
+            self.rescore(query, &mut items);
+        }
+        let (answer, shown) = items::packed(items, request, n_pending);
         let shown: Vec<_> = shown.into_iter().map(|it| (it, AccessKind::Read)).collect();
         self.warm(&shown);
         Ok(answer)
+    }
+
+    /// Orders what was found by the user's provider, where there is one that answers.
+    fn rescore(&self, query: &str, items: &mut [RecallItem]) {
+        let text = |it: &RecallItem| format!("{}\n{}", it.row.title(), it.row.content);
+        let texts: Vec<String> = items.iter().map(text).collect();
+        if 1 < texts.len()
+            && let Some(scores) = self.rescored(query, &texts)
+        {
+            items::rescore(items, &scores);
+        }
     }
 }
 
@@ -72,18 +87,16 @@ pub(crate) fn recall(
     request: &RecallRequest,
     now: Millis,
 ) -> KnowledgeResult<(Value, Vec<NodeKey>)> {
-    recall_by(reader, request, now, &|_, _| None)
+    let (items, n_pending) = find_items(reader, request, now)?;
+    Ok(items::packed(items, request, n_pending))
 }
 
-/// Scores texts by a question, if somebody can.
-type RescoreFn<'a> = &'a dyn Fn(&str, &[String]) -> Option<Vec<f64>>;
-
-fn recall_by(
+/// Returns what answers a question, best first, and the number of pending episodes.
+fn find_items(
     reader: &Reader,
     request: &RecallRequest,
     now: Millis,
-    rescore: RescoreFn<'_>,
-) -> KnowledgeResult<(Value, Vec<NodeKey>)> {
+) -> KnowledgeResult<(Vec<RecallItem>, u64)> {
     let topic = match &request.topic {
         Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
         None => None,
@@ -99,17 +112,7 @@ fn recall_by(
         Some(query) => recall.of_words(query)?,
         None => recall.of_place()?,
     };
-    let mut items = recall.items(found)?;
-    if let Some(query) = &request.query {
-        let texts: Vec<String> =
-            items.iter().map(|it| format!("{}\n{}", it.row.title(), it.row.content)).collect();
-        let scores = if texts.len() < 2 { None } else { rescore(query, &texts) };
-        if let Some(scores) = scores {
-            items::rescore(&mut items, &scores);
-        }
-    }
-    let n_pending = reader.pending_episodes(None)?;
-    Ok(items::packed(items, request, n_pending))
+    Ok((recall.items(found)?, reader.pending_episodes(None)?))
 }
 
 /// Returns the error of something that is not there.

@@ -174,9 +174,5 @@ fn end_conflict(memory: &Memory, asked: &RestArgs<'_>, op: &str) -> Answer {
     operation.insert("id".to_owned(), asked.id.into());
     let request = Map::from_iter([("operations".to_owned(), json!([operation]))]);
     memory.apply(&ApplyRequest::parse(&request)?).map_err(MemoryError::from)?;
-    let all: Value =
-        memory.read(|reader| knowledge::conflicts_document(reader, "all", knowledge::LIST_MAX))?;
-    let listed = all["conflicts"].as_array().into_iter().flatten();
-    let ended = listed.into_iter().find(|it| it["id"].as_str() == Some(asked.id));
-    Ok(ended.cloned().unwrap_or(Value::Null))
+    Ok(memory.read(|reader| knowledge::conflict_document(reader, asked.id))?)
 }

@@ -33,8 +33,8 @@ pub(super) fn replace(
             Ok(()) => (),
             // Some file systems cannot; then the look before is all there is.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                renameat(&place.folder, &draft, &place.folder, &place.name)?;
-                return place.sync().map(|()| Some(stat));
+                let old = old.metadata()?;
+                return place.rename_over(&draft, expected, &old).map(|()| Some(stat));
             }
             Err(error) => {
                 place.remove(&draft);
@@ -108,6 +108,21 @@ impl FileLocation {
 
     fn rename(&self, draft: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
         renameat_with(&self.folder, draft, &self.folder, &self.name, flags)
+    }
+
+    /// Renames a draft to the file, of which nothing is left; after an error the file is as it was.
+    fn rename_over(&self, draft: &OsStr, expected: &[u8], old: &Metadata) -> io::Result<()> {
+        let renamed = renameat(&self.folder, draft, &self.folder, &self.name);
+        if let Err(error) = renamed {
+            self.remove(draft);
+            return Err(error.into());
+        }
+        let synced = self.sync();
+        if synced.is_err() {
+            let (draft, _) = self.draft(expected, Some(old))?;
+            renameat(&self.folder, &draft, &self.folder, &self.name)?;
+        }
+        synced
     }
 
     /// Writes and syncs a draft with the owner and the mode of the file that it is to replace.

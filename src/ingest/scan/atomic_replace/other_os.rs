@@ -15,13 +15,22 @@ pub(super) fn replace(
 ) -> io::Result<Option<FileStat>> {
     let (full, draft) = places(root, path)?;
     write(&draft, bytes)?;
-    fs::set_permissions(&draft, fs::metadata(&full)?.permissions())?;
-    if !read_to_change(root, path).is_ok_and(|it| it == expected) {
+    let replaced =
+        replace_by(&draft, &full, || read_to_change(root, path).is_ok_and(|it| it == expected));
+    if !matches!(replaced, Ok(true)) {
         fs::remove_file(&draft)?;
-        return Ok(None);
     }
-    fs::rename(&draft, &full)?;
-    stat_file(&full)
+    if replaced? { stat_file(&full) } else { Ok(None) }
+}
+
+/// Replaces a file by its draft if it is still what was seen; returns whether it was.
+fn replace_by(draft: &Path, full: &Path, is_as_seen: impl Fn() -> bool) -> io::Result<bool> {
+    fs::set_permissions(draft, fs::metadata(full)?.permissions())?;
+    let is_as_seen = is_as_seen();
+    if is_as_seen {
+        fs::rename(draft, full)?;
+    }
+    Ok(is_as_seen)
 }
 
 pub(super) fn create(root: &Path, path: &str, bytes: &[u8]) -> io::Result<Option<FileStat>> {
