@@ -4,7 +4,6 @@
 //! failure. The environment, the terminal and the working directory are read here and passed on as
 //! values.
 
-mod agent_memory_format;
 mod archive;
 mod args;
 mod backup;
@@ -29,7 +28,7 @@ mod memory_place;
 mod progress;
 mod redact;
 mod remember;
-mod remind_format;
+mod remind_transfer;
 mod restore;
 mod safety_backup;
 mod salvage;
@@ -40,9 +39,10 @@ mod setup;
 mod sharing;
 #[cfg(feature = "shared")]
 mod space;
-mod terminal_advice;
+mod tool_advice_rewording;
 mod tool_commands;
-mod typed_memories;
+mod typed_memory_files;
+mod typed_memory_output;
 mod unique_process_name;
 mod user_settings;
 mod view;
@@ -58,7 +58,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command, CommandSpec};
-use color::ColorMode;
+use color::ColorSupport;
 
 use crate::ingest::scan::GitignoreMode;
 use crate::memory::Memory;
@@ -101,7 +101,7 @@ impl<E: std::error::Error> From<E> for CommandError {
 struct Context<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
-    paint: ColorMode,
+    paint: ColorSupport,
     /// Whether stdout is a terminal.
     is_out_terminal: bool,
     /// Whether stderr is a terminal.
@@ -140,7 +140,7 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     let mut context = Context {
         out: &mut out,
         err: &mut err,
-        paint: if has_colour { ColorMode::Ansi } else { ColorMode::Plain },
+        paint: if has_colour { ColorSupport::Ansi } else { ColorSupport::Plain },
         is_out_terminal,
         is_err_terminal: io::stderr().is_terminal(),
         clock: Clock::System,

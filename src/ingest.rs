@@ -1,9 +1,9 @@
 //! Ingest: walks folders, redacts secrets and parses bytes into trees, without SQL.
 
 pub(crate) mod conversation;
-pub(crate) mod export_format;
 pub(crate) mod foreign;
 pub(crate) mod ignore_patterns;
+pub(crate) mod markdown_export_format;
 pub(crate) mod parse;
 pub(crate) mod redact;
 pub(crate) mod scan;

@@ -54,11 +54,11 @@
 //! A note in a compile: `cli` → `cli/compile` → `memory/compile` → `memory/compile/planner` →
 //! `ingest/scan` → `memory/compile/source_reader` → `memory/compile/redaction` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `memory/compile/apply` → `model/identity/alignment` →
-//! `memory/compile/overlay_alignment` → `store/batch/inserts` → `store/links`.
+//! `memory/compile/agent_edit_alignment` → `store/batch/inserts` → `store/links`.
 //!
 //! `MemorySearch` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
-//! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/query_parser` →
-//! `query/candidates` → `store/reader/hits` → `query/rank` → `query/render` → `mcp/content`.
+//! → `surface/tools/read` → `memory` → `query/dispatch` → `query/search` → `query/query_parser` →
+//! `query/candidates` → `store/reader/fts_hits` → `query/rank` → `query/render` → `mcp/content`.
 //!
 //! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
 //! → `surface/tools/write` → `memory/edits` → `memory/compile/redaction` → `ingest/redact` →
@@ -75,7 +75,7 @@
 //! | a path of plain HTTP | its row in `surface/rest_api`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/browse` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
-//! | a type of node | its variant and name in `model/tree`; with fields: one row of `model/kinds` |
+//! | a type of node | its variant and name in `model/tree`; its fields: a row of `model/kind_specs` |
 //! | a column of a node | one row of `store/node_columns`, a migration |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
 //! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |

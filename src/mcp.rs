@@ -15,7 +15,7 @@ pub(crate) mod uri;
 
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call_context;
-mod client_events;
+mod client_activity;
 pub(crate) mod connection;
 mod content;
 mod definitions;
@@ -32,7 +32,7 @@ mod method;
 pub(crate) mod notices;
 mod outbox;
 mod pagination;
-mod rest;
+mod rest_messages;
 mod server_requests;
 mod severity;
 mod signed_state;
@@ -51,20 +51,22 @@ use method::Method;
 use version::Version;
 
 pub(crate) use call_context::CallContext;
-pub(crate) use client_events::{
+pub(crate) use client_activity::{
     ClientEvent, ClientInfo, ClientRequestEvent, ClientRequestKind, ToolCallFailure, ToolCallRecord,
 };
 pub(crate) use connection::{Connection, FrameOutcome};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Role, ToolReply};
-pub(crate) use definitions::{DynamicResource, Prompt, Resource, ResourceFormat, Tool, ToolEffect};
+pub(crate) use definitions::{
+    Prompt, Resource, ResourceFormat, Tool, ToolEffect, TransientResource,
+};
 pub(crate) use input_schema::{ArgSpec, Args};
 pub(crate) use job::Job;
 pub(crate) use method::QUIET_TARGET;
 pub(crate) use notices::{DeliveryCallback, Notice, NoticeWaker, OutgoingLine};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
-pub(crate) use rest::{RestBody, RestReply, RestRequest};
+pub(crate) use rest_messages::{RestBody, RestReply, RestRequest};
 pub(crate) use server_requests::{
     ClientCapabilities, ClientCapability, ElicitResult, ServerRequest, ServerRequestError,
 };
@@ -137,7 +139,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Returns the resources that there are now beside those of the table; a template of the table
     /// reads each.
-    fn more_resources(&self) -> Vec<DynamicResource> {
+    fn more_resources(&self) -> Vec<TransientResource> {
         Vec::new()
     }
 

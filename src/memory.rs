@@ -8,10 +8,10 @@ pub(crate) mod session_note;
 
 mod edits;
 pub(crate) mod embedding;
-mod fresh;
+pub(crate) mod foreign_notes_import;
+mod fresh_reads;
 mod heat;
 pub(crate) mod knowledge;
-pub(crate) mod notes_import;
 mod read_only;
 mod relate;
 pub(crate) mod second_memory;
@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
 pub use read_only::ReadOnlyMemory;
-pub(crate) use read_only::{NoProcessFacts, ProcessFactKey, ProcessFacts, ProcessListing};
+pub(crate) use read_only::{ListedNameKind, NoProcessFacts, ServerFacts, ServerStateKey};
 pub(crate) use relate::RelateRequest;
 
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
 };
@@ -34,7 +34,7 @@ use crate::memory::rollback::LaterSnapshotPolicy;
 use crate::memory::second_memory::SecondMemory;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::model::kinds::{KindSpec, check_marked_text};
+use crate::model::kind_specs::{KindSpec, check_marked_text};
 use crate::providers::Providers;
 use crate::query::{
     self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, OutputFormat, Query, QueryOptions,
@@ -50,7 +50,7 @@ use crate::store::replication::LogPosition;
 #[cfg(feature = "shared")]
 use crate::store::replication::{RootNameFn, Sequencer, WriterReplication};
 use crate::store::{
-    HeatWriter, IfMissing, LeaseClient, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
+    HeatWriter, IfMissing, LeaseHolder, NodeRecord, ReaderPool, Root, StoreError, WriteAheadLog,
     Writer,
 };
 
@@ -79,7 +79,7 @@ pub struct Memory {
     /// The programs and services that its user named.
     providers: Providers,
     #[cfg(feature = "shared")]
-    reads: fresh::ReadsOf,
+    reads: fresh_reads::ReadsOf,
     /// Vectors of the questions that came last.
     question_vectors: Mutex<QuestionVectorCache>,
     // Drop order: the last connection to close writes the log back into the file and removes it,
@@ -182,7 +182,7 @@ impl Memory {
             knowledge_settings: Default::default(),
             providers: Providers::default(),
             #[cfg(feature = "shared")]
-            reads: fresh::ReadsOf::default(),
+            reads: fresh_reads::ReadsOf::default(),
             question_vectors: Mutex::default(),
             readers,
             heat_writer,
@@ -251,7 +251,7 @@ impl Memory {
             n_threads: 1,
             workspace: &|root| self.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -358,7 +358,7 @@ impl Memory {
     }
 
     /// Returns a read-only handle with the facts of a process.
-    pub(crate) fn read_only_beside(&self, process: Arc<dyn ProcessFacts>) -> ReadOnlyMemory {
+    pub(crate) fn read_only_beside(&self, process: Arc<dyn ServerFacts>) -> ReadOnlyMemory {
         ReadOnlyMemory::new(
             Arc::clone(&self.readers),
             self.clock.clone(),
@@ -381,8 +381,8 @@ impl Memory {
     }
 
     /// Opens a connection that takes leases for a process named `holder`.
-    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseClient, Error> {
-        Ok(LeaseClient::open(self.readers.path(), self.writer.file_identity(), holder)?)
+    pub(crate) fn leases(&self, holder: &str) -> Result<LeaseHolder, Error> {
+        Ok(LeaseHolder::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// Returns the settings of the memory's folder: budgets, temperatures, redaction. A caller

@@ -10,8 +10,6 @@
 mod error;
 mod redacted_text;
 
-#[cfg(not(feature = "providers"))]
-mod disabled_provider;
 #[cfg(feature = "providers")]
 mod http;
 #[cfg(feature = "providers")]
@@ -25,11 +23,13 @@ mod process_group;
 #[cfg(feature = "providers")]
 mod provider;
 #[cfg(feature = "providers")]
-mod requests;
+mod request_formats;
 #[cfg(feature = "providers")]
 mod response_parsing;
 #[cfg(feature = "providers")]
 mod retries;
+#[cfg(not(feature = "providers"))]
+mod without_providers;
 
 #[cfg(test)]
 #[cfg(feature = "providers")]
@@ -41,17 +41,17 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(not(feature = "providers"))]
-pub(crate) use disabled_provider::DisabledProvider as Provider;
 pub(crate) use error::ProviderError;
 #[cfg(feature = "providers")]
 pub(crate) use provider::Provider;
 pub(crate) use redacted_text::RedactedText;
+#[cfg(not(feature = "providers"))]
+pub(crate) use without_providers::DisabledProvider as Provider;
 
 use crate::settings::config::ProviderSpec;
 
 /// Waits for a while before the next attempt; returns whether to give up instead.
-pub(crate) type CancellableWait<'a> = &'a dyn Fn(Duration) -> bool;
+pub(crate) type CancellableSleep<'a> = &'a dyn Fn(Duration) -> bool;
 
 /// Waits to the end, as whoever cannot be asked to give up.
 pub(crate) fn wait_out(wait: Duration) -> bool {

@@ -11,7 +11,7 @@ pub(crate) mod client_sessions;
 #[cfg(any(test, feature = "conformance"))]
 #[doc(hidden)]
 pub mod conformance;
-pub(crate) mod jsonl_log;
+pub(crate) mod jsonl_files;
 pub(crate) mod log_buffer;
 
 #[cfg(feature = "http")]
@@ -19,7 +19,7 @@ pub(crate) mod http;
 #[cfg(feature = "shared")]
 pub(crate) mod postgres;
 pub(crate) mod remindb_folder;
-pub(crate) mod server_state;
+pub(crate) mod server_facts;
 pub(crate) mod stdio;
 mod thread_group;
 mod worker_pool;

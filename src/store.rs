@@ -13,8 +13,7 @@ pub(crate) mod connection;
 pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
-pub(crate) mod history;
-mod lease;
+pub(crate) mod history_reader;
 pub(crate) mod links;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
@@ -38,7 +37,8 @@ pub(crate) mod source_files;
 pub(crate) mod testing;
 mod vector_writer;
 pub(crate) mod wal_check;
-pub(crate) mod write_lock;
+mod work_leases;
+pub(crate) mod write_lock_holder;
 mod write_waiters;
 mod writer;
 
@@ -51,18 +51,18 @@ use rusqlite::types::FromSql;
 use ErrorEffect::{Refusal, State};
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
-pub(crate) use heat_writer::{ColdNode, ColdNodeOffer, HeatIncrement, HeatWriter};
-pub(crate) use history::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
-pub(crate) use lease::{ActiveLease, COMPILE_LEASE, ClaimPolicy, LeaseClient, RESCAN_LEASE};
-pub(crate) use node_columns::{FIELDS, KEY_PATH, LANG, LEVEL, NodeAttribute, NodeAttributes};
+pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
+pub(crate) use history_reader::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
+pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
 pub(crate) use vector_writer::VectorWriter;
+pub(crate) use work_leases::{ActiveLease, COMPILE_LEASE, ClaimPolicy, LeaseHolder, RESCAN_LEASE};
 pub(crate) use writer::{CommitReport, Writer};
 pub(crate) use {checkpoint::WriteAheadLog, prepared_statements::PreparedStatements};
-pub use {replication_error::SharedError, write_lock::LockHolder};
+pub use {replication_error::SharedError, write_lock_holder::LockHolder};
 
 /// Returns the single value of a statement, which each connection prepares once.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {

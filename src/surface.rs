@@ -10,8 +10,8 @@ pub(crate) mod changed_resources;
 mod cold_notifications;
 mod confirmation;
 mod consolidation;
-pub(crate) mod observer;
 pub(crate) mod prompts;
+pub(crate) mod read_only_handler;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only the HTTP server asks it"))]
 mod rest_api;
 mod tools;
@@ -26,9 +26,9 @@ use serde_json::{Map, Value, json};
 use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, DynamicResource,
-    Handler, HandlerError, Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool,
-    ToolCallRecord, ToolReply,
+    Args, CallContext, ClientEvent, ClientRequestEvent, CompletionRequest, Handler, HandlerError,
+    Notice, PromptMessage, RestReply, RestRequest, ServerInfo, Tool, ToolCallRecord, ToolReply,
+    TransientResource,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
@@ -170,7 +170,7 @@ impl Handler for MemoryHandler {
         prompts::messages(*get, args)
     }
 
-    fn more_resources(&self) -> Vec<DynamicResource> {
+    fn more_resources(&self) -> Vec<TransientResource> {
         resources::custom_views(&self.view)
     }
 
@@ -204,7 +204,7 @@ impl Handler for MemoryHandler {
 }
 
 /// A handler whose memory is watched for its subscribers.
-pub(crate) trait WatchedHandler: Handler {
+pub(crate) trait NotifyingHandler: Handler {
     /// Returns the memory.
     fn view(&self) -> &ReadOnlyMemory;
 
@@ -215,7 +215,7 @@ pub(crate) trait WatchedHandler: Handler {
     fn debounce_of(&self, resource: &str) -> Duration;
 }
 
-impl WatchedHandler for MemoryHandler {
+impl NotifyingHandler for MemoryHandler {
     fn view(&self) -> &ReadOnlyMemory {
         &self.view
     }

@@ -1,11 +1,11 @@
 //! `remindb archive`: archives old memories, and the oldest ones beyond the soft limits.
 
-use super::args::ArchiveArgs;
+use super::args::ArchiveMemoriesArgs;
 use super::{CommandError, CommandOutcome, Context, open_memory};
 use crate::memory::typed::ArchiveMode;
 
 pub(super) fn run(
-    args: ArchiveArgs,
+    args: ArchiveMemoriesArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let mode = if args.is_dry_run { ArchiveMode::DryRun } else { ArchiveMode::Real };

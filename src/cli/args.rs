@@ -22,10 +22,10 @@ use lexopt::prelude::*;
 pub(crate) use client_and_scope::Client;
 pub(crate) use client_and_scope::{CLIENTS, Scope};
 pub(crate) use command::{
-    ArchiveArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs, ExportArgs,
-    ExportTarget, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs, MemoriesArgs,
-    RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, SharedFlag, Shell,
-    StdinArgument, ToolArgs, ViewArgs, ViewQueryArgs, ViewTask,
+    ArchiveMemoriesArgs, BackupArgs, BenchArgs, ColorWhen, Command, CompileArgs, DoctorArgs,
+    ExportArgs, ExportFormat, GcArgs, HookArgs, HookEvent, ImportArgs, ImportSource, InspectArgs,
+    MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
+    SharedFlag, Shell, StdinArgument, ToolArgs, ViewArgs, ViewQueryArgs, ViewTask,
 };
 #[cfg(feature = "desktop")]
 pub(crate) use command::{SetupArgs, SetupClients};

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::args::BenchArgs;
 use super::{CommandError, CommandOutcome, Context, absolute, options};
-use crate::ingest::scan::{self, IgnoreRules, PassedOverDetail};
+use crate::ingest::scan::{self, DetailLevel, IgnoreRules};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::query::{
@@ -110,7 +110,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
     let gitignore = options(false, false)?.gitignore;
     let (rules, _) = IgnoreRules::load(dir, gitignore).map_err(CommandError::Because)?;
     let mut notes = Vec::new();
-    for found in scan::walk_folder(&rules, dir, PassedOverDetail::Counts).found {
+    for found in scan::walk_folder(&rules, dir, DetailLevel::Counts).found {
         let Ok(bytes) = fs::read(found.full(dir)) else { continue };
         let copy = to.join(&found.path);
         if let Some(folder) = copy.parent() {

@@ -2,7 +2,7 @@
 
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ColorMode {
+pub(super) enum ColorSupport {
     Plain,
     Ansi,
 }
@@ -20,7 +20,7 @@ pub(super) enum TextRole {
     Match,
 }
 
-impl ColorMode {
+impl ColorSupport {
     /// Returns `text` in the colour of its role.
     pub(super) fn paint(self, role: TextRole, text: &str) -> String {
         let code = match role {
@@ -32,8 +32,8 @@ impl ColorMode {
             TextRole::Match => "1;31",
         };
         match self {
-            ColorMode::Plain => text.to_owned(),
-            ColorMode::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+            ColorSupport::Plain => text.to_owned(),
+            ColorSupport::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::memory_place::database_of_notes;
 use super::progress::ProgressLine;
 use super::sharing::OpenSpace;
 use super::{CommandError, CommandOutcome, Context, absolute, n_threads, options};
-use crate::ingest::scan::{PassedOver, PassedOverDetail};
+use crate::ingest::scan::{DetailLevel, PassedOver};
 use crate::memory::compile::{
     CompileError, CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, check_new_file,
     check_new_root, compile,
@@ -17,7 +17,7 @@ use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
-    COMPILE_LEASE, ClaimPolicy, IfMissing, LeaseClient, SharedError, StoreError, Writer,
+    COMPILE_LEASE, ClaimPolicy, IfMissing, LeaseHolder, SharedError, StoreError, Writer,
 };
 
 pub(super) fn run(
@@ -44,7 +44,7 @@ pub(super) fn run(
         space.attach_writer(&mut writer)?;
     }
     let _first =
-        is_new.then(|| FirstCompileLease::begin(&place.path, &writer, context.clock.now()));
+        is_new.then(|| FirstCompileMarker::begin(&place.path, &writer, context.clock.now()));
     let progress = ProgressLine::new(context, "compiling", "files");
     let request = CompileRequest {
         path: &path,
@@ -56,7 +56,7 @@ pub(super) fn run(
         } else {
             InitialTemperaturesFor::NewNodes
         },
-        listing: if args.is_verbose { PassedOverDetail::Paths } else { PassedOverDetail::Counts },
+        listing: if args.is_verbose { DetailLevel::Paths } else { DetailLevel::Counts },
         stopwatch: context.clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {
@@ -118,23 +118,23 @@ fn tell_passed_over(
 
 /// The mark of a first compile, for as long as it lives: a search in another process says that the
 /// notes are being compiled rather than that the memory is empty.
-struct FirstCompileLease {
+struct FirstCompileMarker {
     /// `None` where it could not be made, which keeps no compile from its work.
-    leases: Option<(LeaseClient, String)>,
+    leases: Option<(LeaseHolder, String)>,
 }
 
-impl FirstCompileLease {
-    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileLease {
+impl FirstCompileMarker {
+    fn begin(path: &Path, writer: &Writer, now: Millis) -> FirstCompileMarker {
         let name = format!("{COMPILE_LEASE}{}", std::process::id());
-        let taken = LeaseClient::open(path, writer.file_identity(), &name).and_then(|it| {
+        let taken = LeaseHolder::open(path, writer.file_identity(), &name).and_then(|it| {
             let is_taken = it.take(&name, ClaimPolicy::Free, now)?;
             Ok(is_taken.then_some((it, name)))
         });
-        FirstCompileLease { leases: taken.ok().flatten() }
+        FirstCompileMarker { leases: taken.ok().flatten() }
     }
 }
 
-impl Drop for FirstCompileLease {
+impl Drop for FirstCompileMarker {
     fn drop(&mut self) {
         if let Some((leases, name)) = &self.leases {
             // It expires by itself.
@@ -156,7 +156,7 @@ mod tests {
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
         let seen = || Reader::open(&path).unwrap().filling(NOW).unwrap();
         assert_eq!(seen(), PopulationState::Empty);
-        let first = FirstCompileLease::begin(&path, &writer, NOW);
+        let first = FirstCompileMarker::begin(&path, &writer, NOW);
         assert_eq!(seen(), PopulationState::Begun);
         drop(first);
         assert_eq!(seen(), PopulationState::Empty);

@@ -6,8 +6,8 @@ use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
 use super::{CommandError, CommandOutcome, Context};
 use crate::ingest::foreign::FOREIGN_SOURCES;
 use crate::memory::typed::MEMORY_TYPES;
-use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
-use crate::model::kinds::{IMPORTANCES, STATUSES};
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
+use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 
 pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {

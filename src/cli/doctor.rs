@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
-use super::color::{ColorMode, TextRole};
+use super::color::{ColorSupport, TextRole};
 use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
@@ -108,7 +108,7 @@ fn examine_providers(
 }
 
 impl ExaminedProvider {
-    fn line(&self, paint: ColorMode) -> String {
+    fn line(&self, paint: ColorSupport) -> String {
         let ExaminedProvider { job, name, reached } = self;
         let (glyph, role, said) = match reached {
             None => ("·", TextRole::Dim, "not asked; --providers asks it"),

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::BufWriter;
 
-use super::args::{ExportArgs, ExportTarget};
+use super::args::{ExportArgs, ExportFormat};
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, agent_memory_format, remind_format};
+use super::{CommandError, CommandOutcome, Context, remind_transfer, typed_memory_files};
 use crate::maintenance::transfer::{
     self, AtomicFile, IfExists, MarkdownExportReport, TransferError,
 };
@@ -25,11 +25,11 @@ pub(super) fn run(
         outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
     };
     let dest = match args.target {
-        ExportTarget::Lines(dest) => dest,
-        ExportTarget::AgentMemory(folder) => {
-            return agent_memory_format::export(&db, &folder, args.is_force, context);
+        ExportFormat::Lines(dest) => dest,
+        ExportFormat::AgentMemory(folder) => {
+            return typed_memory_files::export(&db, &folder, args.is_force, context);
         }
-        ExportTarget::Markdown(folder) => {
+        ExportFormat::Markdown(folder) => {
             let outcome = transfer::export_markdown(&db, &folder, &mut note);
             progress.clear();
             let MarkdownExportReport { n_nodes, n_files } = outcome?;
@@ -38,8 +38,8 @@ pub(super) fn run(
             context.say(format_args!("{done}"))?;
             return Ok(CommandOutcome::Done);
         }
-        ExportTarget::Remind(dest) => {
-            return remind_format::export(&db, dest.as_deref(), args.is_force, context);
+        ExportFormat::Remind(dest) => {
+            return remind_transfer::export(&db, dest.as_deref(), args.is_force, context);
         }
     };
     let Some(dest) = dest else {

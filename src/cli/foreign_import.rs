@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::progress::ProgressLine;
-use super::{CommandError, CommandOutcome, Context, typed_memories};
+use super::{CommandError, CommandOutcome, Context, typed_memory_output};
 use crate::ingest::conversation::each_spoken;
 use crate::ingest::foreign::{
     ForeignFile, ForeignReader, ForeignSource, NoteCollector, SessionMetadata, add_session,
@@ -13,7 +13,7 @@ use crate::ingest::foreign::{
 use crate::ingest::scan;
 use crate::maintenance::transfer::each_opencode_session;
 use crate::memory::Memory;
-use crate::memory::notes_import::{NotesImportReport, WriteOrDryRun};
+use crate::memory::foreign_notes_import::{ForeignImportReport, WriteOrDryRun};
 use crate::model::clock::Millis;
 use crate::query::render::to_one_line;
 use crate::store::IfMissing;
@@ -40,7 +40,7 @@ struct FoundFile {
 }
 
 /// The memory, where there is one: a dry run makes none.
-type ImportTarget = Option<Memory>;
+type OptionalMemory = Option<Memory>;
 
 pub(super) fn import(
     source: &'static ForeignSource,
@@ -62,11 +62,11 @@ pub(super) fn import(
     }
     let memory = match mode {
         WriteOrDryRun::DryRun if !db.exists() => None,
-        _ => Some(typed_memories::open_to_write(db, IfMissing::Create, context)?),
+        _ => Some(typed_memory_output::open_to_write(db, IfMissing::Create, context)?),
     };
     let progress = ProgressLine::new(context, "importing", "files");
     let mut notes = NoteCollector::default();
-    let mut sum = NotesImportReport::default();
+    let mut sum = ForeignImportReport::default();
     for (nth, file) in files.iter().enumerate() {
         progress.note(nth as u64, files.len() as u64);
         read(source, file, &mut notes);
@@ -88,12 +88,12 @@ pub(super) fn import(
 fn report(
     source: &ForeignSource,
     notes: &NoteCollector,
-    sum: &NotesImportReport,
+    sum: &ForeignImportReport,
     db: &Path,
     mode: WriteOrDryRun,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let &NotesImportReport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } =
+    let &ForeignImportReport { n_added, n_updated, n_unchanged, n_forgotten, n_secrets, snapshot } =
         sum;
     let n_refused = notes.refused.len() + notes.n_unnamed;
     let bad = match n_refused {
@@ -126,11 +126,11 @@ fn report(
 
 /// Writes the notes that are ready, and adds up what was done.
 fn keep(
-    memory: &ImportTarget,
+    memory: &OptionalMemory,
     source: &ForeignSource,
     notes: &mut NoteCollector,
     mode: WriteOrDryRun,
-    sum: &mut NotesImportReport,
+    sum: &mut ForeignImportReport,
 ) -> Result<(), CommandError> {
     let mut ready = std::mem::take(&mut notes.notes);
     ready.sort_by(|a, b| a.started.cmp(&b.started));

@@ -9,8 +9,8 @@ use super::args::{ImportArgs, ImportSource};
 use super::memory_place::database_to_make;
 use super::progress::ProgressLine;
 use super::{
-    CommandError, CommandOutcome, Context, HAS_DESKTOP, agent_memory_format, foreign_import,
-    remind_format,
+    CommandError, CommandOutcome, Context, HAS_DESKTOP, foreign_import, remind_transfer,
+    typed_memory_files,
 };
 use crate::ingest::redact::Redactor;
 use crate::maintenance::transfer::{self, ImportInput, ImportReport, V03ImportReport};
@@ -23,11 +23,11 @@ pub(super) fn run(
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, context),
         ImportSource::Old(file) if HAS_DESKTOP => old(&file, &db, context),
-        ImportSource::AgentMemory(folder) => agent_memory_format::import(&folder, &db, context),
+        ImportSource::AgentMemory(folder) => typed_memory_files::import(&folder, &db, context),
         ImportSource::Foreign(source, path, mode) => {
             foreign_import::import(source, path, &db, mode, context)
         }
-        ImportSource::Remind(source) => remind_format::import(&source, &db, context),
+        ImportSource::Remind(source) => remind_transfer::import(&source, &db, context),
         ImportSource::Old(_) => {
             Err(CommandError::Because("this build reads no databases of remindb 0.3".to_owned()))
         }

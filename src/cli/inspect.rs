@@ -100,7 +100,7 @@ fn file_json(file: &FileSummary) -> Value {
 }
 
 /// Colours headers, dims facts in brackets, and sets off the types of nodes.
-fn painted(paint: super::color::ColorMode, text: &str) -> String {
+fn painted(paint: super::color::ColorSupport, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches('\n');
@@ -114,7 +114,7 @@ fn painted(paint: super::color::ColorMode, text: &str) -> String {
     out
 }
 
-fn painted_line(paint: super::color::ColorMode, line: &str) -> String {
+fn painted_line(paint: super::color::ColorSupport, line: &str) -> String {
     let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
     let (node_type, rest) = match rest.find("] ").filter(|_| rest.starts_with('[')) {
         Some(end) => rest.split_at(end + 1),

@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::args::{KnowledgeArgs, KnowledgeTask, KnowledgeTextSource};
 use super::memory_place::{database_to_make, known_database};
-use super::{CommandError, CommandOutcome, Context, typed_memories, user_settings};
+use super::{CommandError, CommandOutcome, Context, typed_memory_output, user_settings};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
-    self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest, ReviewRequest,
-    parse_changeset,
+    self, ApplyRequest, IngestRequest, LIST_MAX, NumberedOperation, RecallRequest,
+    WorksheetRequest, parse_changeset,
 };
 use crate::memory::typed::MemoryError;
 use crate::settings::config::KnowledgeSettings;
@@ -55,7 +55,9 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     let now = context.clock.now();
     let answer = reader.at_one_state(|reader| match (task, &recall) {
         (_, Some(request)) => knowledge::recall(reader, request, now).map(|it| it.0),
-        (KnowledgeTask::Review, _) => knowledge::review(reader, &ReviewRequest::parse(&arguments)?),
+        (KnowledgeTask::Review, _) => {
+            knowledge::review(reader, &WorksheetRequest::parse(&arguments)?)
+        }
         (KnowledgeTask::Topics, _) => knowledge::topics_document(reader),
         (KnowledgeTask::Entities, _) => knowledge::entities_document(reader),
         _ => {
@@ -97,8 +99,11 @@ fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcom
     let operations: Vec<Map<String, Value>> = operations.into_iter().map(|it| it.1).collect();
     arguments.insert("operations".to_owned(), operations.into());
     let request = ApplyRequest::parse(&arguments).map_err(because)?;
-    let memory =
-        typed_memories::open_to_write(&known_database(db, context)?, IfMissing::Refuse, context)?;
+    let memory = typed_memory_output::open_to_write(
+        &known_database(db, context)?,
+        IfMissing::Refuse,
+        context,
+    )?;
     let answer = match memory.apply(&request) {
         Ok(answer) => answer,
         Err(error) => {
@@ -168,7 +173,7 @@ fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
         let what = "there is no snapshot before the newest one, so nothing can be undone";
         return Err(CommandError::Because(what.to_owned()));
     };
-    let memory = typed_memories::open_to_write(&db, IfMissing::Refuse, context)?;
+    let memory = typed_memory_output::open_to_write(&db, IfMissing::Refuse, context)?;
     let memory = if is_json { memory.with_structured() } else { memory };
     let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshotPolicy::Keep)?;
     match is_json {
@@ -204,7 +209,7 @@ fn settings() -> Result<KnowledgeSettings, CommandError> {
 }
 
 fn open(db: &Path, context: &mut Context<'_>) -> Result<Memory, CommandError> {
-    typed_memories::open_to_write(db, IfMissing::Create, context)
+    typed_memory_output::open_to_write(db, IfMissing::Create, context)
 }
 
 /// Remembers one episode or fact, as `MemoryRemember` does.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::args::MemoriesArgs;
 use super::color::TextRole;
 use super::memory_place::known_database;
-use super::{CommandError, CommandOutcome, Context, typed_memories};
+use super::{CommandError, CommandOutcome, Context, typed_memory_output};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
-use crate::model::kinds::STATUSES;
+use crate::model::kind_specs::STATUSES;
 use crate::store::reader::Reader;
 
 /// Memories that are shown where nobody says how many.
@@ -70,7 +70,7 @@ fn because(error: MemoryError) -> CommandError {
 
 fn show(page: &MemoryPage, context: &mut Context<'_>) -> Result<(), CommandError> {
     for memory in &page.memories {
-        context.say(typed_memories::render_memory(memory, context.paint))?;
+        context.say(typed_memory_output::render_memory(memory, context.paint))?;
     }
     let MemoryPage { total, offset, has_more, .. } = page;
     let n_shown = page.memories.len() as u64;

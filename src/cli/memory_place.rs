@@ -97,8 +97,10 @@ impl SearchFolders {
             None => match (self.below()?, user) {
                 // A home has the memories of projects below it; one's own comes first.
                 (_, Some(user)) if self.is_home() => Ok(Some(user)),
-                (SubfolderMemories::One(path), _) => Ok(Some(self.place(path, PlaceOrigin::Below))),
-                (SubfolderMemories::Several(paths), None) => Err(several(&paths)),
+                (SubfoldersWithMemory::One(path), _) => {
+                    Ok(Some(self.place(path, PlaceOrigin::Below)))
+                }
+                (SubfoldersWithMemory::Several(paths), None) => Err(several(&paths)),
                 (_, user) => Ok(user),
             },
         }
@@ -109,7 +111,7 @@ impl SearchFolders {
     fn find_or_make(&self, scope: Option<Scope>) -> Result<Option<MemoryPlace>, CommandError> {
         match self.is_home()
             && scope.is_none()
-            && matches!(self.below()?, SubfolderMemories::Several(_))
+            && matches!(self.below()?, SubfoldersWithMemory::Several(_))
         {
             true => Ok(self.of_project()?.or_else(|| self.existing_of_user())),
             false => self.find(scope),
@@ -170,9 +172,9 @@ impl SearchFolders {
     }
 
     /// Looks for memories in the folders of the working folder.
-    fn below(&self) -> Result<SubfolderMemories, CommandError> {
+    fn below(&self) -> Result<SubfoldersWithMemory, CommandError> {
         if self.folder.parent().is_none() {
-            return Ok(SubfolderMemories::None);
+            return Ok(SubfoldersWithMemory::None);
         }
         let mut found = Vec::new();
         // A folder that cannot be listed has nothing to offer.
@@ -188,9 +190,9 @@ impl SearchFolders {
         found.sort_unstable();
         let relative = |path: &PathBuf| self.place(path.clone(), PlaceOrigin::Below).path;
         Ok(match &found[..] {
-            [] => SubfolderMemories::None,
-            [one] => SubfolderMemories::One(one.clone()),
-            several => SubfolderMemories::Several(several.iter().map(relative).collect()),
+            [] => SubfoldersWithMemory::None,
+            [one] => SubfoldersWithMemory::One(one.clone()),
+            several => SubfoldersWithMemory::Several(several.iter().map(relative).collect()),
         })
     }
 
@@ -241,7 +243,7 @@ impl SearchFolders {
 }
 
 /// The memories in the folders of the working folder.
-enum SubfolderMemories {
+enum SubfoldersWithMemory {
     None,
     One(PathBuf),
     Several(Vec<PathBuf>),
@@ -348,9 +350,9 @@ pub(super) fn database_of_notes(
         None if new.path.exists() => new,
         None => match (around.below()?, around.existing_of_user()) {
             (_, Some(user)) if around.is_home() => user,
-            (SubfolderMemories::One(path), _) => around.place(path, PlaceOrigin::Below),
+            (SubfoldersWithMemory::One(path), _) => around.place(path, PlaceOrigin::Below),
             (_, Some(user)) => user,
-            (SubfolderMemories::None | SubfolderMemories::Several(_), None) => new,
+            (SubfoldersWithMemory::None | SubfoldersWithMemory::Several(_), None) => new,
         },
     })
 }

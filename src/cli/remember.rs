@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::args::RememberArgs;
 use super::color::TextRole;
 use super::memory_place::database_to_make;
-use super::terminal_advice::flag_of;
-use super::{CommandError, CommandOutcome, Context, knowledge, typed_memories};
+use super::tool_advice_rewording::flag_of;
+use super::{CommandError, CommandOutcome, Context, knowledge, typed_memory_output};
 use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreOutcome, StoreRequest};
 use crate::store::IfMissing;
 
@@ -41,14 +41,14 @@ pub(super) fn run(
     let named = flag_of(args.db.as_deref());
     let db = database_to_make(args.db, None, context)?;
     let is_new = !db.exists();
-    let memory = typed_memories::open_to_write(&db, IfMissing::Create, context)?;
+    let memory = typed_memory_output::open_to_write(&db, IfMissing::Create, context)?;
     let stored = memory.store_memory(request).map_err(explained)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", stored.to_json()))?;
         return Ok(CommandOutcome::Done);
     }
     let StoreOutcome { created, memory, .. } = stored;
-    let shown = typed_memories::render_memory(&memory, context.paint);
+    let shown = typed_memory_output::render_memory(&memory, context.paint);
     if !created {
         context.say(format_args!("already there, nothing was changed:\n{shown}"))?;
         return Ok(CommandOutcome::Done);

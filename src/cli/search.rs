@@ -3,11 +3,11 @@
 mod colored_hits;
 
 use super::args::{self, ColorWhen};
-use super::color::ColorMode;
+use super::color::ColorSupport;
 use super::memory_place::known_database;
-use super::terminal_advice::with_commands;
+use super::tool_advice_rewording::with_commands;
 use super::{CommandError, CommandOutcome, Context, sharing};
-use crate::model::kinds::{IMPORTANCES, STATUSES};
+use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
@@ -59,8 +59,8 @@ pub(super) fn run(
     } else {
         let paint = match args.color {
             ColorWhen::Auto => context.paint,
-            ColorWhen::Always => ColorMode::Ansi,
-            ColorWhen::Never => ColorMode::Plain,
+            ColorWhen::Always => ColorSupport::Ansi,
+            ColorWhen::Never => ColorSupport::Plain,
         };
         let text = match query::is_no_answer(&answer.text) {
             true => with_commands(&answer.text),

@@ -26,9 +26,9 @@ use crate::server::background::{
     checkpoint, consolidation, heat_tick, resource_notifications, session_writer, vectors,
 };
 use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionRetention, Registry, ServerTransport};
-use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
-use crate::server::server_state::ServerState;
+use crate::server::client_sessions::{EndedSessionFate, ProcessTransport, Registry};
+use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
+use crate::server::server_facts::ServerFactSource;
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, stdio};
 use crate::settings::config::{self, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
@@ -61,9 +61,9 @@ pub(super) fn run(
     let (memory, space) = open_memory(args, live, context)?;
     let holder = process_name();
     let ledger_use =
-        if source.is_some() { EndedSessionRetention::Kept } else { EndedSessionRetention::Dropped };
-    let seat = transport_info.as_ref().map_or_else(ServerTransport::stdio, |it| {
-        ServerTransport::http(&listen_options::address(it))
+        if source.is_some() { EndedSessionFate::Kept } else { EndedSessionFate::Dropped };
+    let seat = transport_info.as_ref().map_or_else(ProcessTransport::stdio, |it| {
+        ProcessTransport::http(&listen_options::address(it))
     });
     let registry = Registry::new(seat, &holder, ledger_use);
     let hub: Arc<SubscriptionHub> = Arc::default();
@@ -74,7 +74,7 @@ pub(super) fn run(
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
     let history = source.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
-    let server_state = ServerState {
+    let server_state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
         log_buffer,
@@ -96,8 +96,7 @@ pub(super) fn run(
     };
     let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let recording =
-        (ledger_use == EndedSessionRetention::Kept).then_some((recorder, flush_interval));
+    let recording = (ledger_use == EndedSessionFate::Kept).then_some((recorder, flush_interval));
     let background = background(&server, &holder, recording, rescan, space.as_ref())?;
     answer(&server, background, transport_info, is_open, context)?;
     // Receipts of the last lines are written, too.

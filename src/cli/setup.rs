@@ -5,11 +5,11 @@
 //! an error that changes nothing. Each change is recorded in a manifest before it is made, and
 //! `--remove` undoes exactly these changes.
 
+mod client_hooks;
 mod connection_plan;
 mod edit;
 mod edit_types;
 mod file_edits;
-mod hooks;
 mod job;
 mod json_settings;
 mod json_spans;

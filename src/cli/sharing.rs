@@ -1,11 +1,11 @@
 //! The flag `--shared` of commands: a memory that many machines have.
 
 #[cfg(feature = "shared")]
-mod observed;
-#[cfg(feature = "shared")]
 mod replica;
 #[cfg(feature = "shared")]
 mod root_names;
+#[cfg(feature = "shared")]
+mod space_observer;
 #[cfg(not(feature = "shared"))]
 mod without_shared;
 
@@ -15,13 +15,13 @@ use super::Context;
 use crate::memory::Memory;
 use crate::server::StopSignal;
 #[cfg(feature = "shared")]
-pub(super) use observed::observed_space;
-#[cfg(feature = "shared")]
 pub(super) use replica::{
     OpenSpace, follow_to_read, join_new_file, keeper_of, remove_database, replica_at,
 };
 #[cfg(feature = "shared")]
 pub(super) use root_names::RootNames;
+#[cfg(feature = "shared")]
+pub(super) use space_observer::observed_space;
 #[cfg(not(feature = "shared"))]
 pub(super) use without_shared::{OpenSpace, follow_to_read, observed_space};
 

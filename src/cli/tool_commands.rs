@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::args::{StdinArgument, ToolArgs};
 use super::color::TextRole;
 use super::memory_place::{database_to_make, known_database};
-use super::terminal_advice::flag_of;
-use super::{CommandError, CommandOutcome, Context, typed_memories};
+use super::tool_advice_rewording::flag_of;
+use super::{CommandError, CommandOutcome, Context, typed_memory_output};
 use crate::mcp::input_schema::validate_args;
 use crate::memory::{Error, Memory};
 use crate::query::{self, OutputFormat, QueryOptions};
@@ -46,7 +46,7 @@ pub(super) fn run(
                 "MemoryWrite" => (database_to_make(db.clone(), None, context)?, IfMissing::Create),
                 _ => (known_database(db.clone(), context)?, IfMissing::Refuse),
             };
-            let memory = typed_memories::open_to_write(&place, if_missing, context)?;
+            let memory = typed_memory_output::open_to_write(&place, if_missing, context)?;
             let memory = if is_json { memory.with_structured() } else { memory };
             let before = newest(&memory)?;
             let answer = change(&memory, &checked)?;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{CommandError, path_variable, user_folder, variable};
 use crate::ingest::scan;
 use crate::settings::config::{
-    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, RemindSources, TypedMemorySettings, UserConfig,
+    CONFIG_BYTES_MAX, KnowledgeSettings, LogLevel, RemindUserConfig, TypedMemorySettings,
+    UserConfig,
 };
 
 /// The user's file, below the folder of settings.
@@ -91,10 +92,10 @@ pub(super) fn user_config() -> Result<Arc<UserConfig>, CommandError> {
 }
 
 /// Returns the settings of Remind that the person has, of which what cannot be read is ignored.
-fn remind_sources() -> RemindSources<'static> {
+fn remind_sources() -> RemindUserConfig<'static> {
     let text = path_variable("HOME").and_then(|it| read(&it.join(REMIND_FILE)).ok());
     let file = text.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-    RemindSources { variable: &text_of, file }
+    RemindUserConfig { variable: &text_of, file }
 }
 
 fn user_file() -> Option<PathBuf> {

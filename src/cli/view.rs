@@ -24,15 +24,15 @@ use crate::model::heat::LiveRates;
 use crate::server::background::rescan::LatestScan;
 use crate::server::background::resource_notifications;
 use crate::server::client_sessions::recorder::SessionRecorder;
-use crate::server::client_sessions::{EndedSessionRetention, Registry, ServerTransport};
-use crate::server::jsonl_log::{ClientLedgers, SessionLogs};
+use crate::server::client_sessions::{EndedSessionFate, ProcessTransport, Registry};
+use crate::server::jsonl_files::{ClientLedgers, SessionLogs};
 use crate::server::remindb_folder::OWN_FOLDER;
-use crate::server::server_state::{ReplicaStatusFn, ServerState};
+use crate::server::server_facts::{ReplicaStatusFn, ServerFactSource};
 use crate::server::{BackgroundTask, ShutdownSignals, StopSignal, spawn};
 use crate::settings::config::{LogLevel, LogSettings};
 use crate::settings::root_settings::{LiveRootSettings, RootSettings};
 use crate::surface::changed_resources::{self, ChangeWatch};
-use crate::surface::observer::{ABOUT, ObserverHandler};
+use crate::surface::read_only_handler::{ABOUT, ReadOnlyHandler};
 use crate::surface::resources::RESOURCES;
 
 pub(super) fn run(
@@ -66,7 +66,7 @@ fn observer(
     listen: &str,
     space: ReplicaStatusFn,
     context: &Context<'_>,
-) -> Result<Server<ObserverHandler>, CommandError> {
+) -> Result<Server<ReadOnlyHandler>, CommandError> {
     let folder = folder_of(path);
     let workspace = workspace(folder.as_deref())?;
     let logging = &workspace.config.server.logging;
@@ -82,14 +82,11 @@ fn observer(
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS_URI)
     });
-    let registry = Registry::new(
-        ServerTransport::http(listen),
-        process_name(),
-        EndedSessionRetention::Dropped,
-    );
+    let registry =
+        Registry::new(ProcessTransport::http(listen), process_name(), EndedSessionFate::Dropped);
     let history = folder.as_deref().map_or_else(ClientLedgers::disabled, ClientLedgers::new);
     let logs = SessionLogs::new(folder.as_deref(), &logging.session_files);
-    let state = ServerState {
+    let state = ServerFactSource {
         clock: context.clock.clone(),
         rescan: LatestScan::default(),
         log_buffer,
@@ -103,7 +100,7 @@ fn observer(
     let view = ReadOnlyMemory::open(path, context.clock.clone(), rates.watched(), Arc::new(state))?;
     let (waker, history) = (NoticeWaker::default(), ClientLedgers::disabled());
     let sessions = Arc::new(SessionRecorder { registry, waker, history, logs });
-    let handler = ObserverHandler { view, watch: ChangeWatch::default(), sessions, workspace };
+    let handler = ReadOnlyHandler { view, watch: ChangeWatch::default(), sessions, workspace };
     Ok(Server {
         about: ABOUT,
         tools: Vec::new(),

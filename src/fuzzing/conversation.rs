@@ -1,7 +1,7 @@
 //! Transcripts and prompts of any content: a digest of bounded size without control characters, and
 //! no part of a prompt that was not there.
 
-use crate::ingest::conversation::{Conversation, DigestHeading, TranscriptRedactor, typed_part};
+use crate::ingest::conversation::{Conversation, DigestFormatter, TranscriptRedactor, typed_part};
 use crate::ingest::redact::Redactor;
 use crate::text::tokens;
 
@@ -14,7 +14,7 @@ pub fn conversation(data: &[u8]) {
     check_typed(&text);
     let redactor = Redactor::builtin();
     let mut scrubber = TranscriptRedactor::new(vec![&redactor]);
-    let digest = DigestHeading { head: "head", folder: "/home/ana" };
+    let digest = DigestFormatter { head: "head", folder: "/home/ana" };
     let conversation = Conversation::read(&text);
     let Some((said, first)) = digest.of(&conversation, &mut scrubber) else { return };
     assert!(tokens::fits(&said, TOKENS_MAX), "{said}");

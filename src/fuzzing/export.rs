@@ -1,8 +1,8 @@
 //! Exported files of any content: every block is read, and what is printed of it is read back as it
 //! was. The same holds for the index of an exported folder.
 
-use crate::ingest::export_format::{
-    ExportIndex, ExportedMetadata, FILE_HEADER, ParsedExport, parse_export, push_node,
+use crate::ingest::markdown_export_format::{
+    ExportedMetadata, FILE_HEADER, FolderIndex, ParsedExport, parse_export, push_node,
 };
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::Node;
@@ -10,8 +10,8 @@ use crate::model::tree::Node;
 /// Panics when `data` as an exported file or an index violates an invariant.
 pub fn export(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Some(index) = ExportIndex::parse(&text) {
-        assert_eq!(ExportIndex::parse(&index.text()), Some(index), "an index changes");
+    if let Some(index) = FolderIndex::parse(&text) {
+        assert_eq!(FolderIndex::parse(&index.text()), Some(index), "an index changes");
     }
     let ParsedExport { parsed, mut marks } = parse_export(&text);
     assert_eq!(parsed.tree.nodes.len(), marks.len());

@@ -42,7 +42,7 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     if JUDGED_BYTES_MAX < text.len() {
         return Ok(());
     }
-    let page = OraclePage::read(text);
+    let page = OracleDom::read(text);
     let mut letters: HashMap<char, i64> = HashMap::new();
     let mut words: HashMap<&str, i64> = HashMap::new();
     for node in &parsed.tree.nodes {
@@ -92,13 +92,13 @@ struct OracleNode {
 
 /// The page as the standard parses it; the order of siblings is not kept.
 #[derive(Debug, Default)]
-struct OraclePage {
+struct OracleDom {
     nodes: RefCell<Vec<OracleNode>>,
 }
 
-impl OraclePage {
-    fn read(text: &str) -> OraclePage {
-        let page = OraclePage::default();
+impl OracleDom {
+    fn read(text: &str) -> OracleDom {
+        let page = OracleDom::default();
         page.nodes.borrow_mut().push(OracleNode::default());
         let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
         parse_document(page, ParseOpts { tree_builder, ..Default::default() }).one(text)
@@ -188,7 +188,7 @@ impl html5ever::interface::ElemName for OracleElementName {
 /// A node's handle: its index, and its name.
 type Handle = (usize, Option<QualName>);
 
-impl OraclePage {
+impl OracleDom {
     fn push(&self, node: OracleNode) -> usize {
         self.nodes.borrow_mut().push(node);
         self.nodes.borrow().len() - 1
@@ -220,12 +220,12 @@ impl OraclePage {
     }
 }
 
-impl TreeSink for OraclePage {
+impl TreeSink for OracleDom {
     type Handle = Handle;
-    type Output = OraclePage;
+    type Output = OracleDom;
     type ElemName<'a> = OracleElementName;
 
-    fn finish(self) -> OraclePage {
+    fn finish(self) -> OracleDom {
         self
     }
 

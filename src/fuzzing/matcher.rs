@@ -1,9 +1,9 @@
 //! Texts of any content: the entities, names and values that are picked out of them.
 
+use crate::model::contradiction_check::StatementFeatures;
 use crate::model::entity_extraction::{
     NamedEntity, PICKED_MAX, marked_entities, normal_name, possible_names, slug_of,
 };
-use crate::model::statement_values::StatementFeatures;
 
 /// Panics when what is picked out of `data` violates an invariant.
 pub fn matcher(data: &[u8]) {

@@ -15,8 +15,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-pub(crate) use digest::{DigestHeading, TranscriptRedactor};
-pub(crate) use messages::{ConversationMessage, each_spoken};
+pub(crate) use digest::{DigestFormatter, TranscriptRedactor};
+pub(crate) use messages::{SpokenText, each_spoken};
 use transcript_records::TranscriptEvent;
 
 /// Bytes of one text that are kept; the rest of a longer one is dropped.

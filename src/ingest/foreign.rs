@@ -8,7 +8,7 @@ mod agent_sessions;
 mod chat_exports;
 mod cognee_archive;
 mod entity_graph;
-mod json_lines;
+mod json_records;
 mod markdown_folder;
 mod mem0;
 #[cfg(test)]

@@ -87,7 +87,7 @@ struct SecretMatch {
 
 /// A fault in a configuration of redaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RedactError {
+pub(crate) enum RedactConfigError {
     /// No built-in kind has that name.
     UnknownKind {
         /// The name.
@@ -119,11 +119,14 @@ impl Redactor {
     }
 
     /// Returns a redactor for the built-in kinds except `disabled`, and for the `custom` ones.
-    pub(crate) fn new(disabled: &[String], custom: &[CustomKind]) -> Result<Redactor, RedactError> {
+    pub(crate) fn new(
+        disabled: &[String],
+        custom: &[CustomKind],
+    ) -> Result<Redactor, RedactConfigError> {
         let mut redactor = Redactor::builtin();
         for kind in disabled {
             if !KINDS.contains(&kind.as_str()) {
-                return Err(RedactError::UnknownKind { kind: kind.clone() });
+                return Err(RedactConfigError::UnknownKind { kind: kind.clone() });
             }
             for (enabled, rule) in redactor.enabled.iter_mut().zip(&RULES) {
                 *enabled &= rule.kind != kind;
@@ -140,7 +143,7 @@ impl Redactor {
         for pass in 0..PASSES_MAX {
             let parts = self.parts(&out);
             let mut found: Vec<SecretHit<'a>> = Vec::new();
-            for UnredactedSpan { gap, sites, cells } in parts {
+            for UnmarkedSpan { gap, sites, cells } in parts {
                 let start = found.len();
                 self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
@@ -170,9 +173,9 @@ impl Redactor {
 
     /// Returns the stretches between the markers of `text`, with their tables. A table may have
     /// markers in it, so that its head and its rows are in different stretches.
-    fn parts(&self, text: &str) -> Vec<UnredactedSpan> {
+    fn parts(&self, text: &str) -> Vec<UnmarkedSpan> {
         let mut heads: Vec<usize> = Vec::new();
-        let mut parts: Vec<UnredactedSpan> = Vec::new();
+        let mut parts: Vec<UnmarkedSpan> = Vec::new();
         for gap in self.gaps(text) {
             let sites = PrefilterHits::in_text(&text[gap.clone()]);
             // Most texts have neither markers nor candidates.
@@ -180,7 +183,7 @@ impl Redactor {
                 return parts;
             }
             heads.extend(sites.heads.iter().map(|at| at + gap.start));
-            parts.push(UnredactedSpan { gap, sites, cells: Vec::new() });
+            parts.push(UnmarkedSpan { gap, sites, cells: Vec::new() });
         }
         if !heads.is_empty() && self.enabled[ASSIGNMENT] {
             let mut cells = secret_columns::find(text, &heads);
@@ -302,29 +305,29 @@ impl Redactor {
     }
 }
 
-impl fmt::Display for RedactError {
+impl fmt::Display for RedactConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RedactError::UnknownKind { kind } => {
+            RedactConfigError::UnknownKind { kind } => {
                 write!(f, "`{kind}` is no built-in kind of secret; ")?;
                 match crate::text::suggest::suggest(kind, KINDS) {
                     Some(near) => write!(f, "did you mean `{near}`?"),
                     None => write!(f, "the kinds are {}", KINDS.join(", ")),
                 }
             }
-            RedactError::BadName { kind } if kind.is_empty() => {
+            RedactConfigError::BadName { kind } if kind.is_empty() => {
                 write!(f, "a custom kind of secret has no name; give it a `kind`")
             }
-            RedactError::BadName { kind } => write!(
+            RedactConfigError::BadName { kind } => write!(
                 f,
                 "`{kind}` cannot name a kind of secret; use at most {} letters, digits, `_`, `-`, \
                  `.`",
                 custom_kinds::NAME_BYTES_MAX
             ),
-            RedactError::BadPattern { kind, why } => {
+            RedactConfigError::BadPattern { kind, why } => {
                 write!(f, "the pattern of kind `{kind}` is no regular expression: {why}")
             }
-            RedactError::TooMany { n_custom } => write!(
+            RedactConfigError::TooMany { n_custom } => write!(
                 f,
                 "{n_custom} custom kinds of secrets are too many; keep {} at the most",
                 custom_kinds::KINDS_MAX
@@ -333,7 +336,7 @@ impl fmt::Display for RedactError {
     }
 }
 
-impl std::error::Error for RedactError {}
+impl std::error::Error for RedactConfigError {}
 
 /// The row of assigned secrets, which columns of secrets share.
 const ASSIGNMENT: usize = RULES.len() - 1;
@@ -349,7 +352,7 @@ fn next_marker(text: &str, from: usize) -> Option<usize> {
 const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
-struct UnredactedSpan {
+struct UnmarkedSpan {
     gap: Range<usize>,
     sites: PrefilterHits,
     /// The secret cells of tables in it.

@@ -5,7 +5,7 @@
 //! files, and never fails for one entry: an unreadable entry is reported, and its known
 //! state is kept.
 
-mod atomic_replace;
+mod atomic_file_writes;
 mod ignore_rules;
 mod open_nofollow;
 mod passed_over;
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
-pub(crate) use atomic_replace::{create_file, read_to_change, remove_file, replace_file};
+pub(crate) use atomic_file_writes::{create_file, read_to_change, remove_file, replace_file};
 use crossbeam_channel::{Receiver, Sender};
 use ignore::{DirEntry, WalkBuilder};
 pub(crate) use ignore_rules::{CodeFiles, GitignoreMode, IgnoreRules};
+pub(crate) use passed_over::{DetailLevel, document_kind};
 pub use passed_over::{PassedOver, PassedOverPath};
-pub(crate) use passed_over::{PassedOverDetail, document_kind};
 pub(crate) use regular::{open_regular, read_regular, read_regular_text};
 
 use crate::ingest::parse::Syntax;
@@ -87,11 +87,7 @@ pub(crate) struct ScanResult {
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
-pub(crate) fn walk_folder(
-    rules: &IgnoreRules,
-    start: &Path,
-    listing: PassedOverDetail,
-) -> ScanResult {
+pub(crate) fn walk_folder(rules: &IgnoreRules, start: &Path, listing: DetailLevel) -> ScanResult {
     let mut walk = ScanResult::default();
     let passed_over = Arc::new(Mutex::new(PassedOver::new(listing)));
     let inside = ScanFilter { rules: rules.clone(), passed_over: passed_over.clone() };

@@ -17,12 +17,13 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
 use serde_json::{Value, json};
 
-use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
+use crate::model::memory_fingerprint::{self, NodeState};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::record::{NodeRecord, Root, read_state};
 use crate::store::{
-    ErrorContext, PreparedStatements, StoreError, connection, history, links, schema, source_files,
+    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
+    source_files,
 };
 
 /// The outcome of a check, best first.
@@ -373,7 +374,7 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 
 /// Reads every change of the history as the rest of the program does.
 fn history_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let (n, unreadable) = history::unreadable_changes(conn)?;
+    let (n, unreadable) = history_reader::unreadable_changes(conn)?;
     let bad = format!(
         "{} of {n} changes do not say what a node was: {}",
         unreadable.len(),
@@ -434,13 +435,14 @@ fn sum_of_states(conn: &Connection) -> Result<u64, StoreError> {
     while let Some(row) = rows.next().doing("read the state")? {
         let parent: Option<String> = row.get(1).doing("read the state")?;
         if parent != family.0 {
-            sum = sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1));
+            sum = sum
+                .wrapping_add(memory_fingerprint::sum_of_children(family.0.as_deref(), &family.1));
             family = (parent, Vec::new());
         }
         let state = row.get(0).and_then(|id| read_state(row, id, 2)).doing("read the state")?;
         family.1.push(state);
     }
-    Ok(sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
+    Ok(sum.wrapping_add(memory_fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
 }
 
 /// Parses and resolves all references anew, and compares them with the stored ones.

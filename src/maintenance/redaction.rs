@@ -33,7 +33,7 @@ use crate::store::commit::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnContent;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock::begin_write;
+use crate::store::write_lock_holder::begin_write;
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -124,13 +124,13 @@ fn rewrite(
     conn: &mut Connection,
     redactor: &Redactor,
     mode: RedactionMode,
-) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
+) -> Result<(RedactionReport, KindsBySecret), StoreError> {
     let tx = begin_write(conn, "lock the database")?;
     let before = past_states::fingerprints(&tx)?;
     let mut work = RedactionWork {
         tx: &tx,
         redactor,
-        secrets: ReplacedSecrets::default(),
+        secrets: KindsBySecret::default(),
         moved: HashMap::new(),
         relabelled: HashMap::new(),
         redaction: RedactionReport::default(),
@@ -183,24 +183,24 @@ fn compact(
 
 /// The replaced secrets, with their kinds. They are never shown.
 #[derive(Default)]
-struct ReplacedSecrets(BTreeMap<String, String>);
+struct KindsBySecret(BTreeMap<String, String>);
 
 /// A secret in one text: its kind and its characters.
-type FoundSecret = (String, String);
+type SecretWithKind = (String, String);
 
 /// A text that got another hash.
 struct RehashedText {
     hash: String,
     tokens: u32,
     /// The secrets replaced in it.
-    found: Vec<FoundSecret>,
+    found: Vec<SecretWithKind>,
 }
 
 /// The rewriting in progress.
 struct RedactionWork<'a> {
     tx: &'a Transaction<'a>,
     redactor: &'a Redactor,
-    secrets: ReplacedSecrets,
+    secrets: KindsBySecret,
     /// Rehashed texts, by their former hash.
     moved: HashMap<String, RehashedText>,
     /// New labels of nodes by their former ones, as references name them.
@@ -218,12 +218,12 @@ impl RedactionWork<'_> {
     }
 
     /// Returns the text without secrets, and the secrets; `None` when there was none.
-    fn scrub(&mut self, text: &str) -> Option<(String, Vec<FoundSecret>)> {
+    fn scrub(&mut self, text: &str) -> Option<(String, Vec<SecretWithKind>)> {
         let scrubbed = self.redactor.scrub(text);
         if scrubbed.hits.is_empty() {
             return None;
         }
-        let found: Vec<FoundSecret> = scrubbed
+        let found: Vec<SecretWithKind> = scrubbed
             .hits
             .iter()
             .map(|hit| (hit.kind.to_owned(), text[hit.range.clone()].to_owned()))
@@ -249,7 +249,7 @@ impl RedactionWork<'_> {
     ///
     /// The label may show a secret of the text without the context by which it was detected, or cut
     /// off at its end.
-    fn scrub_label(&mut self, label: &str, found: &[FoundSecret]) -> Option<String> {
+    fn scrub_label(&mut self, label: &str, found: &[SecretWithKind]) -> Option<String> {
         let mut out = label.to_owned();
         for (kind, secret) in found {
             let secret = text::fold_whitespace(secret);

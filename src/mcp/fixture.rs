@@ -40,7 +40,7 @@ type Run = fn(&Fixture, &Args, &CallContext) -> Result<ToolReply, HandlerError>;
 impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
-    type Prompt = FixturePrompt;
+    type Prompt = FixturePromptFn;
 
     fn call(&self, run: &Run, args: &Args, call: &CallContext) -> Result<ToolReply, HandlerError> {
         run(self, args, call)
@@ -58,7 +58,7 @@ impl Handler for Fixture {
 
     fn prompt(
         &self,
-        get: &FixturePrompt,
+        get: &FixturePromptFn,
         args: &Args,
         call: &CallContext,
     ) -> Result<Vec<PromptMessage>, HandlerError> {
@@ -79,7 +79,7 @@ impl Handler for Fixture {
 }
 
 type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
-type FixturePrompt = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
+type FixturePromptFn = fn(&Args, &CallContext) -> Result<Vec<PromptMessage>, HandlerError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -209,7 +209,7 @@ impl From<fmt::Error> for HandlerError {
     }
 }
 
-const PROMPTS: &[Prompt<FixturePrompt>] = &[
+const PROMPTS: &[Prompt<FixturePromptFn>] = &[
     Prompt {
         name: "greet",
         title: "Greet",

@@ -11,7 +11,7 @@ use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
     CallContext, ClientEvent, CompletionRef, CompletionRequest, Handler, HandlerError,
-    OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client_events,
+    OutgoingLine, READ_CACHE, Server, ToolCallFailure, ToolCallRecord, Version, client_activity,
     input_schema,
 };
 use crate::mcp::rpc::{self, EscapingWriter, Params, RequestId, RpcError};
@@ -184,7 +184,7 @@ impl<S: Handler> Server<S> {
         }
         let request = task.request_digest();
         let payload_bytes = match &task {
-            JobTask::Tool { arguments, .. } => Some(client_events::text_bytes(arguments)),
+            JobTask::Tool { arguments, .. } => Some(client_activity::text_bytes(arguments)),
             JobTask::Read { .. } | JobTask::Prompt { .. } | JobTask::Complete { .. } => None,
         };
         let watch = self.clock.stopwatch();

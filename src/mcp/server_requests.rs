@@ -196,11 +196,11 @@ impl ServerRequestMode {
 #[derive(Debug, Default)]
 pub(super) struct InputResponses {
     given: Map<String, Value>,
-    seen: Mutex<InputUsage>,
+    seen: Mutex<AskedInputs>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct InputUsage {
+struct AskedInputs {
     used: Map<String, Value>,
     open: Map<String, Value>,
 }
@@ -235,7 +235,7 @@ impl InputResponses {
 
     /// Returns the used answers, and the open questions.
     pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
-        let InputUsage { used, open } =
+        let AskedInputs { used, open } =
             self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         (used, open)
     }

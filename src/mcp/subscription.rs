@@ -45,7 +45,7 @@ pub(crate) struct SubscriptionHub {
 #[derive(Debug, Default)]
 struct HubState {
     /// The mailboxes subscribed to each resource; some may be dropped.
-    listeners: BTreeMap<SubscribableUri, Vec<Weak<Mailbox>>>,
+    listeners: BTreeMap<SubscribableUri, Vec<Weak<ConnectionMailbox>>>,
     /// Changed resources that were not taken yet.
     touched: BTreeSet<SubscribableUri>,
 }
@@ -111,7 +111,7 @@ impl SubscriptionHub {
         }
     }
 
-    fn add(&self, uri: SubscribableUri, mailbox: &Arc<Mailbox>) {
+    fn add(&self, uri: SubscribableUri, mailbox: &Arc<ConnectionMailbox>) {
         let mut state = self.lock();
         let mailboxes = state.listeners.entry(uri).or_default();
         mailboxes.retain(|it| it.upgrade().is_some_and(|it| !Arc::ptr_eq(&it, mailbox)));
@@ -126,7 +126,7 @@ impl SubscriptionHub {
 
 /// The subscriptions of one connection, and its pending changes.
 #[derive(Debug)]
-struct Mailbox {
+struct ConnectionMailbox {
     subscriptions: Mutex<Vec<Subscription>>,
     waker: Sender<()>,
 }
@@ -149,7 +149,7 @@ struct ListenRequest {
     _ticket: InFlightGuard,
 }
 
-impl Mailbox {
+impl ConnectionMailbox {
     fn wants(&self, uri: &str) -> bool {
         self.lock().iter().any(|it| it.uris.contains(uri))
     }
@@ -178,7 +178,7 @@ impl Mailbox {
 /// A connection's side of its mailbox.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
-    mailbox: Arc<Mailbox>,
+    mailbox: Arc<ConnectionMailbox>,
     wakeups: Receiver<()>,
 }
 
@@ -186,7 +186,7 @@ impl Default for Subscriptions {
     fn default() -> Subscriptions {
         let (waker, wakeups) = bounded(1);
         Subscriptions {
-            mailbox: Arc::new(Mailbox { subscriptions: Mutex::default(), waker }),
+            mailbox: Arc::new(ConnectionMailbox { subscriptions: Mutex::default(), waker }),
             wakeups,
         }
     }

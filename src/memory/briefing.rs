@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use super::session_note::is_session_note;
 use super::typed::TypedMemory;
 use crate::model::heat::BIRTH_TEMPERATURE;
-use crate::model::kinds::knowledge::LOG_ROOT;
+use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNode};

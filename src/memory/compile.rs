@@ -4,17 +4,17 @@
 //! stay, and its row and the report give the reason. Files unchanged since the last compile are
 //! neither read nor locked.
 
+mod agent_edit_alignment;
 mod apply;
 mod export_marks;
 mod file_groups;
 mod file_work;
-mod overlay_alignment;
-mod partition;
 mod plan;
 mod planner;
 mod redaction;
 mod slices;
 mod source_reader;
+mod transaction_split;
 mod unsettled_files;
 pub(crate) mod write_back;
 
@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::ingest::parse::Syntax;
-use crate::ingest::scan::{self, PassedOver, PassedOverDetail};
+use crate::ingest::scan::{self, DetailLevel, PassedOver};
 use crate::model::clock::{Millis, Stopwatch};
 pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
@@ -57,7 +57,7 @@ pub(crate) struct CompileRequest<'a> {
     /// The nodes that get initial temperatures.
     pub(crate) temperatures_for: InitialTemperaturesFor,
     /// Whether the report names what was passed over, or only counts it.
-    pub(crate) listing: PassedOverDetail,
+    pub(crate) listing: DetailLevel,
     /// Started with the request, for the time limit.
     pub(crate) stopwatch: Stopwatch,
     /// Bytes of source that are written in one transaction and one snapshot at the most.

@@ -19,11 +19,11 @@ use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::memory::compile::write_back::FileEdit;
 use crate::model::identity::NodeId;
-use crate::model::order_keys::{self, OrderKeyChange};
+use crate::model::order_keys::{self, SiblingKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::query::{self, NearDuplicateQuery};
 use crate::store::{
-    Batch, CommitReport, LANG, NodeAttribute, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    AttributeValue, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -367,7 +367,7 @@ fn replace(
             content: &first.content,
             format: first.format,
             token_count: first.token_count,
-            attributes: old.attributes.with(LANG, first.lang.clone().map(NodeAttribute::Text)),
+            attributes: old.attributes.with(LANG, first.lang.clone().map(AttributeValue::Text)),
             ..old.data()
         },
         false if old.node_type == NodeType::Heading && payload.text.contains('\n') => {
@@ -461,9 +461,9 @@ fn take_place(
     let order = before.iter().chain(children).chain(after);
     for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
         match rank.change {
-            OrderKeyChange::Kept => (),
-            OrderKeyChange::Renumbered => batch.renumber(it, rank.position)?,
-            OrderKeyChange::Moved => {
+            SiblingKeyChange::Kept => (),
+            SiblingKeyChange::Renumbered => batch.renumber(it, rank.position)?,
+            SiblingKeyChange::Moved => {
                 batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
             }
         }

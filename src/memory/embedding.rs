@@ -8,7 +8,7 @@ use std::sync::{MutexGuard, PoisonError};
 use super::{Error, Memory};
 use crate::model::clock::Millis;
 use crate::model::vector::{ByteVector, QueryVector, model_number};
-use crate::providers::{CancellableWait, Provider, ProviderError, RedactedText};
+use crate::providers::{CancellableSleep, Provider, ProviderError, RedactedText};
 use crate::store::{NodeKey, StoreError, VectorWriter};
 
 /// Texts of one step.
@@ -111,7 +111,7 @@ impl Memory {
         source: &Provider,
         writer: &VectorWriter,
         from: NodeKey,
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Option<NodeKey>, EmbedError> {
         let model = model_number(source.model());
         let bare = self.read(|reader| reader.bare_texts(model, from, TEXTS_MAX))?;

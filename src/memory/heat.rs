@@ -1,9 +1,9 @@
 //! Heat: reads warm nodes, attended time cools them, and cold nodes are offered for notification.
 
 use super::{Error, Memory};
-use crate::model::heat::{PendingAttendedTime, Rates, SEARCH_HIT_SHARE};
+use crate::model::heat::{HeatParameters, PendingAttendedTime, SEARCH_HIT_SHARE};
 use crate::query::AccessKind;
-use crate::store::{ColdNodeOffer, HeatIncrement, NodeKey};
+use crate::store::{ColdNodesOffer, HeatIncrement, NodeKey};
 
 impl Memory {
     /// Counts attended time, such as that of a session: nodes that were not read cool by it.
@@ -19,12 +19,12 @@ impl Memory {
     }
 
     /// Returns the rates of warming and cooling.
-    pub(crate) fn rates(&self) -> Rates {
+    pub(crate) fn rates(&self) -> HeatParameters {
         self.rates.get()
     }
 
     /// Sets the rates of warming and cooling.
-    pub(crate) fn set_rates(&self, rates: Rates) {
+    pub(crate) fn set_rates(&self, rates: HeatParameters) {
         self.rates.set(rates);
     }
 
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// Returns cold nodes without a notification; `None` when there are none, or it is too early.
-    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdNodeOffer>, Error> {
+    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdNodesOffer>, Error> {
         Ok(self.heat_writer.offer_cold_nodes(&self.rates(), self.clock.now())?)
     }
 

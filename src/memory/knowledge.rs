@@ -6,11 +6,11 @@
 mod apply_changeset;
 mod arguments;
 mod changeset_context;
-mod changeset_lines;
+mod changeset_parser;
 pub(crate) mod consolidate;
 mod entity_resolution;
 mod fact_writes;
-mod ingest;
+mod ingest_queue;
 mod json_documents;
 mod node_writes;
 mod operations;
@@ -21,16 +21,16 @@ mod remember_request;
 pub(crate) mod remind_compat;
 mod remind_export;
 mod remind_import;
-mod review;
+mod worksheets;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use apply_changeset::ApplyRequest;
 #[cfg(any(test, fuzzing))]
-pub(crate) use changeset_lines::print_changeset;
-pub(crate) use changeset_lines::{NumberedOperation, parse_changeset};
-pub(crate) use ingest::{IngestRequest, hand_in};
+pub(crate) use changeset_parser::print_changeset;
+pub(crate) use changeset_parser::{NumberedOperation, parse_changeset};
+pub(crate) use ingest_queue::{IngestRequest, hand_in};
 pub(crate) use json_documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,
     concept_document, concept_record, concept_records, concepts_document, concepts_of_entity,
@@ -43,4 +43,4 @@ pub(crate) use recall::{RecallRequest, recall};
 pub(crate) use remember_request::RememberRequest;
 pub(crate) use remind_export::{ExportCounts, export_remind};
 pub(crate) use remind_import::KnowledgeImportReport;
-pub(crate) use review::{ConsolidateRequest, ReviewRequest, TASKS, review};
+pub(crate) use worksheets::{ConsolidateRequest, TASKS, WorksheetRequest, review};

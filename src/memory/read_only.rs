@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::maintenance::doctor;
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::{HeatThresholds, ReadOnlyRates};
+use crate::model::heat::{HeatThresholds, LiveRatesReader};
 use crate::store::reader::Reader;
 use crate::store::{ReaderPool, StoreError};
 
@@ -45,15 +45,15 @@ use crate::store::{ReaderPool, StoreError};
 pub struct ReadOnlyMemory {
     readers: Arc<ReaderPool>,
     clock: Clock,
-    rates: ReadOnlyRates,
-    process: Arc<dyn ProcessFacts>,
+    rates: LiveRatesReader,
+    process: Arc<dyn ServerFacts>,
     /// Whether nobody waits for what is read any more.
     is_over: doctor::IsCancelledFn,
 }
 
 /// A fact that the process knows and the database does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessFactKey<'a> {
+pub(crate) enum ServerStateKey<'a> {
     /// The space of a shared memory, and where its replica stands.
     Space,
     /// The latest scan of the source folder.
@@ -74,7 +74,7 @@ pub(crate) enum ProcessFactKey<'a> {
 
 /// Names that the process can list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessListing {
+pub(crate) enum ListedNameKind {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -82,16 +82,16 @@ pub(crate) enum ProcessListing {
 }
 
 /// The read half of the state that a process keeps beside its memory.
-pub(crate) trait ProcessFacts: Send + Sync {
+pub(crate) trait ServerFacts: Send + Sync {
     /// Returns a fact in the layout of the clients; `None`: there is nothing of that name.
     ///
     /// # Errors
     ///
     /// The files that hold it cannot be read; the text gives the reason.
-    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String>;
+    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String>;
 
     /// Returns all names of a kind, in their order.
-    fn names(&self, of: ProcessListing) -> Vec<String>;
+    fn names(&self, of: ListedNameKind) -> Vec<String>;
 
     /// Returns whether the process only looks at a memory that others may serve.
     fn is_observer(&self) -> bool {
@@ -103,26 +103,26 @@ pub(crate) trait ProcessFacts: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NoProcessFacts;
 
-impl ProcessFacts for NoProcessFacts {
-    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String> {
+impl ServerFacts for NoProcessFacts {
+    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ProcessFactKey::Rescan => Some(serde_json::json!({
+            ServerStateKey::Rescan => Some(serde_json::json!({
                 "interval_s": 0,
                 "last_meta": {
                     "run_at": 0, "error": "", "added": 0, "modified": 0, "removed": 0,
                     "purged_files": [],
                 },
             })),
-            ProcessFactKey::Space => Some(Value::Null),
-            ProcessFactKey::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
-            ProcessFactKey::Sessions | ProcessFactKey::Clients | ProcessFactKey::SessionLogs => {
+            ServerStateKey::Space => Some(Value::Null),
+            ServerStateKey::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
+            ServerStateKey::Sessions | ServerStateKey::Clients | ServerStateKey::SessionLogs => {
                 Some(Value::Array(Vec::new()))
             }
-            ProcessFactKey::Client(_) | ProcessFactKey::SessionLogContents(_) => None,
+            ServerStateKey::Client(_) | ServerStateKey::SessionLogContents(_) => None,
         })
     }
 
-    fn names(&self, _: ProcessListing) -> Vec<String> {
+    fn names(&self, _: ListedNameKind) -> Vec<String> {
         Vec::new()
     }
 }
@@ -131,8 +131,8 @@ impl ReadOnlyMemory {
     pub(super) fn new(
         readers: Arc<ReaderPool>,
         clock: Clock,
-        rates: ReadOnlyRates,
-        process: Arc<dyn ProcessFacts>,
+        rates: LiveRatesReader,
+        process: Arc<dyn ServerFacts>,
     ) -> ReadOnlyMemory {
         ReadOnlyMemory { readers, clock, rates, process, is_over: Arc::new(|| false) }
     }
@@ -145,8 +145,8 @@ impl ReadOnlyMemory {
     pub(crate) fn open(
         path: &Path,
         clock: Clock,
-        rates: ReadOnlyRates,
-        process: Arc<dyn ProcessFacts>,
+        rates: LiveRatesReader,
+        process: Arc<dyn ServerFacts>,
     ) -> Result<ReadOnlyMemory, StoreError> {
         Ok(ReadOnlyMemory::new(Arc::new(ReaderPool::open(path)?), clock, rates, process))
     }
@@ -189,7 +189,7 @@ impl ReadOnlyMemory {
     }
 
     /// Returns the facts of the process.
-    pub(crate) fn process(&self) -> &dyn ProcessFacts {
+    pub(crate) fn process(&self) -> &dyn ServerFacts {
         &*self.process
     }
 }

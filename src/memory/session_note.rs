@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use super::Error;
 use super::knowledge::hand_in;
-use crate::ingest::conversation::{Conversation, DigestHeading, TranscriptRedactor};
+use crate::ingest::conversation::{Conversation, DigestFormatter, TranscriptRedactor};
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::knowledge::LOG_ROOT;
+use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::{Format, NodeType};
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions, RootSettings};
-use crate::store::{Batch, NodeAttributes, NodeData, NodeRecord, StoreError, Writer};
+use crate::store::{AttributeValues, Batch, NodeData, NodeRecord, StoreError, Writer};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -50,7 +50,7 @@ pub(crate) struct SessionNoteRequest<'a> {
 
 /// The note of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SessionNote {
+pub(crate) struct SavedSessionNote {
     pub(crate) id: String,
     /// The snapshot; `None` when the note was up to date.
     pub(crate) snapshot: Option<i64>,
@@ -67,7 +67,7 @@ impl SessionNoteRequest<'_> {
     /// # Errors
     ///
     /// The memory is missing, of another schema version, or busy.
-    pub(crate) fn keep(&self, db: &Path) -> Result<Option<SessionNote>, Error> {
+    pub(crate) fn keep(&self, db: &Path) -> Result<Option<SavedSessionNote>, Error> {
         // A memory of an older schema is left to commands that may take their time.
         let writer = Writer::open_hastily(db, self.wait)?;
         let workspaces: Vec<RootSettings> = writer
@@ -83,7 +83,7 @@ impl SessionNoteRequest<'_> {
         let mut scrubber = TranscriptRedactor::new(always.into_iter().chain(of_roots).collect());
         let day = &self.now.rfc3339()[..10];
         let head = format!("{} {} of {day}", self.client, self.mark());
-        let digest = DigestHeading { head: &head, folder: self.folder };
+        let digest = DigestFormatter { head: &head, folder: self.folder };
         let Some((content, first)) = digest.of(self.conversation, &mut scrubber) else {
             return Ok(None);
         };
@@ -111,7 +111,7 @@ impl SessionNoteRequest<'_> {
             }
             Ok(Some(note_id))
         })?;
-        Ok(note_id.map(|it| SessionNote { id: it.to_string(), snapshot: commit.snapshot }))
+        Ok(note_id.map(|it| SavedSessionNote { id: it.to_string(), snapshot: commit.snapshot }))
     }
 
     /// Returns the mark of the session: eight digits of a hash of its id.
@@ -154,6 +154,6 @@ fn data<'a>(label: &'a str, content: &'a str) -> NodeData<'a> {
         label,
         content,
         token_count: tokens::count(content),
-        attributes: NodeAttributes::default(),
+        attributes: AttributeValues::default(),
     }
 }

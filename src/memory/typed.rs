@@ -7,7 +7,7 @@
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
 mod archiving;
-mod collections;
+mod collection_resources;
 mod custom_views;
 mod error;
 mod export;
@@ -23,7 +23,7 @@ mod view_edits;
 use serde_json::{Map, Value, json};
 
 pub(crate) use archiving::ArchiveMode;
-pub(crate) use collections::{CollectionFilter, CollectionName, SHOWN_MAX};
+pub(crate) use collection_resources::{CollectionFilter, CollectionName, SHOWN_MAX};
 pub(crate) use custom_views::{CustomView, check_view_name, parse_conditions};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use export::{ExportedFile, MemoryExport};
@@ -46,12 +46,12 @@ use super::edits::forget_all;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{KindSpec, MEMORIES_ROOT};
+use crate::model::kind_specs::{KindSpec, MEMORIES_ROOT};
 use crate::model::tree::{Format, NodeType};
 use crate::query::AccessKind;
 use crate::store::reader::unreadable;
 use crate::store::{
-    Batch, FIELDS, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord, StoreError,
+    AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord, StoreError,
 };
 use crate::text;
 use crate::text::tokens;
@@ -335,8 +335,8 @@ fn insert(
         label: &label,
         content: new.content,
         token_count: new.token_count,
-        attributes: NodeAttributes::default()
-            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
+        attributes: AttributeValues::default()
+            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
     };
     let bucket = KindSpec::of(new.memory_type).map_or(&[MEMORIES_ROOT][..], |it| it.bucket);
     let month = made.month();
@@ -386,7 +386,7 @@ pub(in crate::memory) fn rewrite(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
+    let attributes = node.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     batch.set_agent_text(node, &data)?;
     let access = batch.access_counts_of(node.key)?;

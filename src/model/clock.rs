@@ -1,7 +1,7 @@
 //! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a
 //! clock.
 
-mod parse;
+mod rfc3339;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

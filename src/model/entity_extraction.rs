@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::identity::ContentHash;
-use super::kinds::knowledge::ENTITY_KINDS;
+use super::kind_specs::knowledge::ENTITY_KINDS;
 
 /// Entities that one text yields, at most.
 pub(crate) const PICKED_MAX: usize = 32;

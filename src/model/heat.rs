@@ -3,8 +3,8 @@
 //! A node stores a temperature and the reading of the memory clock at which it held. That clock
 //! counts the milliseconds during which a server was up, so nothing cools over a weekend off, and a
 //! tick writes one row rather than one per node. The rate of cooling in the settings scales the
-//! clock ([`Rates::cooling_ms`]): a new rate acts from now on and moves no temperature at once,
-//! since a temperature always falls by [`DECAY_PER_HOUR`] per hour of the clock.
+//! clock ([`HeatParameters::cooling_ms`]): a new rate acts from now on and moves no temperature at
+//! once, since a temperature always falls by [`DECAY_PER_HOUR`] per hour of the clock.
 //!
 //! A node that cools is therefore on the one curve `exp((full_at - reading) / TIME_CONSTANT_MS)`,
 //! shifted by [`Heat::full_at`], and is below a threshold when `full_at` is less than
@@ -18,7 +18,7 @@ mod live_rates;
 mod tests;
 mod tick_schedule;
 
-pub(crate) use live_rates::{LiveRates, ReadOnlyRates};
+pub(crate) use live_rates::{LiveRates, LiveRatesReader};
 pub(crate) use tick_schedule::{PendingAttendedTime, TickSchedule};
 
 /// Temperature of a new node.
@@ -49,7 +49,7 @@ const COOLING_MS_MAX: f64 = 1000.0 * TIME_CONSTANT_MS;
 
 /// How nodes warm and cool, as currently configured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rates {
+pub(crate) struct HeatParameters {
     /// Whether nodes cool at all; reads warm them in any case.
     pub(crate) is_enabled: bool,
     /// Share of its temperature that a node loses in an hour, continuously compounded.
@@ -87,9 +87,9 @@ impl Default for HeatThresholds {
     }
 }
 
-impl Default for Rates {
-    fn default() -> Rates {
-        Rates {
+impl Default for HeatParameters {
+    fn default() -> HeatParameters {
+        HeatParameters {
             is_enabled: true,
             decay_per_hour: DECAY_PER_HOUR,
             access_boost: 0.15,
@@ -104,7 +104,7 @@ impl Default for Rates {
     }
 }
 
-impl Rates {
+impl HeatParameters {
     /// Returns how far the memory clock moves in `elapsed_ms`; 0 while nodes do not cool.
     pub(crate) fn cooling_ms(&self, elapsed_ms: i64) -> f64 {
         let speed = match self.is_enabled {

@@ -5,7 +5,7 @@
 //! is due, not the many that were missed; after a step backward the next one is due one interval
 //! from then.
 //!
-//! A [`Debounce`] spaces notifications of changes: at once after quiet, and at a steady pace while
+//! A [`Throttle`] spaces notifications of changes: at once after quiet, and at a steady pace while
 //! changes go on.
 
 use crate::model::clock::Millis;
@@ -81,14 +81,14 @@ impl Schedule {
 /// Debounces notifications of changes. The first change after quiet fires at once, further ones
 /// once a window, and the last one once more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Debounce {
+pub(crate) struct Throttle {
     /// The last notification; `None` before the first.
     last_fired: Option<Millis>,
     /// Whether something changed since.
     is_pending: bool,
 }
 
-impl Debounce {
+impl Throttle {
     /// Records a change.
     pub(crate) fn note(&mut self) {
         self.is_pending = true;
@@ -98,7 +98,7 @@ impl Debounce {
     pub(crate) fn fire(&mut self, now: Millis, window_ms: i64) -> bool {
         let is_time = self.left_ms(now, window_ms) == Some(0);
         if is_time {
-            *self = Debounce { last_fired: Some(now), is_pending: false };
+            *self = Throttle { last_fired: Some(now), is_pending: false };
         }
         is_time
     }

@@ -11,7 +11,7 @@ use ureq::http::Uri;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-use super::requests::HttpRequest;
+use super::request_formats::HttpRequest;
 use super::{ProviderError, ProviderKey, response_parsing};
 
 /// Bytes of an answer, at most.

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::one_shot_command::{Deadline, not_started};
 use super::process_group::ProcessGroup;
-use super::{CancellableWait, ProviderError, RedactedText, pipes};
+use super::{CancellableSleep, ProviderError, RedactedText, pipes};
 use crate::text;
 
 /// Bytes of the answer to one text, at most.
@@ -52,7 +52,7 @@ impl LineProcess {
         &self,
         texts: &[RedactedText],
         timeout: Duration,
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Vec<Vec<u8>>, ProviderError> {
         let deadline = Deadline::new(timeout, pause);
         let lines = texts.iter().map(|it| text::fold_whitespace(it.as_str()) + "\n").collect();

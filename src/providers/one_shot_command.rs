@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::process_group::ProcessGroup;
-use super::{CancellableWait, ProviderError, pipes};
+use super::{CancellableSleep, ProviderError, pipes};
 use crate::model::clock::{Clock, Stopwatch};
 
 /// Bytes of an answer, at most.
@@ -17,11 +17,11 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) struct Deadline<'a> {
     stopwatch: Stopwatch,
     timeout: Duration,
-    pause: CancellableWait<'a>,
+    pause: CancellableSleep<'a>,
 }
 
 impl Deadline<'_> {
-    pub(super) fn new(timeout: Duration, pause: CancellableWait<'_>) -> Deadline<'_> {
+    pub(super) fn new(timeout: Duration, pause: CancellableSleep<'_>) -> Deadline<'_> {
         Deadline { stopwatch: Clock::System.stopwatch(), timeout, pause }
     }
 
@@ -59,7 +59,7 @@ pub(super) fn ask(
     words: &[String],
     question: &str,
     timeout: Duration,
-    pause: CancellableWait<'_>,
+    pause: CancellableSleep<'_>,
 ) -> Result<Vec<u8>, ProviderError> {
     let fault = |error| not_started(words, &error);
     let deadline = Deadline::new(timeout, pause);

@@ -9,10 +9,10 @@ use super::http::HttpClient;
 use super::line_process::LineProcess;
 use super::one_shot_command;
 use super::process_group::ProcessGroup;
-use super::requests::{self, HttpRequest};
+use super::request_formats::{self, HttpRequest};
 use super::retries::with_retries;
 use super::{
-    CancellableWait, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
+    CancellableSleep, ModelPrompt, ProviderConfig, ProviderError, ProviderJob, RedactedText,
     response_parsing,
 };
 use crate::settings::config::{ProviderKind, ProviderSpec};
@@ -45,7 +45,7 @@ impl Provider {
     pub(crate) fn new(parts: ProviderConfig) -> Result<Provider, ProviderError> {
         let ProviderConfig { job, settings, key, certificates } = parts;
         let kind = settings.kind;
-        let usual = requests::usual_url(kind);
+        let usual = request_formats::usual_url(kind);
         let url = settings.url.clone().unwrap_or_else(|| usual.to_owned());
         let unusable = ProviderError::Unusable;
         let way = match (kind, job) {
@@ -88,11 +88,12 @@ impl Provider {
     pub(crate) fn complete(
         &self,
         prompt: &ModelPrompt,
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<String, ProviderError> {
         with_retries(self.settings.retries, pause, || match self.way()? {
             ProviderTransport::Service(client) => {
-                let answer = self.json_of(client, &requests::completion(&self.settings, prompt))?;
+                let answer =
+                    self.json_of(client, &request_formats::completion(&self.settings, prompt))?;
                 response_parsing::completion(self.settings.kind, &answer)
             }
             _ => text_of(self.run(prompt.user.as_str(), pause)?),
@@ -103,7 +104,7 @@ impl Provider {
     pub(crate) fn embed(
         &self,
         texts: &[RedactedText],
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
         let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
         for some in texts.chunks(TEXTS_MAX) {
@@ -120,11 +121,11 @@ impl Provider {
     fn embed_once(
         &self,
         texts: &[RedactedText],
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Vec<Vec<f32>>, ProviderError> {
         let process = match self.way()? {
             ProviderTransport::Service(client) => {
-                let request = requests::embeddings(&self.settings, texts);
+                let request = request_formats::embeddings(&self.settings, texts);
                 let answer = self.json_of(client, &request)?;
                 return response_parsing::embeddings(self.settings.kind, &answer, texts.len());
             }
@@ -152,11 +153,11 @@ impl Provider {
         &self,
         query: &RedactedText,
         texts: &[RedactedText],
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Vec<f64>, ProviderError> {
         with_retries(self.settings.retries, pause, || match self.way()? {
             ProviderTransport::Service(client) => {
-                let request = requests::reranking(&self.settings, query, texts);
+                let request = request_formats::reranking(&self.settings, query, texts);
                 response_parsing::reranking(&self.json_of(client, &request)?, texts.len())
             }
             _ => {
@@ -178,7 +179,7 @@ impl Provider {
     pub(crate) fn reach(&self) -> Result<String, ProviderError> {
         match (self.way()?, self.job) {
             (ProviderTransport::Service(client), ProviderJob::Completion) => {
-                self.json_of(client, &requests::models(&self.settings))?;
+                self.json_of(client, &request_formats::models(&self.settings))?;
                 Ok("reachable".to_owned())
             }
             (ProviderTransport::Service(_), ProviderJob::Reranking) => {
@@ -208,7 +209,7 @@ impl Provider {
         response_parsing::parse_json(&client.send(request)?)
     }
 
-    fn run(&self, question: &str, pause: CancellableWait<'_>) -> Result<Vec<u8>, ProviderError> {
+    fn run(&self, question: &str, pause: CancellableSleep<'_>) -> Result<Vec<u8>, ProviderError> {
         let ProviderSpec { command, timeout, .. } = &self.settings;
         one_shot_command::ask(command, question, *timeout, pause)
     }

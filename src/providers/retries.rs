@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{CancellableWait, ProviderError};
+use super::{CancellableSleep, ProviderError};
 
 /// The first wait.
 const WAIT_MIN: Duration = Duration::from_millis(500);
@@ -15,7 +15,7 @@ pub(super) const WAIT_MAX: Duration = Duration::from_secs(20);
 /// Asks until there is an answer, a failure that stays, or no attempt left.
 pub(super) fn with_retries<T>(
     n_retries: u32,
-    pause: CancellableWait<'_>,
+    pause: CancellableSleep<'_>,
     mut ask: impl FnMut() -> Result<T, ProviderError>,
 ) -> Result<T, ProviderError> {
     let mut n_done = 0;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::excerpt::{BreadcrumbVisibility, CutEntry};
+use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
     AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, find_by_id, quote_input,
 };
@@ -92,7 +92,7 @@ impl BatchNodes {
         let first = found.first().filter(|_| chosen.is_empty()).map(|it| &it.0);
         let room = room.saturating_sub(budget::REST_TOKENS);
         let cut = first.and_then(|it| {
-            excerpt::cut_entry(it, texts.get(&it.key)?, BreadcrumbVisibility::Missing, room)
+            excerpt::cut_entry(it, texts.get(&it.key)?, PrecedingBreadcrumb::Missing, room)
         });
         let render = |chosen: &[usize]| {
             let entries: Vec<TextEntry<'_>> = chosen.iter().filter_map(|&at| entry(at)).collect();

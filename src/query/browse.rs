@@ -19,7 +19,7 @@ pub(crate) use children::children_document;
 pub(crate) use folders::map_document;
 pub(crate) use heat::heat_document;
 pub(crate) use hits::{HitsQuery, search_document};
-pub(crate) use links::{LinkDirection, links_document};
+pub(crate) use links::{DirectionFilter, links_document};
 pub(crate) use node::node_document;
 
 use super::{Error, quote_input};

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::excerpt::{self, BreadcrumbVisibility, CutEntry};
+use super::excerpt::{self, CutEntry, PrecedingBreadcrumb};
 use crate::query::render::entry::{TextEntry, render_entries};
 use crate::store::reader::NodeText;
 use crate::text::tokens;
@@ -139,7 +139,7 @@ impl<'a> AnswerBuilder<'a> {
         let part = self.part();
         let is_shown = self.places.contains(&entry.place);
         let place =
-            if is_shown { BreadcrumbVisibility::Shown } else { BreadcrumbVisibility::Missing };
+            if is_shown { PrecedingBreadcrumb::Shown } else { PrecedingBreadcrumb::Missing };
         if self.left < CUT_TOKENS_MIN && !self.taken.is_empty() {
             return;
         }
@@ -147,8 +147,8 @@ impl<'a> AnswerBuilder<'a> {
             self.left -= tokens::count(&cut.text).min(self.left);
             self.places.insert(entry.place.clone());
             let lines = match place {
-                BreadcrumbVisibility::Shown => cut.text.clone(),
-                BreadcrumbVisibility::Missing => cut.text[entry.place.len()..].to_owned(),
+                PrecedingBreadcrumb::Shown => cut.text.clone(),
+                PrecedingBreadcrumb::Missing => cut.text[entry.place.len()..].to_owned(),
             };
             self.taken.push(TakenHit { at, entry: TextEntry { lines, ..entry }, part });
             self.cut = Some((at, cut));

@@ -55,7 +55,7 @@ struct Overview<'a> {
     db_path: &'a str,
     db_bytes: u64,
     nodes: NodeCounts,
-    snapshots: SnapshotCounts<'a>,
+    snapshots: SnapshotsSummary<'a>,
     temperature: TemperatureSummary,
     relations: ReferenceCounts,
     fts_rows: u64,
@@ -72,7 +72,7 @@ struct NodeCounts {
 }
 
 #[derive(Default, Serialize)]
-struct SnapshotCounts<'a> {
+struct SnapshotsSummary<'a> {
     count: u64,
     head_id: i64,
     cursor_hash: &'a str,
@@ -106,7 +106,7 @@ pub(crate) fn write_overview(
 ) -> Result<(), Error> {
     let stats = reader.stats(lines, now)?;
     let snapshots =
-        stats.head.as_ref().map_or_else(SnapshotCounts::default, |head| SnapshotCounts {
+        stats.head.as_ref().map_or_else(SnapshotsSummary::default, |head| SnapshotsSummary {
             count: stats.n_snapshots,
             head_id: head.id,
             cursor_hash: &head.cursor_hash,

@@ -119,13 +119,13 @@ pub(crate) struct CutEntry {
 pub(crate) fn cut_entry(
     head: &NodeSummary,
     text: &NodeText,
-    place: BreadcrumbVisibility,
+    place: PrecedingBreadcrumb,
     max: u32,
 ) -> Option<CutEntry> {
     let empty = TextEntry::with_text(head, text, "…");
     let needs = needed(head, text);
     let note = format!("… cut: all of it needs {needs} tokens\n");
-    let top = if place == BreadcrumbVisibility::Shown { "" } else { &empty.place };
+    let top = if place == PrecedingBreadcrumb::Shown { "" } else { &empty.place };
     let frame = tokens::count(top) + tokens::count(&empty.lines) + tokens::count(&note);
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
@@ -162,14 +162,14 @@ fn needed(head: &NodeSummary, text: &NodeText) -> u32 {
 
 /// Whether the breadcrumb of an entry is already shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BreadcrumbVisibility {
+pub(crate) enum PrecedingBreadcrumb {
     Shown,
     Missing,
 }
 
 /// Cuts a node's entry; where nothing of it fits, returns a line with its size.
 pub(crate) fn cut_or_size(head: &NodeSummary, text: &NodeText, max: u32) -> CutEntry {
-    cut_entry(head, text, BreadcrumbVisibility::Missing, max).unwrap_or_else(|| {
+    cut_entry(head, text, PrecedingBreadcrumb::Missing, max).unwrap_or_else(|| {
         let needs = needed(head, text);
         let id = &head.id;
         let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];

@@ -9,7 +9,7 @@ use super::net_changes::{self, NetChange, OmittedChanges};
 use super::page::{self, PageEntry};
 use super::{Answer, Error, QueryOptions, budget, find_by_id, quote_input};
 use crate::model::clock::Millis;
-use crate::model::kinds::is_uuid;
+use crate::model::kind_specs::is_uuid;
 use crate::query::render::stats::format_age;
 use crate::query::render::to_one_line;
 use crate::store::reader::{Reader, SnapshotRange};

@@ -27,11 +27,11 @@
 use std::collections::HashMap;
 
 use super::bag_of_words::BagOfWords;
-use super::{query_expansion, sort_by_worth};
+use super::{pseudo_relevance_feedback, sort_by_worth};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::store::NodeKey;
-use crate::store::reader::RankingFields;
+use crate::store::reader::TypedRankingFields;
 
 /// Weight of each further hit of a section, relative to the one before it.
 const FURTHER: f64 = 0.25;
@@ -126,7 +126,7 @@ pub(crate) fn relative_relevance(distance: usize) -> f64 {
 
 /// Returns the factor of a typed memory: its importance, times its recency, which falls from 1 to
 /// a half.
-pub(crate) fn memory_weight(memory: RankingFields, now: Millis) -> f64 {
+pub(crate) fn memory_weight(memory: TypedRankingFields, now: Millis) -> f64 {
     let last = IMPORTANCE_WEIGHTS.len() - 1;
     let importance = IMPORTANCE_WEIGHTS[memory.importance_rank.min(last)];
     let age_ms = memory.updated_at.map_or(0, |at| now.since(at)).max(0) as f64;
@@ -188,7 +188,7 @@ fn turn_scores(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec
         .collect();
     let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|(_, bag)| vec![*bag]).collect();
     let worth: Vec<f64> = bags.iter().map(|(at, _)| scores[*at]).collect();
-    let alike = query_expansion::expansion_scores(&texts, &normalized(worth));
+    let alike = pseudo_relevance_feedback::expansion_scores(&texts, &normalized(worth));
     for ((at, _), likeness) in bags.iter().zip(alike.map(normalized).unwrap_or_default()) {
         scores[*at] += TURN_FEEDBACK * best * likeness;
     }
@@ -262,7 +262,7 @@ fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> 
         .iter()
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
-    if let Some(likeness) = query_expansion::expansion_scores(&texts, &worth) {
+    if let Some(likeness) = pseudo_relevance_feedback::expansion_scores(&texts, &worth) {
         for (worth, likeness) in worth.iter_mut().zip(normalized(likeness)) {
             *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
         }

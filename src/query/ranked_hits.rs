@@ -6,7 +6,7 @@ use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
 use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
-use super::sibling_context::SiblingContext;
+use super::sibling_relevance::SiblingContext;
 use super::vector_search::nearest_in_meaning;
 use super::{Error, dates};
 use crate::model::clock::Millis;

@@ -11,7 +11,7 @@ use super::{
     AccessKind, Answer, Error, OutputFormat, QueryOptions, block_facts, budget, excerpt, facts,
     hundredths,
 };
-use crate::model::kinds::{KindSpec, value_type_of};
+use crate::model::kind_specs::{KindSpec, value_type_of};
 use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
 use crate::query::render::entry::TextEntry;

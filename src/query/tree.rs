@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 use super::{Answer, Error, OutputFormat, budget, facts, node_by_id};
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
-use crate::store::reader::{
-    ArchivedVisibility, NodeSummary, Reader, RemainingSiblings, SubtreeSize,
-};
+use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SiblingsAfter, SubtreeSize};
 use crate::text::tokens;
 
 /// Least tokens of a line.
@@ -63,7 +61,7 @@ struct OutlineBuilder<'a> {
     items: Vec<TreeItem>,
     roots: Vec<usize>,
     /// Roots after those that were read.
-    rest: RemainingSiblings,
+    rest: SiblingsAfter,
     /// The folds of the last drawing: the parent's id, and the size.
     folds: Vec<(Option<String>, SubtreeSize)>,
     /// Sizes of folds, by parent and number of hidden children. Nodes are shown and hidden in one
@@ -80,7 +78,7 @@ struct TreeItem {
     temperature: f64,
     children: Vec<usize>,
     /// Children after those that were read.
-    rest: RemainingSiblings,
+    rest: SiblingsAfter,
     is_shown: bool,
 }
 
@@ -97,7 +95,7 @@ impl OutlineBuilder<'_> {
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
-            rest: RemainingSiblings::Nothing,
+            rest: SiblingsAfter::Nothing,
             folds: Vec::new(),
             counted: HashMap::new(),
         };
@@ -137,7 +135,7 @@ impl OutlineBuilder<'_> {
             depth: up.map_or(0, |up| self.items[up].depth + 1),
             turn: 0,
             children: Vec::new(),
-            rest: RemainingSiblings::Nothing,
+            rest: SiblingsAfter::Nothing,
             is_shown: false,
         });
         match up {
@@ -151,7 +149,7 @@ impl OutlineBuilder<'_> {
         let mut heads = self.reader.roots(self.archived, n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
-            self.rest = RemainingSiblings::Roots(n_max);
+            self.rest = SiblingsAfter::Roots(n_max);
         }
         let mut turn = 0;
         let mut last_file = None;
@@ -170,7 +168,7 @@ impl OutlineBuilder<'_> {
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
-            self.items[up].rest = RemainingSiblings::Children(key, last);
+            self.items[up].rest = SiblingsAfter::Children(key, last);
         }
         for head in heads {
             self.add(head, Some(up));
@@ -217,7 +215,7 @@ impl OutlineBuilder<'_> {
                 None => (&mut n_hidden_roots, self.rest),
             };
             *left -= 1;
-            if *left == 0 && rest == RemainingSiblings::Nothing {
+            if *left == 0 && rest == SiblingsAfter::Nothing {
                 budget_left.n_folds -= 1;
             }
             for &child in &self.items[at].children {
@@ -294,7 +292,7 @@ impl OutlineBuilder<'_> {
             .filter(|it| !it.is_shown)
             .map(|it| &it.head)
             .collect();
-        if hidden.is_empty() && rest == RemainingSiblings::Nothing {
+        if hidden.is_empty() && rest == SiblingsAfter::Nothing {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();

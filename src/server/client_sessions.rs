@@ -6,8 +6,8 @@
 
 pub(crate) mod recorder;
 
-mod client_ledger;
 mod registry;
+mod session_ledger;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::identity::{ContentHash, base62};
 
-#[cfg(any(test, fuzzing))]
-pub(crate) use client_ledger::LEDGER_LINE_BYTES_MAX;
-pub(crate) use client_ledger::{ClientLedger, ClientSummary, SessionRecord, each_line};
 pub(crate) use registry::{
-    EndedSessionRetention, LiveSession, Registry, RequestInfo, ServerTransport, SessionChangeFilter,
+    ActivityFilter, EndedSessionFate, LiveSession, ObservedRequest, ProcessTransport, Registry,
 };
+#[cfg(any(test, fuzzing))]
+pub(crate) use session_ledger::LEDGER_LINE_BYTES_MAX;
+pub(crate) use session_ledger::{ClientHistory, ClientLedger, SessionRecord, each_line};
 
 /// Maximum characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;

@@ -24,7 +24,7 @@ mod call_response;
 mod connection;
 mod connections;
 mod exchange;
-mod header_check;
+mod header_body_check;
 mod one_time_links;
 mod page;
 mod post;
@@ -53,7 +53,7 @@ use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
 use call_pool::{CallThreadPool, Permit};
 use connections::OpenConnections;
-use header_check::MirroredArgument;
+use header_body_check::MirroredArgument;
 use session::{HttpSession, HttpSessions};
 
 pub(crate) use access_control::{AccessRules, BearerToken};
@@ -184,7 +184,7 @@ pub(crate) fn serve_http<S: Handler>(
         n_threads: Arc::default(),
         n_streams: Arc::default(),
         n_body_bytes: Arc::default(),
-        mirrored: header_check::mirrored_arguments(&server.tools_json(Version::V2026_07_28)),
+        mirrored: header_body_check::mirrored_arguments(&server.tools_json(Version::V2026_07_28)),
         limits,
     });
     let (alive, over) = bounded(0);

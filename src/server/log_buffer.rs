@@ -44,7 +44,7 @@ pub(crate) struct LogRecord {
 
 /// The records of the buffer, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct LogRecords {
+pub(crate) struct LogBufferContents {
     pub(crate) records: Vec<LogRecord>,
     /// Number of records that were dropped for newer ones.
     pub(crate) dropped: u64,
@@ -86,9 +86,12 @@ impl LogBuffer {
     }
 
     /// Returns the present records.
-    pub(crate) fn read(&self) -> LogRecords {
+    pub(crate) fn read(&self) -> LogBufferContents {
         let state = self.state();
-        LogRecords { records: state.records.iter().cloned().collect(), dropped: state.dropped }
+        LogBufferContents {
+            records: state.records.iter().cloned().collect(),
+            dropped: state.dropped,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, BufferState> {

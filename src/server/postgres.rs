@@ -8,7 +8,7 @@ mod connection;
 #[cfg(test)]
 mod fake_server;
 pub(crate) mod follower;
-mod passwords;
+mod password_lookup;
 mod replica_status;
 mod space_log;
 mod space_url;
@@ -19,7 +19,7 @@ mod wire_error;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use connection::scripted::talk_to_scripted;
-pub(crate) use passwords::{PasswordSources, SecretPassword};
+pub(crate) use password_lookup::{PasswordSources, SecretPassword};
 pub(crate) use replica_status::{LatestReplicaStatus, ReplicaStatus, ReplicaSyncStatus, facts_of};
 pub(crate) use space_log::PostgresSequencer;
 pub(crate) use space_url::SpaceUrl;

@@ -20,19 +20,19 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::ingest::redact::{CustomKind, RedactError, Redactor};
+use crate::ingest::redact::{CustomKind, RedactConfigError, Redactor};
 pub(crate) use knowledge::KnowledgeSettings;
 pub(crate) use layers::UserConfig;
 use object_reader::{ObjectReader, SignConstraint};
 #[cfg(feature = "providers")]
 pub(crate) use providers::ProviderKind;
 pub(crate) use providers::{ConsolidationSettings, ProviderSpec, ProvidersByJob};
-pub(crate) use remind::RemindSources;
+pub(crate) use remind::RemindUserConfig;
 pub(crate) use typed_memories::{MemoryLimits, TypedMemorySettings};
 pub(crate) use values::{
     BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
     RedactionSettings, RescanSettings, ResourceNotificationSettings, ServerSettings,
-    SessionSettings, TemperatureSettings, Transport,
+    SessionFlushSettings, TemperatureSettings, Transport,
 };
 
 /// Path of the file in messages.
@@ -120,7 +120,7 @@ impl Config {
     }
 
     /// Returns the redactor as configured.
-    pub(crate) fn redactor(&self) -> Result<Redactor, RedactError> {
+    pub(crate) fn redactor(&self) -> Result<Redactor, RedactConfigError> {
         Redactor::new(&self.redaction.disable_builtin_kinds, &self.redaction.custom)
     }
 
@@ -322,8 +322,9 @@ fn server(mut fields: ObjectReader) -> Result<ServerSettings, ConfigError> {
             debounce: debounce.unwrap_or(ResourceNotificationSettings::default().debounce),
             overrides,
         },
-        sessions: SessionSettings {
-            flush_interval: flush_interval.unwrap_or(SessionSettings::default().flush_interval),
+        sessions: SessionFlushSettings {
+            flush_interval: flush_interval
+                .unwrap_or(SessionFlushSettings::default().flush_interval),
         },
         rescan_files: log_files(fields.object("rescan_files")?)?,
     };

@@ -47,10 +47,10 @@ impl InitialTemperatures {
         if text.trim().is_empty() {
             return Ok(InitialTemperatures::default());
         }
-        let json: DuplicateKeyJson = serde_json::from_str(text).map_err(|error| {
+        let json: JsonWithDuplicates = serde_json::from_str(text).map_err(|error| {
             InitialTemperaturesError(format!("{TEMPERATURES_FILE} is no JSON: {error}"))
         })?;
-        let DuplicateKeyJson::Object(fields) = json else {
+        let JsonWithDuplicates::Object(fields) = json else {
             return Err(InitialTemperaturesError(format!(
                 "{TEMPERATURES_FILE} must be an object of paths and temperatures"
             )));
@@ -76,7 +76,7 @@ impl TemperatureTree {
     /// Adds the fields of the object at `path`.
     fn add(
         &mut self,
-        fields: Vec<(String, DuplicateKeyJson)>,
+        fields: Vec<(String, JsonWithDuplicates)>,
         path: &mut Vec<String>,
     ) -> Result<(), InitialTemperaturesError> {
         for (key, value) in fields {
@@ -91,20 +91,20 @@ impl TemperatureTree {
                 return Err(bad(&at(), &format!("has more than {DEPTH_MAX} names")));
             }
             match value {
-                DuplicateKeyJson::Number(number) if entry.number.is_some() => {
+                JsonWithDuplicates::Number(number) if entry.number.is_some() => {
                     return Err(bad(
                         &at(),
                         &format!("is given twice, the second time as {number}"),
                     ));
                 }
-                DuplicateKeyJson::Number(number) if (0.0..=1.0).contains(&number) => {
+                JsonWithDuplicates::Number(number) if (0.0..=1.0).contains(&number) => {
                     entry.number = Some(number);
                 }
-                DuplicateKeyJson::Number(number) => {
+                JsonWithDuplicates::Number(number) => {
                     return Err(bad(&at(), &format!("must be between 0 and 1, not {number}")));
                 }
-                DuplicateKeyJson::Object(fields) => entry.add(fields, path)?,
-                DuplicateKeyJson::Other(what) => {
+                JsonWithDuplicates::Object(fields) => entry.add(fields, path)?,
+                JsonWithDuplicates::Other(what) => {
                     return Err(bad(&at(), &format!("must be a number or an object, not {what}")));
                 }
             }
@@ -153,62 +153,62 @@ fn bad(path: &str, why: &str) -> InitialTemperaturesError {
 }
 
 /// JSON that keeps repeated names.
-enum DuplicateKeyJson {
+enum JsonWithDuplicates {
     Number(f64),
-    Object(Vec<(String, DuplicateKeyJson)>),
+    Object(Vec<(String, JsonWithDuplicates)>),
     Other(&'static str),
 }
 
-impl<'de> Deserialize<'de> for DuplicateKeyJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DuplicateKeyJson, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
+impl<'de> Deserialize<'de> for JsonWithDuplicates {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonWithDuplicates, D::Error> {
+        deserializer.deserialize_any(DuplicateKeyVisitor)
     }
 }
 
-struct JsonVisitor;
+struct DuplicateKeyVisitor;
 
-impl<'de> Visitor<'de> for JsonVisitor {
-    type Value = DuplicateKeyJson;
+impl<'de> Visitor<'de> for DuplicateKeyVisitor {
+    type Value = JsonWithDuplicates;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number or an object")
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Number(number))
+    fn visit_f64<E>(self, number: f64) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Number(number))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Number(number as f64))
+    fn visit_i64<E>(self, number: i64) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Number(number as f64))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Number(number as f64))
+    fn visit_u64<E>(self, number: u64) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Number(number as f64))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Other("a truth value"))
+    fn visit_bool<E>(self, _: bool) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Other("a truth value"))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Other("a string"))
+    fn visit_str<E>(self, _: &str) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Other("a string"))
     }
 
-    fn visit_unit<E>(self) -> Result<DuplicateKeyJson, E> {
-        Ok(DuplicateKeyJson::Other("null"))
+    fn visit_unit<E>(self) -> Result<JsonWithDuplicates, E> {
+        Ok(JsonWithDuplicates::Other("null"))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DuplicateKeyJson, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<JsonWithDuplicates, A::Error> {
         while items.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(DuplicateKeyJson::Other("a list"))
+        Ok(JsonWithDuplicates::Other("a list"))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<DuplicateKeyJson, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<JsonWithDuplicates, A::Error> {
         let mut object = Vec::new();
         while let Some(field) = fields.next_entry()? {
             object.push(field);
         }
-        Ok(DuplicateKeyJson::Object(object))
+        Ok(JsonWithDuplicates::Object(object))
     }
 }
 

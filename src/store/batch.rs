@@ -8,10 +8,10 @@
 mod agent_edits;
 mod custom_views;
 mod derived_columns;
-mod forgotten_notes;
+mod forgotten_imports;
 mod fts;
-mod heat;
-mod history;
+mod heat_edits;
+mod history_access;
 mod inserts;
 mod knowledge_lookup;
 mod manual_edges;
@@ -37,8 +37,8 @@ use super::node_columns::SqlTemplate;
 use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
 use super::{ErrorContext, PreparedStatements, StoreError, heat_rows, one};
 use crate::model::clock::Millis;
-use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::memory_fingerprint::{self, NodeState};
 use crate::model::tree::NodeType;
 
 /// Families whose terms a write holds back before it adds them to the fingerprint.
@@ -204,7 +204,7 @@ impl<'a> Batch<'a> {
     fn group_sum(&self, group: SiblingGroup) -> Result<u64, StoreError> {
         let parent = self.parent_name(group)?;
         let states = self.states(group)?;
-        Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
+        Ok(memory_fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
     /// Returns one node's present term.
@@ -244,7 +244,7 @@ impl<'a> Batch<'a> {
             "read the state before",
         )?;
         let parent = self.parent_name(place.into())?;
-        Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
+        Ok(memory_fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
     fn parent_name(&self, group: SiblingGroup) -> Result<Option<String>, StoreError> {
@@ -284,7 +284,7 @@ impl<'a> Batch<'a> {
         op: DiffOp,
         old: &NodeRecord,
         new_hash: Option<ContentHash>,
-        conflict: OverlayConflict,
+        conflict: OverlayReplaced,
     ) -> Result<(), StoreError> {
         // The node, its parent and its file still exist: their rows have the old values.
         static RECORD: SqlTemplate = SqlTemplate::new(
@@ -304,7 +304,7 @@ impl<'a> Batch<'a> {
         self.record_waiting_inserts()?;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
-        let conflict = conflict == OverlayConflict::Yes;
+        let conflict = conflict == OverlayReplaced::Yes;
         self.tx.run(
             RECORD.text(),
             params![snapshot, seq, op.as_str(), hash, conflict, old.key.0],
@@ -404,7 +404,7 @@ impl DiffOp {
 
 /// Whether a file's new text replaced an agent's overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OverlayConflict {
+enum OverlayReplaced {
     No,
     Yes,
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
-pub(crate) use cold_notifications::{ColdNode, ColdNodeOffer};
+pub(crate) use cold_notifications::{ColdNode, ColdNodesOffer};
 
 use super::file_identity_check::OpenedFiles;
 use super::{
@@ -48,7 +48,7 @@ pub(crate) struct HeatWriter {
 struct HeatWriterState {
     conn: HeatConnection,
     waiting: Vec<HeatIncrement>,
-    cold: cold_notifications::ColdOfferState,
+    cold: cold_notifications::ColdOfferTracker,
 }
 
 /// The connection, once there was something to write.
@@ -92,7 +92,7 @@ impl HeatWriter {
         let log = Arc::clone(writer.log());
         let path = absolute_path(path)?;
         let conn = HeatConnection { path: path.clone(), log, opened: None };
-        let cold = cold_notifications::ColdOfferState::default();
+        let cold = cold_notifications::ColdOfferTracker::default();
         let state = Mutex::new(HeatWriterState { conn, waiting: Vec::new(), cold });
         // Seeded at random, so that no two processes share a name.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());

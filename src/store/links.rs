@@ -15,10 +15,10 @@ mod targets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use file_names::{file_names, name_file, path_of};
-use inserted_rows::KeysBeforeWrite;
+use inserted_rows::KeyWatermarks;
 pub(crate) use rebuild::{read_again, read_all};
 pub(crate) use resolution::resolve_rows;
-use resolution::{UnresolvedRefCollector, compare_target, resolve_all};
+use resolution::{PendingRefCollector, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
 use targets::DatabaseLinkIndex;
 pub(super) use targets::{file_head, ids};
@@ -45,7 +45,7 @@ pub(crate) use reference_columns;
 #[derive(Debug)]
 pub(super) struct DirtyRefs {
     /// The greatest keys before the write; rows with greater ones are new.
-    newest: KeysBeforeWrite,
+    newest: KeyWatermarks,
     /// Names of nodes that were added, removed, changed or moved.
     names: BTreeSet<NameKey>,
     /// The names of such nodes by their file.
@@ -85,10 +85,10 @@ pub(super) fn name(label: &str) -> Option<i64> {
 impl DirtyRefs {
     /// Begins with nothing to resolve.
     pub(super) fn begin(conn: &Connection) -> Result<DirtyRefs, StoreError> {
-        Ok(DirtyRefs::since(KeysBeforeWrite::of(conn)?))
+        Ok(DirtyRefs::since(KeyWatermarks::of(conn)?))
     }
 
-    fn since(newest: KeysBeforeWrite) -> DirtyRefs {
+    fn since(newest: KeyWatermarks) -> DirtyRefs {
         DirtyRefs {
             newest,
             names: BTreeSet::new(),
@@ -276,7 +276,7 @@ impl DirtyRefs {
         }
         let DirtyRefs { newest, names, mut references, .. } = self;
         let (found, filter) = (&mut references, None);
-        let mut wanting = UnresolvedRefCollector { conn, newest: newest.reference, found, filter };
+        let mut wanting = PendingRefCollector { conn, newest: newest.reference, found, filter };
         for name in names {
             wanting.add(name)?;
         }

@@ -10,14 +10,14 @@
 //! columns take the place of names in braces, once per process, so that no statement spells them
 //! out.
 
-mod node_attributes;
+mod attribute_values;
 
 use std::sync::OnceLock;
 
 use ColumnContent::{Bound, Hash, Json, Names, Numbers, Words};
 use ColumnRole::{Derived, Field, Optional};
 use FingerprintUse::{Always, No, WhereGiven};
-pub(crate) use node_attributes::{NodeAttribute, NodeAttributes};
+pub(crate) use attribute_values::{AttributeValue, AttributeValues};
 
 use crate::model::tree::Node;
 
@@ -41,7 +41,7 @@ pub(crate) enum ColumnRole {
     Derived,
     /// An optional value, treated as every other one. The function reads it from a parsed file;
     /// without one, files have no such value, and an agent's stays whatever the file contains.
-    Optional(Option<fn(&Node) -> Option<NodeAttribute>>),
+    Optional(Option<fn(&Node) -> Option<AttributeValue>>),
 }
 
 /// Tells whether the fingerprint covers a column.
@@ -105,16 +105,16 @@ pub(crate) const LANG: &str = "lang";
 pub(crate) const KEY_PATH: &str = "key_path";
 pub(crate) const FIELDS: &str = "fields";
 
-fn level(of: &Node) -> Option<NodeAttribute> {
-    of.level.map(|it| NodeAttribute::Integer(it.into()))
+fn level(of: &Node) -> Option<AttributeValue> {
+    of.level.map(|it| AttributeValue::Integer(it.into()))
 }
 
-fn lang(of: &Node) -> Option<NodeAttribute> {
-    of.lang.clone().map(NodeAttribute::Text)
+fn lang(of: &Node) -> Option<AttributeValue> {
+    of.lang.clone().map(AttributeValue::Text)
 }
 
-fn key_path(of: &Node) -> Option<NodeAttribute> {
-    of.key_path.clone().map(NodeAttribute::Text)
+fn key_path(of: &Node) -> Option<AttributeValue> {
+    of.key_path.clone().map(AttributeValue::Text)
 }
 
 /// Holds every column of a node. The fields have the order in which `NodeRecord` and `NodeVersion`

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row};
 use super::node_columns::SqlTemplate;
 use super::record::read_state;
 use super::{PreparedStatements, StoreError};
-use crate::model::fingerprint::{self, NodeState};
+use crate::model::memory_fingerprint::{self, NodeState};
 
 /// A family's parent: the parent's id, `ROOT:PATH` for the roots of a file, or `None`.
 type ParentRef = Option<String>;
@@ -58,7 +58,7 @@ impl PastState {
             Ok::<_, StoreError>(())
         })?;
         for (family, children) in &past.families {
-            let sum = fingerprint::sum_of_children(family.as_deref(), children.values());
+            let sum = memory_fingerprint::sum_of_children(family.as_deref(), children.values());
             past.fingerprint = past.fingerprint.wrapping_add(sum);
         }
         Ok(past)
@@ -128,7 +128,7 @@ impl PastState {
 
     fn sum(&self, family: &ParentRef) -> u64 {
         self.families.get(family).map_or(0, |children| {
-            fingerprint::sum_of_children(family.as_deref(), children.values())
+            memory_fingerprint::sum_of_children(family.as_deref(), children.values())
         })
     }
 }

@@ -14,15 +14,15 @@ mod deadline;
 mod edges;
 mod files_by_path;
 mod filter;
+mod fts_hits;
 mod history;
-mod hits;
 mod knowledge;
-mod leases;
 mod listings;
 mod population_state;
+mod process_leases;
 mod stats;
+mod stats_cache;
 mod subtree_size;
-mod sum_cache;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
@@ -46,18 +46,18 @@ pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
 use filter::changed_at;
 pub(crate) use filter::{ArchivedVisibility, NodeFilter};
+pub(crate) use fts_hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, Siblings, TypedRankingFields};
 pub(crate) use history::SnapshotRange;
-pub(crate) use hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, RankingFields, Siblings};
 pub(crate) use knowledge::{KnowledgeChange, KnowledgeRow, TypedEdge};
 pub(crate) use listings::TreeRow;
 pub(crate) use stats::{FileSummary, Stats};
-pub(crate) use subtree_size::{RemainingSiblings, SubtreeSize};
+pub(crate) use subtree_size::{SiblingsAfter, SubtreeSize};
 pub(crate) use typed_nodes::{
     AccessStats, FieldFilter, FilterValue, TypedNode, read_access, unreadable,
 };
 pub(crate) use vectors::TextWithoutVector;
 pub(crate) use {browse_sum_cache::FileSums, change_counters::ChangeCounters};
-pub(crate) use {population_state::PopulationState, sum_cache::SumCache, used_nodes::UsedNode};
+pub(crate) use {population_state::PopulationState, stats_cache::SumCache, used_nodes::UsedNode};
 
 use deadline::QueryDeadline;
 

@@ -7,11 +7,11 @@ use rusqlite::Row;
 
 use super::StoreError;
 use super::node_columns::{
-    FingerprintUse, LEVEL, NodeAttribute, NodeAttributes, NodeColumn, attributes, columns,
+    AttributeValue, AttributeValues, FingerprintUse, LEVEL, NodeColumn, attributes, columns,
 };
 use crate::model::file_stat::FileStat;
-use crate::model::fingerprint::NodeState;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::memory_fingerprint::NodeState;
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text::bigrams;
 
@@ -90,7 +90,7 @@ pub(crate) struct NodeRecord {
     pub(crate) source_hash: Option<ContentHash>,
     pub(crate) breadcrumb: String,
     pub(crate) content: String,
-    pub(crate) attributes: NodeAttributes,
+    pub(crate) attributes: AttributeValues,
 }
 
 /// Holds the type, texts and optional values of a node, apart from its identity and place.
@@ -101,7 +101,7 @@ pub(crate) struct NodeData<'a> {
     pub(crate) label: &'a str,
     pub(crate) content: &'a str,
     pub(crate) token_count: u32,
-    pub(crate) attributes: NodeAttributes,
+    pub(crate) attributes: AttributeValues,
 }
 
 /// The tombstone of a node that a file contains and an agent forgot.
@@ -143,7 +143,7 @@ impl NodeRecord {
         let format: String = row.get(6)?;
         let content_hash: String = row.get(8)?;
         let source_hash: Option<String> = row.get(10)?;
-        let attributes = NodeAttributes::read(row, 13)?;
+        let attributes = AttributeValues::read(row, 13)?;
         let is_level_known = attributes.get(LEVEL).is_none() || attributes.level().is_some();
         let parsed = (
             NodeId::parse(&id),
@@ -188,7 +188,7 @@ impl<'a> NodeData<'a> {
             label: &node.label,
             content: &node.content,
             token_count: node.token_count,
-            attributes: NodeAttributes::of_source(node),
+            attributes: AttributeValues::of_source(node),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> NodeData<'a> {
         let mut state = NodeState::new(Cow::Borrowed(id));
         state.fields.push(Some(self.node_type.as_str().into()));
         for (column, value) in attributes().iter().zip(self.attributes.values()) {
-            push(&mut state, column, value.map(NodeAttribute::text));
+            push(&mut state, column, value.map(AttributeValue::text));
         }
         let others = [self.format.as_str(), self.label, hash];
         state.fields.extend(others.map(|it| Some(it.into())));
@@ -226,10 +226,10 @@ pub(crate) fn read_state(
     for (column, nth) in
         hashed(FingerprintUse::Always).chain(hashed(FingerprintUse::WhereGiven)).zip(at..)
     {
-        let value: Option<NodeAttribute> = row.get(nth)?;
+        let value: Option<AttributeValue> = row.get(nth)?;
         let value = value.map(|it| match it {
-            NodeAttribute::Text(it) => Cow::Owned(it),
-            NodeAttribute::Integer(it) => Cow::Owned(it.to_string()),
+            AttributeValue::Text(it) => Cow::Owned(it),
+            AttributeValue::Integer(it) => Cow::Owned(it.to_string()),
         });
         push(&mut state, column, value);
     }

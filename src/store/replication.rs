@@ -37,7 +37,7 @@ use super::checkpoint::WriteAheadLog;
 use super::commit::commit;
 use super::file_identity_check::OpenedFiles;
 use super::root_names::{name_other_roots, name_root, root_name_at};
-use super::write_lock::begin_write;
+use super::write_lock_holder::begin_write;
 use super::{
     ErrorContext, PreparedStatements, SharedError, StoreError, busy_handler, connection, schema,
     source_files,

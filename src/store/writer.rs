@@ -20,7 +20,7 @@ use super::replication::{
 };
 #[cfg(feature = "shared")]
 use super::root_names;
-use super::write_lock::begin_write;
+use super::write_lock_holder::begin_write;
 use super::write_waiters::WriteWaiterLock;
 use super::{
     Batch, ChangedNodeCounts, ErrorContext, FileId, FileRow, IfMissing, Root, RootId, StoreError,

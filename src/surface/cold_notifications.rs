@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::OutputFormat;
 use crate::query::render::to_one_line;
-use crate::store::{ColdNode, ColdNodeOffer};
+use crate::store::{ColdNode, ColdNodesOffer};
 use crate::text::tokens;
 
 /// The logger of the notice.
@@ -54,7 +54,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<&ToolReply>) -> Option<Noti
     Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, callback })
 }
 
-fn callback(offer: ColdNodeOffer, clock: Clock) -> DeliveryCallback {
+fn callback(offer: ColdNodesOffer, clock: Clock) -> DeliveryCallback {
     DeliveryCallback::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mcp::{Args, CallContext, ElicitResult, HandlerError};
 use crate::memory::{Error, Memory};
 use crate::query;
-use crate::store::reader::{ArchivedVisibility, RemainingSiblings};
+use crate::store::reader::{ArchivedVisibility, SiblingsAfter};
 
 /// Returns the question before a call; `None` when it removes little.
 pub(crate) type ConfirmQuestionFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
@@ -45,7 +45,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
     let id = args.text("node_id").unwrap_or_default();
     let asked = memory.read(|reader| -> Result<_, Error> {
         let head = query::node_by_id(reader, id)?;
-        let (top, rest) = ([head.key], RemainingSiblings::Nothing);
+        let (top, rest) = ([head.key], SiblingsAfter::Nothing);
         let extent =
             reader.subtree_size(&top, rest, ArchivedVisibility::Shown, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))

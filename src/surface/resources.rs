@@ -6,13 +6,13 @@
 mod browse;
 mod knowledge;
 mod memories;
-mod process;
+mod server_state;
 
 use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
 use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
-use crate::memory::{Error, ProcessFactKey, ProcessListing, ReadOnlyMemory};
+use crate::memory::{Error, ListedNameKind, ReadOnlyMemory, ServerStateKey};
 use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
@@ -136,7 +136,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest log records of this server, oldest first.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| process::write_fact(it, ProcessFactKey::Logs, out),
+        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Logs, out),
     },
     Resource {
         uri: "remindb://sessions",
@@ -145,7 +145,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "MCP clients that are attached to this server.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_sessions(it, out),
+        read: |it, _, out| server_state::write_sessions(it, out),
     },
     Resource {
         uri: "remindb://sessions/history",
@@ -154,7 +154,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All clients that ever attached, with their sessions and tool calls.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "clients", ProcessFactKey::Clients, out),
+        read: |it, _, out| server_state::write_list(it, "clients", ServerStateKey::Clients, out),
     },
     Resource {
         uri: HISTORY_BY_HASH,
@@ -164,8 +164,8 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ProcessFactKey::Client(vars.get("hash").unwrap_or_default());
-            process::write_fact(it, fact, out)
+            let fact = ServerStateKey::Client(vars.get("hash").unwrap_or_default());
+            server_state::write_fact(it, fact, out)
         },
     },
     Resource {
@@ -175,7 +175,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Log files of sessions, where the settings ask for them.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_list(it, "logs", ProcessFactKey::SessionLogs, out),
+        read: |it, _, out| server_state::write_list(it, "logs", ServerStateKey::SessionLogs, out),
     },
     Resource {
         uri: LOG_BY_ID,
@@ -185,8 +185,8 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, vars, out| {
-            let fact = ProcessFactKey::SessionLogContents(vars.get("id").unwrap_or_default());
-            process::write_fact(it, fact, out)
+            let fact = ServerStateKey::SessionLogContents(vars.get("id").unwrap_or_default());
+            server_state::write_fact(it, fact, out)
         },
     },
     Resource {
@@ -196,7 +196,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The space of a shared memory: lag, leases; null where it is one file.",
         form: ResourceFormat::Json,
         is_subscribable: false,
-        read: |it, _, out| process::write_fact(it, ProcessFactKey::Space, out),
+        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Space, out),
     },
     Resource {
         uri: "remindb://rescan",
@@ -205,7 +205,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "The latest scan of the source folder.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| process::write_fact(it, ProcessFactKey::Rescan, out),
+        read: |it, _, out| server_state::write_fact(it, ServerStateKey::Rescan, out),
     },
     browse::NODE,
     browse::CHILDREN,
@@ -306,8 +306,8 @@ fn values(
         (SNAPSHOT_DIFFS, "id") => {
             view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessListing::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(ProcessListing::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(ListedNameKind::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ListedNameKind::SessionLogs)),
         (memories::CUSTOM_BY_NAME, "name") => memories::names(view, prefix, COMPLETIONS_MAX),
         _ => Ok(Vec::new()),
     }
@@ -315,7 +315,7 @@ fn values(
 
 fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
-    let space = process::known(view, ProcessFactKey::Space)?;
+    let space = server_state::known(view, ServerStateKey::Space)?;
     view.read(|reader| dashboard::write_overview(reader, &path, (lines, &space), now, out))
 }
 

@@ -5,7 +5,7 @@
 //! path.
 
 mod chat;
-mod reading;
+mod knowledge_reads;
 #[cfg(test)]
 mod tests;
 mod writing;
@@ -83,42 +83,42 @@ const OF_EPISODES: &[&str] =
 /// Every path with every method; of two that fit, the first counts.
 #[rustfmt::skip]
 const PATHS: &[RestRoute] = &[
-    get(&["stats"], &[], reading::stats),
+    get(&["stats"], &[], knowledge_reads::stats),
     get(&["databases"], &[], databases),
-    get(&["config"], &[], reading::config),
-    get(&["graph"], &[], reading::graph),
-    get(&["entity-graph"], &[], reading::entity_graph),
-    get(&["concepts"], OF_CONCEPTS, reading::concepts),
-    get(&["concepts", "deleted"], PAGE, reading::deleted_concepts),
-    get(&["concepts", "*"], &[], reading::concept),
+    get(&["config"], &[], knowledge_reads::config),
+    get(&["graph"], &[], knowledge_reads::graph),
+    get(&["entity-graph"], &[], knowledge_reads::entity_graph),
+    get(&["concepts"], OF_CONCEPTS, knowledge_reads::concepts),
+    get(&["concepts", "deleted"], PAGE, knowledge_reads::deleted_concepts),
+    get(&["concepts", "*"], &[], knowledge_reads::concept),
     change("PUT", &["concepts", "*"], writing::update_concept),
     change("PATCH", &["concepts", "*"], writing::update_concept),
     change("DELETE", &["concepts", "*"], writing::delete_concept),
     change("POST", &["concepts", "*", "restore"], writing::restore_concept),
     change("DELETE", &["concepts", "*", "purge"], writing::purge_concept),
-    get(&["episodes"], OF_EPISODES, reading::episodes),
-    get(&["episodes", "deleted"], PAGE, reading::deleted_episodes),
-    get(&["episodes", "*"], &[], reading::episode),
+    get(&["episodes"], OF_EPISODES, knowledge_reads::episodes),
+    get(&["episodes", "deleted"], PAGE, knowledge_reads::deleted_episodes),
+    get(&["episodes", "*"], &[], knowledge_reads::episode),
     change("PUT", &["episodes", "*"], writing::update_episode),
     change("PATCH", &["episodes", "*"], writing::update_episode),
     change("DELETE", &["episodes", "*"], writing::delete_episode),
     change("POST", &["episodes", "*", "restore"], writing::restore_episode),
     change("DELETE", &["episodes", "*", "purge"], writing::purge_episode),
     change("DELETE", &["deleted", "purge-all"], writing::purge_all),
-    get(&["entities"], OF_ENTITIES, reading::entities),
-    get(&["entities", "*"], &[], reading::entity),
-    get(&["entities", "*", "episodes"], PAGE, reading::episodes_of_entity),
-    get(&["entities", "*", "concepts"], PAGE, reading::concepts_of_entity),
-    get(&["topics"], &[], reading::topics),
+    get(&["entities"], OF_ENTITIES, knowledge_reads::entities),
+    get(&["entities", "*"], &[], knowledge_reads::entity),
+    get(&["entities", "*", "episodes"], PAGE, knowledge_reads::episodes_of_entity),
+    get(&["entities", "*", "concepts"], PAGE, knowledge_reads::concepts_of_entity),
+    get(&["topics"], &[], knowledge_reads::topics),
     RestRoute { done: 201, ..change("POST", &["topics"], writing::create_topic) },
-    get(&["topics", "*"], &[], reading::topic),
+    get(&["topics", "*"], &[], knowledge_reads::topic),
     change("PUT", &["topics", "*"], writing::update_topic),
     change("PATCH", &["topics", "*"], writing::update_topic),
     change("DELETE", &["topics", "*"], writing::delete_topic),
-    get(&["conflicts"], &["status", "limit"], reading::conflicts),
+    get(&["conflicts"], &["status", "limit"], knowledge_reads::conflicts),
     change("POST", &["conflicts", "*", "resolve"], writing::resolve_conflict),
     change("POST", &["conflicts", "*", "dismiss"], writing::dismiss_conflict),
-    RestRoute { method: "POST", ..get(&["query"], &[], reading::query) },
+    RestRoute { method: "POST", ..get(&["query"], &[], knowledge_reads::query) },
     talk(&["chat"], chat::chat),
     workflow(&["workflow", "remember"], writing::remember),
     workflow(&["workflow", "recall"], writing::recall),
@@ -126,7 +126,7 @@ const PATHS: &[RestRoute] = &[
     workflow(&["workflow", "apply"], writing::apply),
     workflow(&["workflow", "ingest"], writing::ingest),
     workflow(&["workflow", "consolidate"], writing::consolidate),
-    get(&["workflow", "events"], &["since", "limit"], reading::events),
+    get(&["workflow", "events"], &["since", "limit"], knowledge_reads::events),
 ];
 
 const fn get(

@@ -14,7 +14,7 @@ use std::fmt;
 use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{ArgSpec, Prompt, Tool, ToolEffect};
 use crate::model::clock::Millis;
-use crate::model::kinds::{IMPORTANCES, STATUSES};
+use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 use crate::query::{self, OutputFormat};

@@ -8,7 +8,7 @@ mod cache;
 mod pretokenize;
 mod vocabulary;
 
-use cache::TokenCache;
+use cache::WordTokenCache;
 
 /// Maximum bytes counted at once. Longer texts are counted piece by piece, which bounds the time
 /// for one word.
@@ -19,10 +19,10 @@ const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of
 /// one line may be off by one token.
 pub(crate) fn count(text: &str) -> u32 {
-    TokenCache::with(|counted| count_with(text, counted))
+    WordTokenCache::with(|counted| count_with(text, counted))
 }
 
-fn count_with(text: &str, counted: &mut TokenCache) -> u32 {
+fn count_with(text: &str, counted: &mut WordTokenCache) -> u32 {
     let mut merge = vocabulary::TokenCounter::default();
     let mut total: usize = 0;
     let mut rest = text;

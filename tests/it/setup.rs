@@ -1122,7 +1122,7 @@ fn qwen_calls_hooks_after_each_turn_too() {
 
 #[test]
 fn opencode_gets_a_plugin() {
-    let source = include_str!("../../src/cli/setup/hooks/opencode.js");
+    let source = include_str!("../../src/cli/setup/client_hooks/opencode.js");
     for (scope, path, words) in [
         (
             "",

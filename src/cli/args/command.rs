@@ -9,7 +9,7 @@ use super::client_and_scope::{Client, Scope};
 use super::knowledge_args::KnowledgeArgs;
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::ForeignSource;
-use crate::memory::notes_import::WriteOrDryRun;
+use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
 use crate::settings::config::Transport;
 use crate::surface::ToolSelection;
@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     Salvage(SalvageArgs),
     Redact(RedactArgs),
-    Archive(ArchiveArgs),
+    Archive(ArchiveMemoriesArgs),
     ViewQuery(ViewQueryArgs),
     Space(SpaceArgs),
     Setup(SetupArgs),
@@ -255,7 +255,7 @@ pub(crate) struct RedactArgs {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ArchiveArgs {
+pub(crate) struct ArchiveMemoriesArgs {
     pub(crate) db: Option<PathBuf>,
     /// Days in the place of those of the settings.
     pub(crate) days: Option<u32>,
@@ -306,13 +306,13 @@ pub(crate) struct RestoreArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExportArgs {
     pub(crate) db: Option<PathBuf>,
-    pub(crate) target: ExportTarget,
+    pub(crate) target: ExportFormat,
     pub(crate) is_force: bool,
 }
 
 /// The format of an export, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ExportTarget {
+pub(crate) enum ExportFormat {
     /// Everything, in a file or on standard output.
     Lines(Option<PathBuf>),
     /// Typed memories, in the files of the agent memory format below a folder.

@@ -7,20 +7,20 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::command::{
-    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportTarget, GcArgs,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, ExportFormat, GcArgs,
     ImportArgs, ImportSource, InspectArgs, MemoriesArgs, RedactArgs, RememberArgs, RestoreArgs,
     SalvageArgs, SearchArgs, ServeArgs,
 };
 use super::value_parsers::{
-    SharedParts, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
+    RawSharedFlags, parse_color, parse_interval, parse_number, parse_scope, parse_shell,
     parse_span_ms, parse_time, parse_tools, parse_transport, shared_url, suggestion,
 };
 use super::{CommandSpec, UsageError};
 use crate::cli::safety_backup::BackupChoice;
 use crate::ingest::foreign::{FOREIGN_SOURCES, ForeignSource};
-use crate::memory::notes_import::WriteOrDryRun;
+use crate::memory::foreign_notes_import::WriteOrDryRun;
 use crate::model::clock::Millis;
-use crate::model::kinds::knowledge::EPISODE_KINDS;
+use crate::model::kind_specs::knowledge::EPISODE_KINDS;
 
 pub(super) type ParsedCommand = Result<Command, UsageError>;
 
@@ -31,7 +31,7 @@ const MARKDOWN: &str = "markdown";
 
 pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = CompileArgs { db, ..CompileArgs::default() };
-    let (mut values, mut shared) = (Vec::new(), SharedParts::default());
+    let (mut values, mut shared) = (Vec::new(), RawSharedFlags::default());
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -54,7 +54,7 @@ pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand
 
 pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ServeArgs { db, ..ServeArgs::default() };
-    let mut shared = SharedParts::default();
+    let mut shared = RawSharedFlags::default();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),
@@ -326,11 +326,11 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
     let target = match format.as_deref() {
         None => {
             let dest = at_most_one("export", values)?.filter(|it| it != "-");
-            ExportTarget::Lines(dest.map(PathBuf::from))
+            ExportFormat::Lines(dest.map(PathBuf::from))
         }
         Some(AGENT_MEMORY) => {
             let what = format!("the folder for the files of `--format {AGENT_MEMORY}`");
-            ExportTarget::AgentMemory(one("export", values, &what)?.into())
+            ExportFormat::AgentMemory(one("export", values, &what)?.into())
         }
         Some(MARKDOWN) if is_force => {
             let what = format!("`--format {MARKDOWN}` replaces nothing: leave `--force` out, and");
@@ -338,12 +338,12 @@ pub(super) fn export(parser: &mut Parser, mut db: Option<PathBuf>) -> ParsedComm
         }
         Some(MARKDOWN) => {
             let what = format!("the folder for the files of `--format {MARKDOWN}`");
-            ExportTarget::Markdown(one("export", values, &what)?.into())
+            ExportFormat::Markdown(one("export", values, &what)?.into())
         }
         Some(REMIND) => {
             let what = format!("the file for `--format {REMIND}`, or `-`");
             let dest = Some(one("export", values, &what)?).filter(|it| it != "-");
-            ExportTarget::Remind(dest.map(PathBuf::from))
+            ExportFormat::Remind(dest.map(PathBuf::from))
         }
         Some(other) => {
             let known = format!("`{MARKDOWN}`, `{AGENT_MEMORY}` and `{REMIND}`");

@@ -6,7 +6,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 
 use super::UsageError;
-use super::command::{ArchiveArgs, Command, ViewQueryArgs, ViewTask};
+use super::command::{ArchiveMemoriesArgs, Command, ViewQueryArgs, ViewTask};
 use super::command_parsers::{ParsedCommand, otherwise};
 use super::value_parsers::parse_number;
 
@@ -14,7 +14,7 @@ use super::value_parsers::parse_number;
 const DAYS_MAX: u32 = 36_500;
 
 pub(super) fn archive(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
-    let mut args = ArchiveArgs { db, ..ArchiveArgs::default() };
+    let mut args = ArchiveMemoriesArgs { db, ..ArchiveMemoriesArgs::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),

@@ -140,17 +140,17 @@ pub(super) fn shared_url(parser: &mut Parser) -> Result<Option<String>, UsageErr
 
 /// The flag `--shared` and those that belong to it, as they come.
 #[derive(Default)]
-pub(super) struct SharedParts {
+pub(super) struct RawSharedFlags {
     /// `Some(None)`: the flag without an address.
     pub(super) url: Option<Option<String>>,
     pub(super) roots: Vec<String>,
     pub(super) is_fresh: bool,
 }
 
-impl SharedParts {
+impl RawSharedFlags {
     /// Returns the flag; what belongs to it is for a memory that is shared.
     pub(super) fn flag(self) -> Result<Option<SharedFlag>, UsageError> {
-        let SharedParts { url, roots, is_fresh } = self;
+        let RawSharedFlags { url, roots, is_fresh } = self;
         let without = |flag: &str| Err(UsageError(format!("`--{flag}` is for `--shared`; add it")));
         match url {
             Some(url) => Ok(Some(SharedFlag { url, roots, is_fresh })),

@@ -7,11 +7,11 @@ use lexopt::prelude::*;
 
 use super::command::{Command, ViewArgs};
 use super::command_parsers::{ParsedCommand, otherwise};
-use super::value_parsers::{SharedParts, shared_url};
+use super::value_parsers::{RawSharedFlags, shared_url};
 
 pub(super) fn view(parser: &mut Parser, db: Option<PathBuf>) -> ParsedCommand {
     let mut args = ViewArgs { db, ..ViewArgs::default() };
-    let mut shared = SharedParts::default();
+    let mut shared = RawSharedFlags::default();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("db") => args.db = Some(parser.value()?.into()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::ingest::scan::{IgnoreRules, PassedOverDetail, SkippedPath, walk_folder};
+use crate::ingest::scan::{DetailLevel, IgnoreRules, SkippedPath, walk_folder};
 use crate::query::render::to_one_line;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
 use crate::store::reader::FileSummary;
@@ -57,7 +57,7 @@ fn of_root(files: &[FileSummary], options: &OperatorOptions) -> Vec<SkippedPath>
         Err(what) => return whole(what),
     };
     let rules = rules.with_code(workspace.code_files());
-    let walk = walk_folder(&rules, folder, PassedOverDetail::Paths);
+    let walk = walk_folder(&rules, folder, DetailLevel::Paths);
     skipped.extend(walk.skipped);
     skipped.extend(walk.passed_over.paths().iter().map(|it| SkippedPath {
         path: it.path.clone(),

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::because;
 use crate::cli::args::KnowledgeArgs;
 use crate::cli::memory_place::known_database;
-use crate::cli::terminal_advice::with_commands;
-use crate::cli::{CommandError, CommandOutcome, Context, typed_memories};
+use crate::cli::tool_advice_rewording::with_commands;
+use crate::cli::{CommandError, CommandOutcome, Context, typed_memory_output};
 use crate::memory::knowledge::ConsolidateRequest;
 use crate::providers::wait_out;
 use crate::store::IfMissing;
@@ -19,7 +19,7 @@ pub(super) fn run(
     let is_by_hand = arguments.shift_remove("worksheet").is_some();
     let request = ConsolidateRequest::parse(&arguments).map_err(because)?;
     let db = known_database(db, context)?;
-    let memory = typed_memories::open_to_write(&db, IfMissing::Refuse, context)?;
+    let memory = typed_memory_output::open_to_write(&db, IfMissing::Refuse, context)?;
     let provider = memory.providers().completion.clone().filter(|_| !is_by_hand);
     let Some(provider) = provider else {
         let sheet = memory.worksheet(&request).map_err(because)?;

@@ -5,15 +5,15 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::cli::args::KnowledgeTask;
-use crate::cli::color::{ColorMode, TextRole};
-use crate::cli::terminal_advice::with_commands;
+use crate::cli::color::{ColorSupport, TextRole};
+use crate::cli::tool_advice_rewording::with_commands;
 use crate::query::render::to_one_line;
 
 /// Characters of a text on one line, at most.
 const TEXT_CHARS_MAX: usize = 300;
 
 /// Returns the lines of an answer.
-pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorMode) -> String {
+pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorSupport) -> String {
     let mut out = String::new();
     let rows = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
     match task {
@@ -58,7 +58,7 @@ pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorMode) ->
     out
 }
 
-fn items(answer: &Value, paint: ColorMode, out: &mut String) {
+fn items(answer: &Value, paint: ColorSupport, out: &mut String) {
     for it in answer["items"].as_array().into_iter().flatten() {
         let kind = paint.paint(TextRole::Type, &format!("[{}]", text(&it["kind"])));
         let facts = format!("(id={} score={} {})", text(&it["id"]), it["score"], text(&it["why"]));

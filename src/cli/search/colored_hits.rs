@@ -1,12 +1,12 @@
 //! Hits for a terminal: the words that match stand out, ids and figures step back.
 
-use crate::cli::color::{ColorMode, TextRole};
+use crate::cli::color::{ColorSupport, TextRole};
 use crate::model::identity::NodeId;
 use crate::query::matched_places;
 
 /// Paints the text of an answer to `query`.
-pub(super) fn paint_hits(text: &str, query: &str, paint: ColorMode) -> String {
-    if paint == ColorMode::Plain {
+pub(super) fn paint_hits(text: &str, query: &str, paint: ColorSupport) -> String {
+    if paint == ColorSupport::Plain {
         return text.to_owned();
     }
     let lines: Vec<String> = text.split('\n').map(|it| paint_line(it, query, paint)).collect();
@@ -14,7 +14,7 @@ pub(super) fn paint_hits(text: &str, query: &str, paint: ColorMode) -> String {
 }
 
 /// Paints a line: of a hit, `[type] label (id=… …)`, of an entry, `id[type] text`, or of a text.
-fn paint_line(line: &str, query: &str, paint: ColorMode) -> String {
+fn paint_line(line: &str, query: &str, paint: ColorSupport) -> String {
     let (head, rest) = match line.find("] ") {
         Some(end) if line.trim_start().starts_with('[') => line.split_at(end + 1),
         _ => line.split_at(entry_head_len(line)),
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn shown(line: &str, query: &str) -> String {
-        let painted = paint_hits(line, query, ColorMode::Ansi);
+        let painted = paint_hits(line, query, ColorSupport::Ansi);
         painted.replace("\x1b[1;31m", "<").replace("\x1b[2m", "{").replace("\x1b[0m", "|")
     }
 
@@ -71,6 +71,6 @@ mod tests {
             shown("# a.md / Valves\nAcTRirZSwQh[code sh] make valves\n make all", "valve make"),
             "{# a.md / Valves|\n{AcTRirZSwQh[code sh]| <make| <valves|\n <make| all"
         );
-        assert_eq!(paint_hits("a text", "text", ColorMode::Plain), "a text");
+        assert_eq!(paint_hits("a text", "text", ColorSupport::Plain), "a text");
     }
 }

@@ -6,7 +6,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::hooks::HookCommand;
+use super::client_hooks::HookCommand;
 use super::server_connection::{ServerConnection, TokenSource};
 use super::{UserFolders, file_edits, path_in};
 use crate::cli::args::{Client, Scope, SetupArgs};

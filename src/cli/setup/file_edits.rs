@@ -27,7 +27,7 @@ pub(super) enum NewFileMode {
 
 /// The present state of a file.
 #[derive(Clone, Debug)]
-pub(super) struct FileState {
+pub(super) struct CurrentFile {
     /// Its path, with links resolved.
     pub(super) path: PathBuf,
     /// Its text; `None` when it does not exist.
@@ -39,7 +39,7 @@ pub(super) fn hash(text: &str) -> String {
 }
 
 /// Reads a file that may not exist. A link out of `inside` is refused.
-pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, CommandError> {
+pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<CurrentFile, CommandError> {
     let real = resolve(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => refused("follow", path, "it is a link that leads nowhere"),
         _ => failed("find", path, &error),
@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, Comm
     let meta = match fs::metadata(&real) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(FileState { path: real, text: None });
+            return Ok(CurrentFile { path: real, text: None });
         }
         Err(error) => return Err(failed("read", path, &error)),
     };
@@ -69,7 +69,7 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, Comm
         return Err(refused("read", path, "it is larger than 32 MiB"));
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(FileState { path: real, text: Some(text) }),
+        Ok(text) => Ok(CurrentFile { path: real, text: Some(text) }),
         Err(_) => Err(refused("read", path, "it is not UTF-8")),
     }
 }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::client_hooks::{self, HookCommand, HookPlacement, HookTrustFile};
 use super::connection_plan::{ConnectionPlan, ConnectionPlanRequest, launch};
 use super::edit_types::Grant;
-use super::file_edits::{self, FileState, NewFileMode};
-use super::hooks::{self, HookCommand, HookPlacement, HookTrustFile};
-use super::manifest::{ManifestFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
+use super::file_edits::{self, CurrentFile, NewFileMode};
+use super::manifest::{LoadedManifest, PriorCopy, SetupRecord, WrittenFile, remove_folders};
 use super::plan::{self, EarlierFileRecord, FileStep, SettingsAddition};
 use super::report::{SetupReport, StepResult};
 use super::server_connection::{
@@ -29,7 +29,7 @@ pub(super) struct SetupJob<'a> {
     pub(super) scope: Scope,
     pub(super) places: &'static ClientPaths,
     pub(super) home: &'a UserFolders,
-    ledger_file: ManifestFile,
+    ledger_file: LoadedManifest,
     /// The record of this setup, without files yet.
     setup: SetupRecord,
     stamp: String,
@@ -49,7 +49,7 @@ impl<'a> SetupJob<'a> {
             let what = format!("{title} has no settings of a project; add --scope user");
             return Err(CommandError::Because(what));
         };
-        let ledger_file = ManifestFile::open(&home.state)?;
+        let ledger_file = LoadedManifest::open(&home.state)?;
         let setup = SetupRecord::new(client, scope, &home.folders.project);
         let stamp = context.clock.now().stamp();
         Ok(SetupJob { args, client, scope, places, home, ledger_file, setup, stamp })
@@ -104,15 +104,15 @@ impl<'a> SetupJob<'a> {
     }
 
     fn hooks(&self, command: &HookCommand) -> Option<HookPlacement> {
-        hooks::hooks_of(self.client, self.scope, &self.home.folders, command)
+        client_hooks::hooks_of(self.client, self.scope, &self.home.folders, command)
     }
 
     /// Explains how to keep a client from running the hooks of another beside its own.
     fn said_twice(&self) -> Option<String> {
-        let other = hooks::twin(self.client).filter(|_| self.scope == Scope::Project)?;
-        let path = hooks::file_of(other, self.scope, &self.home.folders)?;
+        let other = client_hooks::twin(self.client).filter(|_| self.scope == Scope::Project)?;
+        let path = client_hooks::file_of(other, self.scope, &self.home.folders)?;
         let text = self.read(&path).ok()?.text?;
-        (hooks::status(other, &text) == Some(hooks::INSTALLED)).then(|| {
+        (client_hooks::status(other, &text) == Some(client_hooks::INSTALLED)).then(|| {
             let copilot = Client::CopilotCli.name();
             format!(
                 "Copilot CLI runs the hooks of Claude Code in a project, too, and is told twice; \
@@ -145,7 +145,7 @@ impl<'a> SetupJob<'a> {
             let known_of_it = known_file(&found.path);
             // A file without an addition before or after is not needed.
             if entry.is_some() || !grants.is_empty() || known_of_it.is_some() {
-                let notation = hooks::notation(client, &found.path);
+                let notation = client_hooks::notation(client, &found.path);
                 let wanted = SettingsAddition { entry, grants };
                 steps.push(plan::add(found, notation, &wanted, known_of_it)?);
             }
@@ -241,7 +241,7 @@ impl<'a> SetupJob<'a> {
         memory: Option<&Path>,
         access: NewFileMode,
     ) -> Result<Vec<StepResult>, CommandError> {
-        let mut made = PreparedPaths::default();
+        let mut made = CreatedPaths::default();
         let mut done: Vec<StepResult> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
@@ -261,7 +261,7 @@ impl<'a> SetupJob<'a> {
     }
 
     /// Records this setup in the manifest.
-    fn note(&mut self, made: &PreparedPaths, done: &[StepResult]) {
+    fn note(&mut self, made: &CreatedPaths, done: &[StepResult]) {
         let known = self.ledger_file.manifest.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
         let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
@@ -285,7 +285,7 @@ impl<'a> SetupJob<'a> {
                 plan::remove_skill(file_edits::read(&record.path, None)?, record)?
             } else {
                 let found = self.read(&record.path)?;
-                let notation = hooks::notation(self.client, &found.path);
+                let notation = client_hooks::notation(self.client, &found.path);
                 plan::remove(found, notation, &known.name, record)?
             };
             done.push(StepResult { step, copy: None });
@@ -318,7 +318,7 @@ impl<'a> SetupJob<'a> {
         self.ledger_file.save()
     }
 
-    fn read(&self, path: &Path) -> Result<FileState, CommandError> {
+    fn read(&self, path: &Path) -> Result<CurrentFile, CommandError> {
         // Files of a project must not redirect writes out of it.
         let project = self.home.folders.project.as_path();
         let is_inside = self.scope == Scope::Project && path.starts_with(project);
@@ -336,14 +336,14 @@ pub(super) fn offered_tools(args: &SetupArgs) -> ToolGrants {
 
 /// Folders and copies made before the first file was changed.
 #[derive(Default)]
-struct PreparedPaths {
+struct CreatedPaths {
     folders: Vec<PathBuf>,
     /// Folders of the memory, which all clients share.
     shared: Vec<PathBuf>,
     copies: Vec<PathBuf>,
 }
 
-impl PreparedPaths {
+impl CreatedPaths {
     fn prepare(
         &mut self,
         steps: Vec<FileStep>,

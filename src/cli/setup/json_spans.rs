@@ -69,16 +69,16 @@ pub(super) fn scan(text: &str, dialect: JsonDialect) -> Result<JsonItem, EditRef
     let commas = tokens.iter().filter(|it| it.token == Token::Comma);
     let commas = commas.map(|it| start + it.range.start).collect();
     let value = parsed.value.ok_or_else(|| EditRefusal::broken(start, "a value is missing"))?;
-    Ok(JsonItemBuilder { start, commas }.item(&value))
+    Ok(JsonSpanBuilder { start, commas }.item(&value))
 }
 
-struct JsonItemBuilder {
+struct JsonSpanBuilder {
     /// Bytes before the parsed text.
     start: usize,
     commas: Vec<usize>,
 }
 
-impl JsonItemBuilder {
+impl JsonSpanBuilder {
     fn item(&self, value: &Value<'_>) -> JsonItem {
         let span = self.start + value.start()..self.start + value.end();
         let (kind, mut members) = match value {

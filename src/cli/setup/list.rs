@@ -10,7 +10,7 @@ use super::edit_types::EditRefusal;
 use super::job::offered_tools;
 use super::server_connection::{PROJECT_VARIABLE, ServerConnection, server_name};
 use super::supported_clients::ClientPaths;
-use super::{UserFolders, file_edits, hooks};
+use super::{UserFolders, client_hooks, file_edits};
 use crate::cli::args::{CLIENTS, Client, Scope, SetupArgs};
 use crate::cli::memory_place::SearchFolders;
 use crate::cli::{CommandError, CommandOutcome, Context};
@@ -78,10 +78,10 @@ fn status(
         (Some(_), Some(text)) => permissions(args, home, (client, scope), &text),
         _ => None,
     };
-    let hooks = hooks::file_of(client, scope, folders).and_then(|path| {
+    let hooks = client_hooks::file_of(client, scope, folders).and_then(|path| {
         // A file that cannot be read has no hooks that the client could read.
         let text = file_edits::read(&path, None).ok().and_then(|it| it.text).unwrap_or_default();
-        hooks::status(client, &text)
+        client_hooks::status(client, &text)
     });
     let is_installed = client.is_installed(folders);
     let file = path.to_string_lossy().into_owned();
@@ -186,7 +186,7 @@ fn as_text(all: &[ClientStatus]) -> String {
             (_, Some(fault), _) => fault.clone(),
             (None, None, _) => "not connected".to_owned(),
             (Some(memory), None, permissions) => {
-                let hooks = (it.hooks == Some(hooks::INSTALLED)).then_some("hooks");
+                let hooks = (it.hooks == Some(client_hooks::INSTALLED)).then_some("hooks");
                 let all: Vec<&str> = permissions.into_iter().chain(hooks).collect();
                 match all.is_empty() {
                     true => memory.clone(),

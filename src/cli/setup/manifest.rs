@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::client_hooks;
 use super::edit_types::Grant;
-use super::file_edits::{self, FileState, NewFileMode};
-use super::hooks;
+use super::file_edits::{self, CurrentFile, NewFileMode};
 use super::server_connection::server_name;
 use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
@@ -69,8 +69,8 @@ pub(super) struct PriorCopy {
 }
 
 /// The manifest and its file.
-pub(super) struct ManifestFile {
-    file: FileState,
+pub(super) struct LoadedManifest {
+    file: CurrentFile,
     pub(super) manifest: SetupManifest,
 }
 
@@ -99,7 +99,7 @@ impl SetupRecord {
 impl WrittenFile {
     /// Returns whether setup writes the file as a whole, rather than edits it.
     pub(super) fn is_whole(&self) -> bool {
-        self.path.ends_with("SKILL.md") || hooks::is_own_file(&self.path)
+        self.path.ends_with("SKILL.md") || client_hooks::is_own_file(&self.path)
     }
 }
 
@@ -138,9 +138,9 @@ impl SetupManifest {
     }
 }
 
-impl ManifestFile {
+impl LoadedManifest {
     /// Reads the manifest below the user's state folder.
-    pub(super) fn open(state: &Path) -> Result<ManifestFile, CommandError> {
+    pub(super) fn open(state: &Path) -> Result<LoadedManifest, CommandError> {
         let path = state.join("remindb/setup.json");
         let file = file_edits::read(&path, None)?;
         let manifest = match &file.text {
@@ -150,7 +150,7 @@ impl ManifestFile {
                 file_edits::refused("understand", &path, &what)
             })?,
         };
-        Ok(ManifestFile { file, manifest })
+        Ok(LoadedManifest { file, manifest })
     }
 
     /// Writes the manifest, or removes it when it has no records.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::edit::SettingsFormat;
 use super::edit_types::{self, EditRefusal, EditedSettings, Grant, ServerEntry};
-use super::file_edits::{self, FileState};
+use super::file_edits::{self, CurrentFile};
 use super::manifest::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
 use crate::text;
@@ -31,11 +31,11 @@ pub(super) struct FileStep {
 
 impl FileStep {
     pub(super) fn leave(
-        found: FileState,
+        found: CurrentFile,
         record: Option<WrittenFile>,
         why: Option<&'static str>,
     ) -> FileStep {
-        let FileState { path, text } = found;
+        let CurrentFile { path, text } = found;
         FileStep { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
     }
 
@@ -85,7 +85,7 @@ impl PriorEntry {
 
 /// Plans adding the server and permissions to a settings file.
 pub(super) fn add(
-    found: FileState,
+    found: CurrentFile,
     notation: SettingsFormat,
     wanted: &SettingsAddition<'_>,
     known: Option<EarlierFileRecord<'_>>,
@@ -144,7 +144,7 @@ fn put(
 
 /// Plans writing a skill.
 pub(super) fn add_skill(
-    found: FileState,
+    found: CurrentFile,
     skill: &str,
     record: Option<&WrittenFile>,
 ) -> Result<FileStep, CommandError> {
@@ -152,7 +152,7 @@ pub(super) fn add_skill(
 }
 
 fn written(
-    found: FileState,
+    found: CurrentFile,
     new: String,
     record: Option<&WrittenFile>,
     had: PriorEntry,
@@ -203,7 +203,7 @@ fn written(
 
 /// Plans removing the server and permissions from a settings file.
 pub(super) fn remove(
-    found: FileState,
+    found: CurrentFile,
     notation: SettingsFormat,
     name: &str,
     record: &WrittenFile,
@@ -246,7 +246,7 @@ fn unedit(
 
 /// Plans removing a skill, unless it was edited.
 pub(super) fn remove_skill(
-    found: FileState,
+    found: CurrentFile,
     record: &WrittenFile,
 ) -> Result<FileStep, CommandError> {
     Ok(match restored(found, record)? {
@@ -263,9 +263,9 @@ pub(super) fn remove_skill(
 
 /// Plans restoring the former content, if the file is unchanged since.
 fn restored(
-    found: FileState,
+    found: CurrentFile,
     record: &WrittenFile,
-) -> Result<Result<FileStep, FileState>, CommandError> {
+) -> Result<Result<FileStep, CurrentFile>, CommandError> {
     let is_as_written = found.text.as_deref().map(file_edits::hash).as_ref() == Some(&record.after);
     if !is_as_written || record.is_edited {
         return Ok(Err(found));
@@ -281,7 +281,7 @@ fn restored(
         }
     };
     file_edits::check_writable(&found.path)?;
-    let FileState { path, text: old } = found;
+    let CurrentFile { path, text: old } = found;
     Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
 

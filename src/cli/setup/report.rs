@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::hooks;
+use super::client_hooks;
 use super::plan::FileStep;
 use super::server_connection::ToolGrants;
 use crate::cli::args::{self, Client, Scope};
-use crate::cli::color::{ColorMode, TextRole};
+use crate::cli::color::{ColorSupport, TextRole};
 use crate::cli::{CommandError, CommandOutcome, Context};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
@@ -79,7 +79,7 @@ impl<'a> SetupReport<'a> {
         context.say(text)
     }
 
-    fn as_text(&self, paint: ColorMode) -> String {
+    fn as_text(&self, paint: ColorSupport) -> String {
         let mut out = String::new();
         let (client, scope) = (self.client.name(), self.scope.name());
         if self.args.is_remove && self.done.is_empty() {
@@ -114,7 +114,7 @@ impl<'a> SetupReport<'a> {
             out += &format!("note: {note}\n");
         }
         if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
-            let of_hooks = hooks::advice(self.client).filter(|_| self.has_hooks);
+            let of_hooks = client_hooks::advice(self.client).filter(|_| self.has_hooks);
             let of_hooks = of_hooks.map_or_else(String::new, |it| format!("; {it}"));
             out += &format!("next: {advice}{of_hooks}\n");
         }
@@ -195,7 +195,7 @@ impl<'a> SetupReport<'a> {
             file["why"] = why.into();
         }
         if self.args.is_dry_run && step.is_change() {
-            file["diff"] = diff(step, ColorMode::Plain).into();
+            file["diff"] = diff(step, ColorSupport::Plain).into();
         }
         file
     }
@@ -212,7 +212,7 @@ fn verbs(step: &FileStep) -> (&'static str, &'static str) {
     }
 }
 
-fn diff(step: &FileStep, paint: ColorMode) -> String {
+fn diff(step: &FileStep, paint: ColorSupport) -> String {
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
     let mut out = String::new();
     for line in unified_hunks(&text(&step.old), &text(&step.new)).lines() {

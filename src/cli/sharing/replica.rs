@@ -13,7 +13,7 @@ use crate::server::postgres::follower::run_follower;
 use crate::server::postgres::{
     LatestReplicaStatus, PasswordSources, PostgresSequencer, SecretPassword, SpaceUrl,
 };
-use crate::server::server_state::ReplicaStatusFn;
+use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::replication::{Replica, Sequencer, join_space, replica_of, set_space_url};
 use crate::store::wal_check::with_suffix;
 use crate::store::{IfMissing, SharedError, StoreError, Writer, connection};

@@ -6,7 +6,7 @@ use super::{FollowerTask, LookWork};
 use crate::cli::args::SharedFlag;
 use crate::cli::{CommandError, Context};
 use crate::memory::Memory;
-use crate::server::server_state::ReplicaStatusFn;
+use crate::server::server_facts::ReplicaStatusFn;
 use crate::store::Writer;
 
 /// A space, which cannot be.

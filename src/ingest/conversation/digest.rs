@@ -33,7 +33,7 @@ const SECRETS_MAX: usize = 256;
 
 /// The heading of a digest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DigestHeading<'a> {
+pub(crate) struct DigestFormatter<'a> {
     /// The first line.
     pub(crate) head: &'a str,
     /// The folder that paths are shown relative to.
@@ -94,7 +94,7 @@ impl<'a> TranscriptRedactor<'a> {
     }
 }
 
-impl DigestHeading<'_> {
+impl DigestFormatter<'_> {
     /// Returns the digest and its first request; `None` where nothing was asked.
     pub(crate) fn of(
         self,

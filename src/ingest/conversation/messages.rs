@@ -6,20 +6,20 @@ use super::transcript_records::{self, TranscriptEvent};
 
 /// A text of a person or of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ConversationMessage {
+pub(crate) enum SpokenText {
     Request(String),
     Answer(String),
 }
 
 /// Appends what a record, or a list of records, says; a text that clients record twice is one.
-pub(crate) fn each_spoken(record: &Value, said: &mut Vec<ConversationMessage>) {
+pub(crate) fn each_spoken(record: &Value, said: &mut Vec<SpokenText>) {
     transcript_records::each_event(record, &mut |event| {
         let text = match event {
-            TranscriptEvent::Request(text) => ConversationMessage::Request(text.trim().to_owned()),
-            TranscriptEvent::Answer(text) => ConversationMessage::Answer(text.trim().to_owned()),
+            TranscriptEvent::Request(text) => SpokenText::Request(text.trim().to_owned()),
+            TranscriptEvent::Answer(text) => SpokenText::Answer(text.trim().to_owned()),
             _ => return,
         };
-        let (ConversationMessage::Request(words) | ConversationMessage::Answer(words)) = &text;
+        let (SpokenText::Request(words) | SpokenText::Answer(words)) = &text;
         if !words.is_empty() && said.last() != Some(&text) {
             said.push(text);
         }

@@ -11,7 +11,7 @@ use crate::ingest::redact::Redactor;
 fn digest(transcript: &str) -> String {
     let redactor = Redactor::builtin();
     let mut scrubber = TranscriptRedactor::new(vec![&redactor]);
-    let digest = DigestHeading { head: "head", folder: "/home/ana/mill" };
+    let digest = DigestFormatter { head: "head", folder: "/home/ana/mill" };
     let conversation = Conversation::read(transcript);
     digest.of(&conversation, &mut scrubber).map_or("nothing".to_owned(), |(text, _)| text)
 }

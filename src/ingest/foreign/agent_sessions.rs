@@ -7,9 +7,9 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::json_lines::{each_record, whole_value};
+use super::json_records::{each_record, whole_value};
 use super::{ForeignFile, ForeignNote, NoteCollector, spoken, stem};
-use crate::ingest::conversation::{ConversationMessage, each_spoken};
+use crate::ingest::conversation::{SpokenText, each_spoken};
 use crate::model::clock::Millis;
 use crate::text::{self, LABEL_CHARS_MAX};
 
@@ -60,12 +60,12 @@ pub(super) fn read_value(
 pub(crate) fn add_session(
     file: &ForeignFile<'_>,
     facts: SessionMetadata,
-    said: Vec<ConversationMessage>,
+    said: Vec<SpokenText>,
     notes: &mut NoteCollector,
 ) {
     let Some(first) = said.iter().find_map(|it| match it {
-        ConversationMessage::Request(text) => Some(text::label_of_text(text)),
-        ConversationMessage::Answer(_) => None,
+        SpokenText::Request(text) => Some(text::label_of_text(text)),
+        SpokenText::Answer(_) => None,
     }) else {
         return;
     };
@@ -85,8 +85,8 @@ pub(crate) fn add_session(
     let mut texts = vec![head.join(" ")];
     for it in said {
         texts.push(match it {
-            ConversationMessage::Request(text) => spoken("User", &text),
-            ConversationMessage::Answer(text) => spoken("Assistant", &text),
+            SpokenText::Request(text) => spoken("User", &text),
+            SpokenText::Answer(text) => spoken("Assistant", &text),
         });
     }
     let key = facts.id.clone().unwrap_or_else(|| stem(file.path).to_owned());

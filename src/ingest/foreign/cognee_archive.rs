@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::agent_sessions::minute;
 use super::entity_graph::GraphRelation;
-use super::json_lines::each_record;
+use super::json_records::each_record;
 use super::{ForeignFile, ForeignNote, ForeignReader, NoteCollector, file_name, mem0, spoken};
 
 /// Returns the reader of a file of an archive.

@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::json_lines::each_record;
+use super::json_records::each_record;
 use super::{ForeignFile, ForeignNote, NoteCollector};
 
 /// Holds what is known of entities, by name in the order of the input.

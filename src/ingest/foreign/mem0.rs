@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::agent_sessions::minute;
-use super::json_lines::{each_record, whole_value};
+use super::json_records::{each_record, whole_value};
 use super::{ForeignFile, ForeignNote, NoteCollector};
 
 /// Keys under which a list of memories may lie.

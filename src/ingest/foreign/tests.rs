@@ -17,7 +17,7 @@ fn read(name: &str, path: &str, text: &str) -> NoteCollector {
 
 #[test]
 fn a_file_that_is_too_large_is_not_called_broken() {
-    let read = |text: &str| json_lines::value_within(&mut Cursor::new(text.as_bytes()), 8);
+    let read = |text: &str| json_records::value_within(&mut Cursor::new(text.as_bytes()), 8);
     assert_eq!(read("[1, 2]"), Ok(serde_json::json!([1, 2])));
     assert_eq!(read("[1, 2, 3]"), Err("it has more than 8 bytes".to_owned()));
     assert_eq!(

@@ -50,7 +50,7 @@ struct NestingLevel {
 
 /// A list, quote or footnote at the top level while it is written.
 #[derive(Debug, Default)]
-pub(crate) struct ContainerWriter {
+pub(crate) struct ContainerBlockWriter {
     kind: ContainerKind,
     /// Index of the container's node.
     index: usize,
@@ -76,7 +76,7 @@ pub(crate) struct ContainerWriter {
     pub(crate) is_flattened: bool,
 }
 
-impl ContainerWriter {
+impl ContainerBlockWriter {
     /// Starts a container, and adds its node to the tree at once, to precede its children.
     ///
     /// `base` is the start of the section in the file; all other offsets are relative to it.
@@ -85,20 +85,20 @@ impl ContainerWriter {
         range: &Range<usize>,
         base: usize,
         outline: &mut NodeTreeBuilder,
-    ) -> ContainerWriter {
+    ) -> ContainerBlockWriter {
         let node_type = if kind == ContainerKind::List { NodeType::List } else { NodeType::Text };
         let parent = outline.parent();
         let prefix_bytes_left = (range.len() + 1024) * PREFIX_RATIO_MAX;
         let piece_span = range.start..range.start;
         let span = base + range.start..base + range.end;
         let index = outline.tree.push(Node { parent, node_type, span, ..Node::default() });
-        ContainerWriter {
+        ContainerBlockWriter {
             kind,
             index,
             base,
             piece_span,
             prefix_bytes_left,
-            ..ContainerWriter::default()
+            ..ContainerBlockWriter::default()
         }
     }
 

@@ -3,7 +3,7 @@
 //! Comments and commas before a closing bracket are accepted, since editors' settings have them. A
 //! broken file is kept: the entries before the first fault as values, the rest as text.
 
-mod lines;
+mod json_lines;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
-pub(super) use lines::parse as parse_lines;
+pub(super) use json_lines::parse as parse_lines;
 
 /// A fault in a value.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ fn deep_warning(source: &str, too_deep: &[usize]) -> Option<Warning> {
 
 /// The token that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ExpectedToken {
+enum AllowedToken {
     Value,
     /// A value or the end of the list.
     Item,
@@ -111,10 +111,10 @@ impl<'a> JsonReader<'a> {
     }
 
     fn entries(&mut self, out: &mut ValueTreeBuilder<'a>, base: usize) -> Result<(), JsonError> {
-        let mut expect = ExpectedToken::Value;
+        let mut expect = AllowedToken::Value;
         let mut resume = self.at;
         loop {
-            if expect == ExpectedToken::More && out.depth() == base {
+            if expect == AllowedToken::More && out.depth() == base {
                 return Ok(());
             }
             self.space(out);
@@ -127,24 +127,24 @@ impl<'a> JsonReader<'a> {
             };
             let at = self.at;
             expect = match (expect, byte) {
-                (ExpectedToken::Key | ExpectedToken::More, b'}') if out.is_in_map() => {
+                (AllowedToken::Key | AllowedToken::More, b'}') if out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    ExpectedToken::More
+                    AllowedToken::More
                 }
-                (ExpectedToken::Item | ExpectedToken::More, b']') if !out.is_in_map() => {
+                (AllowedToken::Item | AllowedToken::More, b']') if !out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    ExpectedToken::More
+                    AllowedToken::More
                 }
-                (ExpectedToken::More, b',') => {
+                (AllowedToken::More, b',') => {
                     self.at += 1;
-                    if out.is_in_map() { ExpectedToken::Key } else { ExpectedToken::Item }
+                    if out.is_in_map() { AllowedToken::Key } else { AllowedToken::Item }
                 }
-                (ExpectedToken::More, _) => {
+                (AllowedToken::More, _) => {
                     return fault(at, "a comma or a closing bracket is missing");
                 }
-                (ExpectedToken::Key, b'"') => {
+                (AllowedToken::Key, b'"') => {
                     let Some(key) = self.string() else {
                         return fault(at, "a string is not closed");
                     };
@@ -154,10 +154,10 @@ impl<'a> JsonReader<'a> {
                         return fault(self.at, "a colon is missing");
                     }
                     self.at += 1;
-                    ExpectedToken::Value
+                    AllowedToken::Value
                 }
-                (ExpectedToken::Key, _) => return fault(at, "a key is missing"),
-                (ExpectedToken::Value | ExpectedToken::Item, _) => match self.one(byte, out) {
+                (AllowedToken::Key, _) => return fault(at, "a key is missing"),
+                (AllowedToken::Value | AllowedToken::Item, _) => match self.one(byte, out) {
                     Ok(next) => next,
                     Err(what) => return fault(at, what),
                 },
@@ -170,7 +170,7 @@ impl<'a> JsonReader<'a> {
         &mut self,
         byte: u8,
         out: &mut ValueTreeBuilder<'a>,
-    ) -> Result<ExpectedToken, &'static str> {
+    ) -> Result<AllowedToken, &'static str> {
         let at = self.at;
         match byte {
             b'{' | b'[' if DEPTH_MAX <= out.depth() => {
@@ -182,12 +182,12 @@ impl<'a> JsonReader<'a> {
             b'{' => {
                 self.at += 1;
                 out.open(ValueKind::Map, Cow::Borrowed(""), at);
-                return Ok(ExpectedToken::Key);
+                return Ok(AllowedToken::Key);
             }
             b'[' => {
                 self.at += 1;
                 out.open(ValueKind::List, Cow::Borrowed(""), at);
-                return Ok(ExpectedToken::Item);
+                return Ok(AllowedToken::Item);
             }
             b'"' => {
                 let words = self.string().ok_or("a string is not closed")?;
@@ -206,7 +206,7 @@ impl<'a> JsonReader<'a> {
                 out.scalar(ValueKind::Bare, Cow::Borrowed(word), at..self.at);
             }
         }
-        Ok(ExpectedToken::More)
+        Ok(AllowedToken::More)
     }
 
     /// Skips white space and comments; comments are kept.

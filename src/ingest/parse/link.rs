@@ -8,12 +8,12 @@
 //! authored; only labels lose the parameters, and stripping them twice changes nothing more. Time
 //! is linear in the text.
 
-mod code_locator;
+mod skipped_code;
 mod wiki;
 
 use std::borrow::Cow;
 
-use code_locator::CodeLocator;
+use skipped_code::CodeSpanFinder;
 
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -42,10 +42,10 @@ fn may_refer(text: &str) -> bool {
 pub(crate) fn extract(text: &str) -> Vec<Reference> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut code = CodeLocator::of(text);
+    let mut code = CodeSpanFinder::of(text);
     // Offsets of each `[` that may begin a Markdown link.
     let mut opened: Vec<usize> = Vec::new();
-    let mut closing = KnowledgeTagSearch::default();
+    let mut closing = ClosingTagFinder::default();
     let mut at = 0;
     while at < bytes.len() {
         if let Some(end) = code.skip(at) {
@@ -142,12 +142,12 @@ pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
 
 /// The offset of the next `</knowledge`, so that each stretch of text is searched once.
 #[derive(Debug, Default)]
-struct KnowledgeTagSearch {
+struct ClosingTagFinder {
     /// `None` before the first search; the text's length if there is none.
     next: Option<usize>,
 }
 
-impl KnowledgeTagSearch {
+impl ClosingTagFinder {
     fn after(&mut self, text: &str, from: usize) -> Option<usize> {
         const CLOSE: &[u8] = b"</knowledge";
         if self.next.is_none_or(|next| next < from) {
@@ -160,11 +160,7 @@ impl KnowledgeTagSearch {
 }
 
 /// Parses the element that begins at `at`; returns its end and its reference.
-fn knowledge(
-    text: &str,
-    at: usize,
-    closing: &mut KnowledgeTagSearch,
-) -> Option<(usize, Reference)> {
+fn knowledge(text: &str, at: usize, closing: &mut ClosingTagFinder) -> Option<(usize, Reference)> {
     let near = text.floor_char_boundary((at + PART_BYTES_MAX).min(text.len()));
     let tag_end = at + text[at..near].find('>')? + 1;
     let label_end = closing.after(text, tag_end)?;

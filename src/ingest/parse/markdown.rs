@@ -4,10 +4,10 @@
 //! always nodes (code, tables, markup, formulas, headings) become children of the list, quote or
 //! footnote around them.
 
+mod bounded_regions;
 mod inline;
 mod raw_lines;
 mod source;
-mod source_regions;
 mod table;
 mod walk;
 
@@ -21,8 +21,8 @@ use crate::text;
 #[cfg(any(test, fuzzing))]
 pub(crate) use source::options;
 
+use bounded_regions::SourceRegion;
 use source::{MarkdownSource, mask_pipes};
-use source_regions::SourceRegion;
 use walk::MarkdownWalk;
 
 /// Maximum nodes of a file; the rest is kept as plain text.
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Parsed {
         warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
     let body_start = front_matter::parse(text, &mut outline, &mut warn);
-    let regions = source_regions::regions(text, body_start);
+    let regions = bounded_regions::regions(text, body_start);
     if 1 < regions.iter().filter(|region| matches!(region, SourceRegion::Markdown(_))).count() {
         let what = format!(
             "{} bytes are read section by section; a link to a definition in another section stays \

@@ -50,7 +50,7 @@ pub(crate) enum TexOrigin {
 
 /// The kind of a piece of LaTeX, as far as its neighbours depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PieceKind {
+enum TexPieceKind {
     /// Nothing visible.
     Empty,
     /// One symbol or one command: takes a script without braces.
@@ -75,26 +75,28 @@ enum PieceKind {
 #[derive(Clone, Debug)]
 struct TexPiece {
     tex: String,
-    kind: PieceKind,
+    kind: TexPieceKind,
 }
 
 impl TexPiece {
-    fn new(kind: PieceKind, tex: impl Into<String>) -> TexPiece {
+    fn new(kind: TexPieceKind, tex: impl Into<String>) -> TexPiece {
         TexPiece { tex: tex.into(), kind }
     }
 
     fn empty() -> TexPiece {
-        TexPiece::new(PieceKind::Empty, "")
+        TexPiece::new(TexPieceKind::Empty, "")
     }
 
     fn group(tex: impl Into<String>) -> TexPiece {
-        TexPiece::new(PieceKind::Group, tex)
+        TexPiece::new(TexPieceKind::Group, tex)
     }
 
     /// Returns the piece as the base of a script.
     fn base(&self) -> String {
         match self.kind {
-            PieceKind::Atom | PieceKind::Limits | PieceKind::Operator(_) => self.tex.clone(),
+            TexPieceKind::Atom | TexPieceKind::Limits | TexPieceKind::Operator(_) => {
+                self.tex.clone()
+            }
             _ => format!("{{{}}}", self.tex),
         }
     }
@@ -229,8 +231,8 @@ impl ElementConverter<'_> {
                 self.scripts(index)
             }
             "none" | "maligngroup" | "malignmark" => Some(TexPiece::empty()),
-            "mprescripts" => Some(TexPiece::new(PieceKind::Prescripts, "")),
-            "annotation" | "annotation-xml" => Some(TexPiece::new(PieceKind::Annotation, "")),
+            "mprescripts" => Some(TexPiece::new(TexPieceKind::Prescripts, "")),
+            "annotation" | "annotation-xml" => Some(TexPiece::new(TexPieceKind::Annotation, "")),
             "maction" => self.action(index),
             "semantics" => self.semantics(index),
             "mtr" => self.cells(index),
@@ -317,7 +319,7 @@ impl ElementConverter<'_> {
             number.parse::<f64>() == Ok(0.0)
         });
         if is_lineless {
-            return Some(TexPiece::new(PieceKind::Stack, format!("{{{above}}}{{{below}}}")));
+            return Some(TexPiece::new(TexPieceKind::Stack, format!("{{{above}}}{{{below}}}")));
         }
         if element.attribute("bevelled") == Some("true") {
             return Some(TexPiece::group(format!("{{{above}}} / {{{below}}}")));
@@ -367,7 +369,7 @@ impl ElementConverter<'_> {
         let body = rows.join(" \\\\ ");
         match align.starts_with("right left") {
             true => Some(TexPiece::group(format!("\\begin{{aligned}} {body} \\end{{aligned}}"))),
-            false => Some(TexPiece::new(PieceKind::Table, body)),
+            false => Some(TexPiece::new(TexPieceKind::Table, body)),
         }
     }
 }

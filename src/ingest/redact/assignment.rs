@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::assignment_context::{in_badge, in_code, in_vocabulary};
-use super::assignment_verdict::{ValueFeatures, begins_line, is_secret, is_secret_block};
+use super::assignment_verdict::{AssignmentNotation, begins_line, is_secret, is_secret_block};
 use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
 use super::value_checks::{self, HEAD_BYTES_MAX};
 use super::value_span::{ValueDelimiter, open, value_end};
@@ -169,7 +169,8 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<SecretAssign
     };
     if separator == Separator::Colon {
         if let Some(value) = block(text, begin, at) {
-            let is_secret = is_secret_block(&ValueFeatures::of_cell(class, alone), text, &value);
+            let cell = AssignmentNotation::of_cell(class, alone);
+            let is_secret = is_secret_block(&cell, text, &value);
             return is_secret.then_some(SecretAssignment { value, begin, quote: "" });
         }
         let n_marks = bytes[at..].iter().take(3).take_while(|at| b"*_".contains(at)).count();
@@ -177,8 +178,7 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<SecretAssign
             at += n_marks + count_blanks(&bytes[at + n_marks..]);
         }
         if let Some(typed) = after_type(text, at) {
-            at = typed;
-            equals = true;
+            (at, equals) = (typed, true);
         }
     }
     let opened = open(text, at);
@@ -197,7 +197,7 @@ fn assigned_by(text: &str, operator: &AssignmentOperator) -> Option<SecretAssign
     let is_line = separator != Separator::Pair && begins_line(text, begin) || is_element;
     let spaced = 0 < n_blanks;
     let site =
-        ValueFeatures { class, upper, alone, equals, is_argument, spaced, is_line, delimiter };
+        AssignmentNotation { class, upper, alone, equals, is_argument, spaced, is_line, delimiter };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
     let end_near = value_end(text, start, delimiter, opened.as_ref(), HEAD_BYTES_MAX);
     if end_near <= start
@@ -222,7 +222,7 @@ fn is_contradicted(
     text: &str,
     operator: &AssignmentOperator,
     begin: usize,
-    site: &ValueFeatures,
+    site: &AssignmentNotation,
     value: &Range<usize>,
 ) -> bool {
     let bytes = text.as_bytes();

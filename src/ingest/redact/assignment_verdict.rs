@@ -11,7 +11,7 @@ use super::value_span::ValueDelimiter;
 
 /// The notation of an assignment.
 #[derive(Clone, Debug)]
-pub(super) struct ValueFeatures {
+pub(super) struct AssignmentNotation {
     pub(super) class: NameClass,
     /// `UPPER_CASE=`: the notation of environment variables.
     pub(super) upper: bool,
@@ -28,7 +28,7 @@ pub(super) struct ValueFeatures {
     pub(super) delimiter: ValueDelimiter,
 }
 /// Returns whether the words of a block are a secret.
-pub(super) fn is_secret_block(site: &ValueFeatures, text: &str, value: &Range<usize>) -> bool {
+pub(super) fn is_secret_block(site: &AssignmentNotation, text: &str, value: &Range<usize>) -> bool {
     let words = value_checks::head(&text[value.clone()]);
     // A PEM header needs no further proof.
     if words.starts_with("-----BEGIN") {
@@ -48,15 +48,15 @@ pub(super) fn is_secret_cell(
     text: &str,
     cell: &Range<usize>,
 ) -> bool {
-    let site = ValueFeatures::of_cell(class, alone);
+    let site = AssignmentNotation::of_cell(class, alone);
     let end = cell.start + value_checks::head(&text[cell.clone()]).len();
     cell.start < end && is_secret(&site, text, cell.start, end)
 }
 
-impl ValueFeatures {
+impl AssignmentNotation {
     /// Returns the features of a cell, as if it were quoted.
-    pub(super) fn of_cell(class: NameClass, alone: bool) -> ValueFeatures {
-        ValueFeatures {
+    pub(super) fn of_cell(class: NameClass, alone: bool) -> AssignmentNotation {
+        AssignmentNotation {
             class,
             upper: false,
             alone,
@@ -82,7 +82,7 @@ pub(super) fn begins_line(text: &str, begin: usize) -> bool {
 }
 
 /// Decides whether a value is a secret, given its assignment.
-pub(super) fn is_secret(site: &ValueFeatures, text: &str, start: usize, end: usize) -> bool {
+pub(super) fn is_secret(site: &AssignmentNotation, text: &str, start: usize, end: usize) -> bool {
     let value = &text[start..end];
     let whole = value.trim();
     let n_chars = whole.chars().count();
@@ -149,11 +149,11 @@ pub(super) fn is_secret(site: &ValueFeatures, text: &str, start: usize, end: usi
         return value_checks::is_random(whole);
     }
     let is_line = site.is_line && ends_line(text, end);
-    is_secret_word(&ValueFeatures { is_line, ..site.clone() }, whole, n_chars)
+    is_secret_word(&AssignmentNotation { is_line, ..site.clone() }, whole, n_chars)
 }
 
 /// Decides for one word in the place of a value.
-fn is_secret_word(site: &ValueFeatures, word: &str, n_chars: usize) -> bool {
+fn is_secret_word(site: &AssignmentNotation, word: &str, n_chars: usize) -> bool {
     let clear = site.equals || site.delimiter == ValueDelimiter::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
@@ -185,7 +185,7 @@ fn is_secret_word(site: &ValueFeatures, word: &str, n_chars: usize) -> bool {
 }
 
 /// Returns whether a plain word in that place is a value, not a word of code or of a sentence.
-fn is_settled(site: &ValueFeatures) -> bool {
+fn is_settled(site: &AssignmentNotation) -> bool {
     site.delimiter == ValueDelimiter::Quoted || site.is_line || site.equals && !site.spaced
 }
 

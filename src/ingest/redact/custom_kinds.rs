@@ -5,7 +5,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::RedactError;
+use super::RedactConfigError;
 
 /// Maximum custom kinds of one configuration.
 pub(super) const KINDS_MAX: usize = 256;
@@ -26,28 +26,28 @@ pub(crate) struct CustomKind {
 }
 
 /// Compiles the patterns.
-pub(super) fn compile(custom: &[CustomKind]) -> Result<Vec<(String, Regex)>, RedactError> {
+pub(super) fn compile(custom: &[CustomKind]) -> Result<Vec<(String, Regex)>, RedactConfigError> {
     if KINDS_MAX < custom.len() {
-        return Err(RedactError::TooMany { n_custom: custom.len() });
+        return Err(RedactConfigError::TooMany { n_custom: custom.len() });
     }
     custom.iter().map(|custom| Ok((custom.kind.clone(), compile_one(custom)?))).collect()
 }
 
-fn compile_one(custom: &CustomKind) -> Result<Regex, RedactError> {
+fn compile_one(custom: &CustomKind) -> Result<Regex, RedactConfigError> {
     let kind = custom.kind.clone();
     let is_name = (1..=NAME_BYTES_MAX).contains(&kind.len())
         && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     if !is_name {
-        return Err(RedactError::BadName { kind });
+        return Err(RedactConfigError::BadName { kind });
     }
     if custom.pattern.is_empty() {
-        return Err(RedactError::BadPattern { kind, why: "it is empty".to_owned() });
+        return Err(RedactConfigError::BadPattern { kind, why: "it is empty".to_owned() });
     }
     RegexBuilder::new(&translate(&custom.pattern))
         .size_limit(PROGRAM_BYTES_MAX)
         .dfa_size_limit(PROGRAM_BYTES_MAX)
         .build()
-        .map_err(|error| RedactError::BadPattern { kind, why: why(&error) })
+        .map_err(|error| RedactConfigError::BadPattern { kind, why: why(&error) })
 }
 
 /// Returns the fault, on one line.

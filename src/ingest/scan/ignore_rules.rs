@@ -49,12 +49,12 @@ pub(crate) struct IgnoreRules {
 struct GitignoreFiles {
     /// The files of the folders above the path that was asked about last, from the root down. A
     /// walk goes down before it goes on, so each is read once, and only a few are held.
-    open: Mutex<Vec<FolderIgnoreFile>>,
+    open: Mutex<Vec<GitignoreFile>>,
     skipped: Mutex<Vec<SkippedPath>>,
 }
 
 /// Git's ignore file of a folder.
-struct FolderIgnoreFile {
+struct GitignoreFile {
     /// The folder, relative to the root, with a `/` at its end unless it is empty.
     folder: String,
     patterns: Patterns,
@@ -112,7 +112,7 @@ impl IgnoreRules {
         let ends = path.match_indices('/').map(|(at, _)| at + 1);
         for end in std::iter::once(0).chain(ends).skip(n_known) {
             let folder = path[..end].to_owned();
-            open.push(FolderIgnoreFile { patterns: git.read(&self.root, &folder), folder });
+            open.push(GitignoreFile { patterns: git.read(&self.root, &folder), folder });
         }
         let verdicts = open.iter().rev().map(|it| {
             let below = path.strip_prefix(it.folder.as_str()).unwrap_or(path);

@@ -45,7 +45,7 @@ const FOLDER: &str = "folder";
 
 /// Whether the paths are kept, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PassedOverDetail {
+pub(crate) enum DetailLevel {
     /// Only kinds are counted.
     #[default]
     Counts,
@@ -61,7 +61,7 @@ pub struct PassedOver {
     /// Files by kind: a name such as `PDF`, an ending such as `.rs`, or a reason.
     n_by_kind: BTreeMap<Cow<'static, str>, usize>,
     n_folders: usize,
-    listing: PassedOverDetail,
+    listing: DetailLevel,
     paths: Vec<PassedOverPath>,
 }
 
@@ -75,7 +75,7 @@ pub struct PassedOverPath {
 }
 
 impl PassedOver {
-    pub(super) fn new(listing: PassedOverDetail) -> PassedOver {
+    pub(super) fn new(listing: DetailLevel) -> PassedOver {
         PassedOver { listing, ..PassedOver::default() }
     }
 
@@ -92,14 +92,14 @@ impl PassedOver {
     /// Notes a folder that is not entered.
     pub(super) fn note_folder(&mut self, path: &str) {
         self.n_folders += usize::from(!is_hidden(path));
-        if self.listing == PassedOverDetail::Paths {
+        if self.listing == DetailLevel::Paths {
             let path = format!("{path}/");
             self.paths.push(PassedOverPath { path, kind: Cow::Borrowed(FOLDER) });
         }
     }
 
     fn note(&mut self, path: &str, kind: Cow<'static, str>) {
-        if self.listing == PassedOverDetail::Paths {
+        if self.listing == DetailLevel::Paths {
             self.paths.push(PassedOverPath { path: path.to_owned(), kind: kind.clone() });
         }
         if !is_hidden(path) {
@@ -130,7 +130,7 @@ impl PassedOver {
         let mut json = serde_json::json!({
             "files": n_files, "folders": self.n_folders, "kinds": self.n_by_kind,
         });
-        if self.listing == PassedOverDetail::Paths {
+        if self.listing == DetailLevel::Paths {
             let paths = self.paths.iter();
             json["paths"] =
                 paths.map(|it| serde_json::json!({"path": it.path, "kind": it.kind})).collect();
@@ -229,7 +229,7 @@ mod tests {
 
     #[track_caller]
     fn check(paths: &[&str], line: &str) {
-        let mut passed_over = PassedOver::new(PassedOverDetail::Counts);
+        let mut passed_over = PassedOver::new(DetailLevel::Counts);
         for path in paths {
             match path.strip_suffix('/') {
                 Some(folder) => passed_over.note_folder(folder),

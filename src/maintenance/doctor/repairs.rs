@@ -20,7 +20,7 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
 use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock::begin_write;
+use crate::store::write_lock_holder::begin_write;
 use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
 use crate::text::tokens;
 

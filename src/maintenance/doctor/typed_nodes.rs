@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{CheckStatus, count, first, verdict};
 use crate::model::fields::{Fields, FieldsError};
-use crate::model::kinds::{KindSpec, is_view_name};
+use crate::model::kind_specs::{KindSpec, is_view_name};
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 

@@ -12,7 +12,7 @@ use aho_corasick::AhoCorasick;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::text_columns;
-use super::{RedactionReport, ReplacedSecrets};
+use super::{KindsBySecret, RedactionReport};
 use crate::ingest::redact::Redactor;
 use crate::model::fields;
 use crate::store::node_columns::ColumnContent;
@@ -41,7 +41,7 @@ pub(super) struct SecretNeedles {
 }
 
 impl SecretNeedles {
-    pub(super) fn new(secrets: &ReplacedSecrets) -> SecretNeedles {
+    pub(super) fn new(secrets: &KindsBySecret) -> SecretNeedles {
         let (mut texts, mut kinds) = (Vec::new(), Vec::new());
         for (secret, kind) in &secrets.0 {
             let head = &secret[..secret.floor_char_boundary(SECRET_BYTES_MAX)];

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
@@ -58,7 +58,7 @@ impl Old {
             n_threads: 1,
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,
@@ -393,7 +393,7 @@ fn a_reader_that_keeps_the_log_is_named() {
 fn a_secret_left_in_the_bytes_is_found() {
     let old = careless();
     old.compile("first");
-    let secrets = ReplacedSecrets([(KEY.to_owned(), "aws_access_key".to_owned())].into());
+    let secrets = KindsBySecret([(KEY.to_owned(), "aws_access_key".to_owned())].into());
     let mut done = RedactionReport::default();
     proof::examine_bytes(&old.db(), &proof::SecretNeedles::new(&secrets), &mut done);
     let shown = done.left.join("\n");

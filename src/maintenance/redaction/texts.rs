@@ -2,10 +2,10 @@
 
 use rusqlite::{Row, ToSql, params};
 
-use super::{FoundSecret, RedactionWork, RehashedText, text_columns};
+use super::{RedactionWork, RehashedText, SecretWithKind, text_columns};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnContent, SqlTemplate};
-use crate::store::{ErrorContext, NodeAttributes, PreparedStatements, StoreError};
+use crate::store::{AttributeValues, ErrorContext, PreparedStatements, StoreError};
 use crate::text::{bigrams, tokens};
 
 /// The texts of a node that can contain a secret.
@@ -17,7 +17,7 @@ struct NodeTexts {
     label: String,
     breadcrumb: String,
     bigrams: Option<String>,
-    attributes: NodeAttributes,
+    attributes: AttributeValues,
 }
 
 impl NodeTexts {
@@ -30,7 +30,7 @@ impl NodeTexts {
             label: row.get(4)?,
             breadcrumb: row.get(5)?,
             bigrams: row.get(6)?,
-            attributes: NodeAttributes::read(row, 7)?,
+            attributes: AttributeValues::read(row, 7)?,
         })
     }
 }
@@ -119,7 +119,12 @@ impl RedactionWork<'_> {
     }
 
     /// Notes a text's new content; returns its hash and number of tokens.
-    fn text_moved(&mut self, old: String, content: &str, found: Vec<FoundSecret>) -> (String, u32) {
+    fn text_moved(
+        &mut self,
+        old: String,
+        content: &str,
+        found: Vec<SecretWithKind>,
+    ) -> (String, u32) {
         let moved = self.moved.entry(old).or_insert_with(|| RehashedText {
             hash: ContentHash::of(content).to_string(),
             tokens: tokens::count(content),

@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::export::FORMAT;
-use super::row_redaction::{RowPresence, RowRedactor};
+use super::row_redaction::{ImportRedactor, RowInTarget};
 use super::transferred_tables::{OnConflict, TRANSFERRED_TABLES, TableSchema};
 use super::{ProgressFn, TransferError, complaint, restore};
 use crate::ingest::redact::Redactor;
@@ -64,7 +64,7 @@ pub(crate) fn import(
         // `table` is from the list in `tables`. The schema comes with rows of its own.
         tx.execute(&format!("DELETE FROM {table}"), []).doing("begin an import")?;
     }
-    let mut cleaner = RowRedactor::new(redactor);
+    let mut cleaner = ImportRedactor::new(redactor);
     let n_rows = RowImporter { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
     cleaner.settle(&tx, now)?;
     tx.commit().doing("commit an import")?;
@@ -101,7 +101,7 @@ impl RowImporter<'_> {
     fn read(
         &mut self,
         conn: &Connection,
-        cleaner: &mut RowRedactor<'_>,
+        cleaner: &mut ImportRedactor<'_>,
         progress: ProgressFn<'_>,
     ) -> Result<u64, TransferError> {
         let tables = TableSchema::all(conn)?;
@@ -138,7 +138,7 @@ impl RowImporter<'_> {
                 let what = format!("no table `{name}` is exported");
                 return Err(self.bad(&what));
             };
-            if cleaner.redact_row(&name, &mut row, conn)? == RowPresence::Present {
+            if cleaner.redact_row(&name, &mut row, conn)? == RowInTarget::Present {
                 n_rows += 1;
                 continue;
             }

@@ -14,8 +14,10 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{AtomicFolder, IfExists, ProgressFn, TransferError};
-use crate::ingest::export_format::export_index::{INDEX_FILE, name_of};
-use crate::ingest::export_format::{ExportIndex, ExportedMetadata, FILE_HEADER, push_node};
+use crate::ingest::markdown_export_format::folder_index::{INDEX_FILE, name_of};
+use crate::ingest::markdown_export_format::{
+    ExportedMetadata, FILE_HEADER, FolderIndex, push_node,
+};
 use crate::ingest::scan;
 use crate::model::fields::Fields;
 use crate::model::tree::{Node, NodeType};
@@ -82,7 +84,7 @@ pub(crate) fn export_markdown(
 
 /// Where everything goes.
 struct ExportLayout {
-    index: ExportIndex,
+    index: FolderIndex,
     roots: Vec<RootLayout>,
 }
 
@@ -117,7 +119,7 @@ impl ExportLayout {
         let mut taken = if is_alone { tops } else { BTreeSet::new() };
         let agents = free_name(AGENTS_FOLDER, &mut taken);
         let mut layout = ExportLayout {
-            index: ExportIndex { roots: BTreeMap::new(), agents },
+            index: FolderIndex { roots: BTreeMap::new(), agents },
             roots: Vec::new(),
         };
         for ((number, path), files) in by_root {

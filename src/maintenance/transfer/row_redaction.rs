@@ -24,7 +24,7 @@ use crate::text::{self, bigrams, tokens};
 const MESSAGE: &str = "import: secrets were replaced by markers";
 
 /// Replaces secrets, and records the texts that changed.
-pub(super) struct RowRedactor<'a> {
+pub(super) struct ImportRedactor<'a> {
     redactor: &'a Redactor,
     pub(super) n_secrets: u64,
     /// New hashes of changed texts, by the old ones.
@@ -33,15 +33,15 @@ pub(super) struct RowRedactor<'a> {
 
 /// Whether a row must still be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowPresence {
+pub(super) enum RowInTarget {
     Missing,
     /// Its redacted text equals one that exists already.
     Present,
 }
 
-impl<'a> RowRedactor<'a> {
-    pub(super) fn new(redactor: &'a Redactor) -> RowRedactor<'a> {
-        RowRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
+impl<'a> ImportRedactor<'a> {
+    pub(super) fn new(redactor: &'a Redactor) -> ImportRedactor<'a> {
+        ImportRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
     }
 
     /// Replaces the secrets in a text; returns whether there were any.
@@ -76,7 +76,7 @@ impl<'a> RowRedactor<'a> {
         table: &str,
         row: &mut Map<String, Value>,
         conn: &Connection,
-    ) -> Result<RowPresence, StoreError> {
+    ) -> Result<RowInTarget, StoreError> {
         const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
         let mut changed: Vec<String> = Vec::new();
         for (name, value) in row.iter_mut() {
@@ -87,7 +87,7 @@ impl<'a> RowRedactor<'a> {
             }
         }
         if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
-            return Ok(RowPresence::Missing);
+            return Ok(RowInTarget::Missing);
         }
         for name in ["label", "old_label"] {
             if let Some(Value::String(label)) = row.get_mut(name) {
@@ -111,10 +111,10 @@ impl<'a> RowRedactor<'a> {
             let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
             self.hashes.insert(old, hash);
             if is_there.doing("find a text")? {
-                return Ok(RowPresence::Present);
+                return Ok(RowInTarget::Present);
             }
         }
-        Ok(RowPresence::Missing)
+        Ok(RowInTarget::Missing)
     }
 
     /// Updates every row that names a changed text by its old hash.

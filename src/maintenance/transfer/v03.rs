@@ -20,7 +20,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::atomic_file::AtomicFile;
-use super::row_redaction::RowRedactor;
+use super::row_redaction::ImportRedactor;
 use super::{
     FileErrorContext, IfExists, ProgressFn, TransferError, check_there, complaint, restore,
     with_suffix,
@@ -82,7 +82,7 @@ pub(crate) fn import_old(
     let draft = restore::draft_of(db)?;
     let mut conn = draft.database()?;
     let tx = conn.transaction().doing("begin an import")?;
-    let mut cleaner = RowRedactor::new(redactor);
+    let mut cleaner = ImportRedactor::new(redactor);
     let mut notes = SkippedCounts::default();
     let mut files = files::V03Files::read(&from, &tx)?;
     let nodes = nodes::import_nodes(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;

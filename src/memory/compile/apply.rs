@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::agent_edit_alignment::{self, AgentInserts};
 use super::export_marks;
 use super::file_work::{FileWork, ParsedFile, base_hash};
-use super::overlay_alignment::{self, AgentInserts};
 use super::plan::CompilePlan;
 use super::source_reader::FileReadOutcome;
 use super::{CompileError, FileWarning, Purged};
@@ -208,7 +208,7 @@ impl SliceApplier<'_> {
             self.warnings.extend(odd.into_iter().map(warn));
             return Ok(None);
         }
-        let parsed = overlay_alignment::without_forgotten(batch, file, &old, parsed)?;
+        let parsed = agent_edit_alignment::without_forgotten(batch, file, &old, parsed)?;
         let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
@@ -218,11 +218,11 @@ impl SliceApplier<'_> {
         let former = former_texts(batch, work)?;
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
-        let base_nodes = overlay_alignment::base_nodes(batch, &work.old)?;
+        let base_nodes = agent_edit_alignment::base_nodes(batch, &work.old)?;
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
         let old: Vec<AlignmentNode<'_>> =
             base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
-        let new = overlay_alignment::known_nodes(&work.parsed);
+        let new = agent_edit_alignment::known_nodes(&work.parsed);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
         drop(base_nodes);
@@ -232,7 +232,7 @@ impl SliceApplier<'_> {
             .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
             .collect();
         self.pool.extend(old.into_iter().flatten());
-        Ok(overlay_alignment::reclaim_base(batch, work)?)
+        Ok(agent_edit_alignment::reclaim_base(batch, work)?)
     }
 
     /// Matches new nodes without a past with nodes of the pool: text that moved between files.
@@ -276,7 +276,7 @@ impl SliceApplier<'_> {
 
     /// Removes the nodes without a successor.
     fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
-        Ok(overlay_alignment::remove_nodes(batch, std::mem::take(&mut self.pool))?)
+        Ok(agent_edit_alignment::remove_nodes(batch, std::mem::take(&mut self.pool))?)
     }
 }
 

@@ -5,16 +5,16 @@
 //! the text of the export still, and what was forgotten meanwhile stays so.
 
 use super::file_work::ParsedFile;
-use crate::ingest::export_format::ExportedMetadata;
+use crate::ingest::markdown_export_format::ExportedMetadata;
 use crate::ingest::parse::Warning;
 use crate::ingest::redact::Redactor;
 use crate::model::fields::Fields;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::KindSpec;
+use crate::model::kind_specs::KindSpec;
 use crate::model::links::reference::Reference;
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::store::{
-    Batch, FIELDS, NodeAttribute, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    AttributeValue, Batch, FIELDS, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
 use crate::text;
 
@@ -76,7 +76,7 @@ fn check_fields(
         (Some(_), None) => Err(format!("a node of type {node_type} without its fields")),
         (Some(kind), Some(fields)) => {
             kind.check(fields).map_err(|error| error.to_string())?;
-            crate::model::kinds::check_marked_text(&node.content, kind.content_chars_max)
+            crate::model::kind_specs::check_marked_text(&node.content, kind.content_chars_max)
                 .map_err(|why| format!("its text {why} into a {node_type}"))
         }
     }
@@ -166,7 +166,7 @@ fn add(
     let mut data = NodeData::of(node);
     if let Some(fields) = &marks.fields {
         data.attributes =
-            data.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
+            data.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
         if let Some(uuid) = fields.get("uuid").and_then(serde_json::Value::as_str)
             && let Some(same) = batch.find_typed(uuid)?
         {

@@ -1,6 +1,6 @@
 //! A file during a compile: its parsed content, and the nodes that it becomes.
 
-use crate::ingest::export_format::ExportedMetadata;
+use crate::ingest::markdown_export_format::ExportedMetadata;
 use crate::model::identity::ContentHash;
 use crate::model::tree::Tree;
 use crate::store::{FileId, NodeRecord};

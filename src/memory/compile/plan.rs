@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::export_format::ExportedRoot;
+use crate::ingest::markdown_export_format::ExportedRoot;
 use crate::ingest::scan::{PassedOver, ScannedFile, SkippedPath};
 use crate::settings::root_settings::RootSettings;
 use crate::store::FileRow;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{CompilePlan, CompileScope};
 use super::unsettled_files::UnsettledFiles;
 use super::{CompileError, CompileRequest, PARSER_FAILED};
-use crate::ingest::export_format::{ExportIndex, ExportedRoot};
+use crate::ingest::markdown_export_format::{ExportedRoot, FolderIndex};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, CodeFiles, GitignoreMode, IgnoreRules, ScannedFile, SkippedPath};
@@ -200,7 +200,7 @@ fn owns(root: &Path, full: &Path) -> bool {
 
 /// Returns the folders of an exported folder that are roots of their own, in order of number.
 pub(super) fn other_roots(path: &Path) -> Vec<String> {
-    let index = if path.is_dir() { ExportIndex::read(path) } else { None };
+    let index = if path.is_dir() { FolderIndex::read(path) } else { None };
     let folders = index.as_ref().map(|it| it.other_folders().map(str::to_owned).collect());
     let folders: Vec<String> = folders.unwrap_or_default();
     folders.into_iter().filter(|it| path.join(it).is_dir()).collect()

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::export_marks::{self, MarkedNodeOwner};
-use crate::ingest::export_format::{self, ExportedMetadata, ParsedExport};
+use crate::ingest::markdown_export_format::{self, ExportedMetadata, ParsedExport};
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
 use crate::ingest::redact::Redactor;
 use crate::text::{self, tokens};
@@ -21,9 +21,10 @@ pub(super) fn parse_bytes_redacted(
 ) -> (Parsed, Option<Vec<ExportedMetadata>>) {
     let (text, mut warnings) = parse::decode(bytes);
     let mut marks = None;
-    let parse = |text: &str| match belong.filter(|_| export_format::is_exported(text)) {
+    let parse = |text: &str| match belong.filter(|_| markdown_export_format::is_exported(text)) {
         Some(belong) => {
-            let ParsedExport { mut parsed, marks: mut found } = export_format::parse_export(text);
+            let ParsedExport { mut parsed, marks: mut found } =
+                markdown_export_format::parse_export(text);
             let Parsed { tree, warnings } = &mut parsed;
             let redacting = (redactor, text);
             warnings.extend(export_marks::check_marks(tree, &mut found, belong, redacting));

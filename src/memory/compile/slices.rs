@@ -10,9 +10,9 @@ use std::vec::IntoIter;
 
 use super::apply::{self, Slice};
 use super::file_groups::FileGroup;
-use super::partition::{self, CompilePartition};
 use super::plan::CompilePlan;
 use super::source_reader::{self, FileReadOutcome};
+use super::transaction_split::{self, CompileParts};
 use super::{CompileError, CompileRequest, InitialTemperaturesFor, Report};
 use crate::ingest::scan::ScannedFile;
 use crate::model::clock::Millis;
@@ -44,8 +44,8 @@ pub(super) fn write(
     (report, now): (&mut Report, Millis),
 ) -> Result<(), CompileError> {
     let n_files = changed.len();
-    let CompilePartition { parts, files, n_read } =
-        partition::divide(writer, request, plan, changed)?;
+    let CompileParts { parts, files, n_read } =
+        transaction_split::divide(writer, request, plan, changed)?;
     let outcome = source_reader::read_all(files, request.n_threads, plan, |files| {
         let n_bytes: usize = parts.iter().map(|it| it.bytes).sum();
         let is_large = MANY_BYTES <= n_bytes;

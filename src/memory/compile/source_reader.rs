@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::export_marks::MarkedNodeOwner;
 use super::plan::CompilePlan;
 use super::{PARSER_FAILED, redaction};
-use crate::ingest::export_format::ExportedMetadata;
+use crate::ingest::markdown_export_format::ExportedMetadata;
 use crate::ingest::parse::Parsed;
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::identity::ContentHash;

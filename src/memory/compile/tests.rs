@@ -26,7 +26,7 @@ fn request<'a>(path: &'a Path, clock: &Clock) -> CompileRequest<'a> {
         n_threads: 2,
         workspace: &|root| RootSettings::load(root, OperatorOptions::default()).map(Arc::new),
         temperatures_for: InitialTemperaturesFor::NewNodes,
-        listing: PassedOverDetail::Counts,
+        listing: DetailLevel::Counts,
         stopwatch: clock.stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|_, _| true,

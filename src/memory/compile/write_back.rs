@@ -10,7 +10,7 @@
 
 mod splice;
 #[cfg(any(test, fuzzing))]
-mod spliced;
+mod splice_testing;
 #[cfg(test)]
 mod tests;
 
@@ -23,12 +23,12 @@ use std::sync::Arc;
 pub(crate) use splice::FileEdit;
 use splice::{ParsedSource, SpliceOutcome};
 #[cfg(any(test, fuzzing))]
-pub(crate) use spliced::{EditKind, splice_text};
+pub(crate) use splice_testing::{EditKind, splice_text};
 
+use super::agent_edit_alignment;
 use super::file_work::{FileWork, ParsedFile};
-use super::overlay_alignment;
 use super::{CompileError, apply, parse_text_redacted};
-use crate::ingest::export_format::ExportedRoot;
+use crate::ingest::markdown_export_format::ExportedRoot;
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
 use crate::ingest::scan::{self, IgnoreRules};
@@ -55,11 +55,11 @@ pub(crate) struct WriteBackFolder {
     workspace: Arc<RootSettings>,
     now: Millis,
     /// The file that was changed for a transaction that may still fail.
-    changed: RefCell<Option<ChangedFile>>,
+    changed: RefCell<Option<RewrittenFile>>,
 }
 
 /// A file that was replaced or created.
-struct ChangedFile {
+struct RewrittenFile {
     path: String,
     /// Its bytes before; `None`: it is new.
     before: Option<Vec<u8>>,
@@ -113,7 +113,7 @@ impl WriteBackFolder {
     ///
     /// A file that a person has saved since is left as it is.
     pub(crate) fn put_back(&self) -> Option<String> {
-        let ChangedFile { path, before, after } = self.changed.take()?;
+        let RewrittenFile { path, before, after } = self.changed.take()?;
         let put = match before {
             Some(before) => {
                 scan::replace_file(&self.root, &path, (&after, &before)).map(|it| it.is_some())
@@ -169,7 +169,7 @@ impl WriteBackFolder {
         match replaced {
             Ok(Some(stat)) => {
                 let (before, after) = (Some(file.bytes.clone()), change.bytes.clone());
-                self.changed.replace(Some(ChangedFile { path, before, after }));
+                self.changed.replace(Some(RewrittenFile { path, before, after }));
                 self.land(batch, file, change, (idx, edit, stat))
             }
             Ok(None) => kept("changed since it was compiled".to_owned()),
@@ -248,7 +248,7 @@ impl WriteBackFolder {
         let kept = origins.iter().zip(&is_forgotten).filter(|(_, gone)| !**gone);
         let wanted: Vec<bool> = kept.map(|(origin, _)| is_wanted(origin)).collect();
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let parsed = overlay_alignment::remove_blocks(
+        let parsed = agent_edit_alignment::remove_blocks(
             ParsedFile { tree, hashes, marks: Vec::new() },
             &is_forgotten,
         );
@@ -261,7 +261,7 @@ impl WriteBackFolder {
             Ok(ContentHash::of_bytes(&bytes)),
         )?;
         if let Some(node) = lifted {
-            overlay_alignment::remove_nodes(batch, vec![node])?;
+            agent_edit_alignment::remove_nodes(batch, vec![node])?;
         }
         let landed = keys.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
         Ok(WriteBackOutcome::Landed(landed.map(|(key, _)| key).collect()))
@@ -327,7 +327,7 @@ impl WriteBackFolder {
                 Ok(None) => continue,
                 Err(error) => return kept(&path, &format!("cannot be written: {error}")),
             };
-            let changed = ChangedFile { path: path.clone(), before: None, after: bytes };
+            let changed = RewrittenFile { path: path.clone(), before: None, after: bytes };
             self.changed.replace(Some(changed));
             let file = match batch.file_row(root, &path)? {
                 Some(row) => row.id,

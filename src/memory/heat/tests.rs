@@ -220,18 +220,18 @@ fn a_new_rate_acts_from_now_on() {
             server.offer_cold_nodes();
         }
     };
-    let usual = Rates::default();
+    let usual = HeatParameters::default();
     hour(&mut server, usual);
-    server.memory.set_rates(Rates { decay_per_hour: 1.0, ..usual });
+    server.memory.set_rates(HeatParameters { decay_per_hour: 1.0, ..usual });
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 1.0));
-    hour(&mut server, Rates { decay_per_hour: 0.1, ..usual });
+    hour(&mut server, HeatParameters { decay_per_hour: 0.1, ..usual });
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 3.0));
-    hour(&mut server, Rates { is_enabled: false, ..usual });
-    hour(&mut server, Rates { decay_per_hour: 0.0, ..usual });
+    hour(&mut server, HeatParameters { is_enabled: false, ..usual });
+    hour(&mut server, HeatParameters { decay_per_hour: 0.0, ..usual });
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 3.0));
     hour(&mut server, usual);
     is_near(average(&memory), after_hours(BIRTH_TEMPERATURE, 4.0));
-    hour(&mut server, Rates { decay_per_hour: f64::MAX, ..usual });
+    hour(&mut server, HeatParameters { decay_per_hour: f64::MAX, ..usual });
     assert_eq!(average(&memory), 0.0);
 }
 
@@ -384,7 +384,7 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
 fn one_index_serves_every_threshold() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let n_notified = |line: f64| {
-        memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
+        memory.set_rates(HeatParameters { cold: line, notify: 0.9, ..HeatParameters::default() });
         cool(&fixture, &memory, 0);
         notified(&memory).len()
     };
@@ -433,7 +433,11 @@ fn reads_warm_as_the_settings_say() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let key = NodeKey(fixture.number("SELECT max(key) FROM node"));
     memory.warm(&[(key, AccessKind::Read)]);
-    memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
+    memory.set_rates(HeatParameters {
+        access_boost: 0.05,
+        is_enabled: false,
+        ..HeatParameters::default()
+    });
     memory.warm(&[(key, AccessKind::Listed)]);
     let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =

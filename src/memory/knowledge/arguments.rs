@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::kinds::check_marked_text;
+use crate::model::kind_specs::check_marked_text;
 
 pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;
 

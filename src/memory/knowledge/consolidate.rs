@@ -11,11 +11,11 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::apply_changeset::{ApplyError, ApplyRequest};
-use super::changeset_lines::parse_changeset;
-use super::review::ConsolidateRequest;
+use super::changeset_parser::parse_changeset;
+use super::worksheets::ConsolidateRequest;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
-use crate::providers::{CancellableWait, ModelPrompt, Provider, ProviderError, RedactedText};
+use crate::providers::{CancellableSleep, ModelPrompt, Provider, ProviderError, RedactedText};
 use crate::settings::config::ConsolidationSettings;
 
 /// Told to a model before the worksheet.
@@ -89,7 +89,7 @@ impl Memory {
     pub(crate) fn consolidate(
         &self,
         request: &ConsolidateRequest,
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Value, MemoryError> {
         let sheet = self.worksheet(request)?;
         let Some(provider) = &self.providers().completion else { return Ok(sheet) };
@@ -108,7 +108,7 @@ impl Memory {
         &self,
         provider: &Provider,
         request: &ConsolidateRequest,
-        pause: CancellableWait<'_>,
+        pause: CancellableSleep<'_>,
     ) -> Result<Option<Value>, ConsolidationError> {
         let sheet = self.worksheet(request)?;
         if !has_episodes(&sheet) {
@@ -193,7 +193,7 @@ impl Memory {
 
 fn by<'a>(
     provider: &'a Provider,
-    pause: CancellableWait<'a>,
+    pause: CancellableSleep<'a>,
 ) -> impl Fn(&ModelPrompt) -> Result<String, ProviderError> + 'a {
     move |prompt| provider.complete(prompt, pause)
 }

@@ -13,10 +13,10 @@ use super::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::contradiction_check::StatementFeatures;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
-use crate::model::kinds::knowledge::{CONFLICT_STATES, FACT_CLUSTER};
-use crate::model::statement_values::StatementFeatures;
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, FACT_CLUSTER};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;

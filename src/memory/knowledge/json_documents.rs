@@ -2,7 +2,7 @@
 
 mod bootstrap;
 mod details;
-mod events;
+mod event_feed;
 mod rest_records;
 mod topics;
 
@@ -13,14 +13,14 @@ use super::recall::{find_topic, unknown};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{normal_name, slug_of};
-use crate::model::kinds::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader, TypedEdge};
 pub(crate) use bootstrap::{BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, bootstrap_document};
 pub(crate) use details::{concept_document, entity_document};
 
-pub(crate) use events::events_document;
+pub(crate) use event_feed::events_document;
 pub(crate) use rest_records::{
     RecordFilter, concept_record, concept_records, concepts_of_entity, deleted_records,
     deletion_of, entity_record, entity_records, episode_record, episode_records,

@@ -6,10 +6,10 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::KindSpec;
+use crate::model::kind_specs::KindSpec;
 use crate::model::tree::{Format, NodeType};
 use crate::store::reader::unreadable;
-use crate::store::{Batch, FIELDS, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord};
+use crate::store::{AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord};
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
 
 /// A node with its fields.
@@ -144,8 +144,8 @@ pub(super) fn add_node(
         label: &label,
         content,
         token_count,
-        attributes: NodeAttributes::default()
-            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
+        attributes: AttributeValues::default()
+            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
     };
     let (key, _) = match below {
         NewNodeParent::Bucket(more) => {
@@ -198,7 +198,7 @@ pub(super) fn set_node(
         attributes: node
             .record
             .attributes
-            .with(FIELDS, Some(NodeAttribute::Text(fields.to_string()))),
+            .with(FIELDS, Some(AttributeValue::Text(fields.to_string()))),
         ..node.record.data()
     };
     batch.set_agent_text(&node.record, &data)?;

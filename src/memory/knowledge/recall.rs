@@ -8,7 +8,7 @@
 //! competes for a third of the places.
 
 mod items;
-mod lexical;
+mod lexical_relevance;
 mod request;
 mod seeds;
 mod spreading_activation;
@@ -262,7 +262,7 @@ pub(super) fn nearest_concepts(
     text: &str,
     n_max: usize,
 ) -> KnowledgeResult<Vec<KnowledgeRow>> {
-    let (_, matches) = lexical::QuestionTerms::ask(reader, text)?;
+    let (_, matches) = lexical_relevance::QuestionTerms::ask(reader, text)?;
     let concepts = reader.nodes_with(&[FieldFilter::text("type", NodeType::Concept.as_str())])?;
     let mut found: Vec<(NodeKey, f64)> =
         concepts.into_iter().filter_map(|it| Some((it, matches.get(&it)?.0))).collect();

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::typed::{MemoryError, StoreRequest};
 use crate::model::clock::Millis;
-use crate::model::kinds::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
+use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 
 /// Items of one call, at most.

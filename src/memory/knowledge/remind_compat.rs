@@ -9,8 +9,9 @@ use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::json_documents::{LIST_DEFAULT, LIST_MAX, deleted_document, stats_document};
 use super::recall::{find_topic, unknown};
 use super::{
-    ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest,
-    concept_document, concepts_document, entities_document, entity_document, topics_document,
+    ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
+    WorksheetRequest, concept_document, concepts_document, entities_document, entity_document,
+    topics_document,
 };
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
@@ -62,7 +63,7 @@ pub(crate) fn consolidate(memory: &Memory, args: &ArgumentMap) -> KnowledgeResul
         return Ok(in_these_names(memory.apply(&ApplyRequest::parse(&asked)?)?));
     }
     if let Some(task) = task {
-        return memory.review(&ReviewRequest::parse(&with(asked, "task", task))?);
+        return memory.review(&WorksheetRequest::parse(&with(asked, "task", task))?);
     }
     let asked = with(asked, "force", is_forced.unwrap_or_else(|| false.into()));
     memory.consolidate(&ConsolidateRequest::parse(&asked)?, &wait_out)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
 use crate::model::clock::Millis;
-use crate::model::kinds::knowledge::FACT_CLUSTER;
+use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
 use record_ids::{RecordIds, links, rows};

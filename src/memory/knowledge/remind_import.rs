@@ -20,7 +20,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::NamedEntity;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{KindSpec, ValueType, is_uuid};
+use crate::model::kind_specs::{KindSpec, ValueType, is_uuid};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::{self, tokens};

@@ -10,7 +10,7 @@ use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::*;
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
 use crate::memory::compile::{self, CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
@@ -77,7 +77,7 @@ impl RollbackFixture {
             n_threads: 1,
             workspace: &|root| RootSettings::load(root, OperatorOptions::default()).map(Arc::new),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: Clock::manual(NOW).stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,

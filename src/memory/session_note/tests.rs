@@ -29,7 +29,7 @@ impl Place {
         answer: &str,
         note_id: Option<&str>,
         now: i64,
-    ) -> Option<SessionNote> {
+    ) -> Option<SavedSessionNote> {
         let asked = json!({"type": "user", "message": {"content": "Mend the valve."}});
         let answered = json!({"type": "assistant", "message": {"content": answer}});
         let conversation = Conversation::read(&format!("{asked}\n{answered}"));

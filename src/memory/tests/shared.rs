@@ -174,7 +174,7 @@ fn a_compile_in_slices_is_followed_slice_by_slice() {
         n_threads: 1,
         workspace: &|root| a.workspace_of(root),
         temperatures_for: crate::memory::compile::InitialTemperaturesFor::NewNodes,
-        listing: crate::ingest::scan::PassedOverDetail::Counts,
+        listing: crate::ingest::scan::DetailLevel::Counts,
         stopwatch: space.clock.stopwatch(),
         slice_bytes: 40_000,
         progress: &|_, _| true,

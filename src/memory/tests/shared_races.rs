@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use super::shared::{Space, notes, refused, say};
 use crate::memory::{Error, Memory};
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::replication::in_process_sequencer::{InProcessSequencer, KeeperCall};
+use crate::store::replication::in_process_sequencer::{InProcessSequencer, InterceptedCall};
 use crate::store::{SharedError, StoreError};
 
 /// Lets something happen in the next call of a kind.
 fn meanwhile(
     keeper: &InProcessSequencer,
-    call: KeeperCall,
+    call: InterceptedCall,
     happens: impl FnOnce() + Send + 'static,
 ) {
     *keeper.interlude.lock().unwrap() = Some((call, Box::new(happens)));
@@ -44,7 +44,7 @@ fn a_redaction_between_turn_and_write_stays_to_be_published() {
     let space = Space::new();
     let a = space.open("a");
     say(&a, "One").unwrap();
-    meanwhile(&space.keeper, KeeperCall::BeginTurn, redaction(&space, "a"));
+    meanwhile(&space.keeper, InterceptedCall::BeginTurn, redaction(&space, "a"));
     let error = refused(say(&a, "Two"));
     assert_eq!(error, SharedError::Unpublished { what: "redact".to_owned() });
     assert!(is_unpublished(&a));
@@ -58,7 +58,7 @@ fn a_redaction_while_the_log_is_read_stays_to_be_published() {
     let space = Space::new();
     let (a, b) = (space.open("a"), space.open("b"));
     say(&a, "One").unwrap();
-    meanwhile(&space.keeper, KeeperCall::Parts, redaction(&space, "b"));
+    meanwhile(&space.keeper, InterceptedCall::Parts, redaction(&space, "b"));
     let error = b.sharing().unwrap().follow().unwrap_err().to_string();
     assert!(error.contains("`remindb redact` changed this replica"), "{error}");
     assert!(is_unpublished(&b));
@@ -70,7 +70,7 @@ fn a_redaction_before_an_image_is_loaded_stays_to_be_published() {
     let (a, b) = (space.open("a"), space.open("b"));
     say(&a, "One").unwrap();
     begin_anew(&a);
-    meanwhile(&space.keeper, KeeperCall::NewestImage, redaction(&space, "b"));
+    meanwhile(&space.keeper, InterceptedCall::NewestImage, redaction(&space, "b"));
     let error = b.sharing().unwrap().follow().unwrap_err().to_string();
     assert!(error.contains("`remindb redact` changed this replica"), "{error}");
     assert!(is_unpublished(&b));
@@ -87,10 +87,10 @@ fn an_image_that_another_process_loaded_is_not_loaded_again() {
     begin_anew(&a);
     let went_back = Arc::new(AtomicBool::new(false));
     let (keeper, noticed) = (Arc::clone(&space.keeper), Arc::clone(&went_back));
-    meanwhile(&space.keeper, KeeperCall::NewestImage, move || {
+    meanwhile(&space.keeper, InterceptedCall::NewestImage, move || {
         other_process.sharing().unwrap().follow().unwrap();
         say(&other_process, "Written after the image").unwrap();
-        meanwhile(&keeper, KeeperCall::Parts, move || noticed.store(true, Ordering::Relaxed));
+        meanwhile(&keeper, InterceptedCall::Parts, move || noticed.store(true, Ordering::Relaxed));
     });
     b.sharing().unwrap().follow().unwrap();
     assert!(!went_back.load(Ordering::Relaxed), "the replica went back to the image");
@@ -100,11 +100,11 @@ fn an_image_that_another_process_loaded_is_not_loaded_again() {
 
 #[test]
 fn a_log_that_begins_anew_while_it_is_read_is_followed() {
-    for call in [KeeperCall::Parts, KeeperCall::NewestImage] {
+    for call in [InterceptedCall::Parts, InterceptedCall::NewestImage] {
         let space = Space::new();
         let (a, b) = (Arc::new(space.open("a")), space.open("b"));
         say(&a, "One").unwrap();
-        if call == KeeperCall::NewestImage {
+        if call == InterceptedCall::NewestImage {
             begin_anew(&a);
         }
         let other = Arc::clone(&a);
@@ -120,7 +120,7 @@ fn a_slow_server_keeps_nobody_on_this_machine_from_writing() {
     let (a, b) = (space.open("a"), space.open("b"));
     say(&a, "One").unwrap();
     let db = space.db("b");
-    meanwhile(&space.keeper, KeeperCall::Parts, move || {
+    meanwhile(&space.keeper, InterceptedCall::Parts, move || {
         let conn = Connection::open(db).unwrap();
         conn.busy_timeout(std::time::Duration::ZERO).unwrap();
         conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK").unwrap();

@@ -13,7 +13,7 @@ use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::gc::{GcMode, KeepRule};
 use crate::maintenance::transfer::export_markdown;
@@ -238,7 +238,7 @@ impl Simulation {
             n_threads: 1,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: self.clock.stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| true,

@@ -8,13 +8,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value, json};
 
-use super::collections::SHOWN_MAX;
+use super::collection_resources::SHOWN_MAX;
 use super::query;
 use super::request::{QueryRequest, VIEW_CONDITIONS};
 use super::typed_memory::TypedMemory;
 use super::{ErrorCode, MemoryError};
 use crate::model::clock::Millis;
-use crate::model::kinds::{VIEW_NAME_CHARS_MAX, is_view_name};
+use crate::model::kind_specs::{VIEW_NAME_CHARS_MAX, is_view_name};
 use crate::store::StoreError;
 use crate::store::reader::{CustomViewRow, Reader};
 

@@ -6,7 +6,7 @@ use super::request::FieldChanges;
 use super::typed_memory::DEFAULT_STATUS;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
-use crate::model::kinds::IMPORTANCES;
+use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 
 /// Fields that a call can change, in the order in which answers name them; the content comes first.

@@ -15,7 +15,7 @@ use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
 use crate::query::render::to_one_line;
 use crate::store::reader::AccessStats;
-use crate::store::{Batch, FIELDS, NodeAttribute, NodeData, NodeRecord};
+use crate::store::{AttributeValue, Batch, FIELDS, NodeData, NodeRecord};
 use crate::text::{self, tokens};
 
 /// Lines between two reports of progress.
@@ -238,7 +238,7 @@ fn replace(
     let is_same_text = content == node.content;
     let label = if is_same_text { node.label.clone() } else { text::label_of_text(content) };
     let token_count = if is_same_text { node.token_count } else { tokens::count(content) };
-    let attributes = node.attributes.with(FIELDS, Some(NodeAttribute::Text(fields.to_string())));
+    let attributes = node.attributes.with(FIELDS, Some(AttributeValue::Text(fields.to_string())));
     let data = NodeData { label: &label, content, token_count, attributes, ..node.data() };
     Ok(batch.set_agent_text(node, &data)?)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::request::{MEMORY_TYPES, QueryRequest, SortKey, SortOrder};
 use super::typed_memory::TypedMemory;
-use crate::model::kinds::IMPORTANCES;
+use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeKey, StoreError};
@@ -109,8 +109,8 @@ pub(super) fn sorted(
         }
     };
     let if_none = match by {
-        SortKey::CreatedAt | SortKey::AccessedAt => MissingSortValue::CreatedAt,
-        _ => MissingSortValue::Zero,
+        SortKey::CreatedAt | SortKey::AccessedAt => SortFallback::CreatedAt,
+        _ => SortFallback::Zero,
     };
     sorted_by(reader, keys, (&firsts, if_none), order)
 }
@@ -126,7 +126,7 @@ pub(super) fn accesses(
 
 /// Stands for a value that a memory does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissingSortValue {
+pub(super) enum SortFallback {
     CreatedAt,
     Zero,
 }
@@ -135,7 +135,7 @@ pub(super) enum MissingSortValue {
 pub(super) fn sorted_by(
     reader: &Reader,
     keys: Vec<NodeKey>,
-    (firsts, if_none): (&HashMap<NodeKey, i64>, MissingSortValue),
+    (firsts, if_none): (&HashMap<NodeKey, i64>, SortFallback),
     order: SortOrder,
 ) -> Result<Vec<NodeKey>, StoreError> {
     let created = integers(reader, "created_at", &keys)?;
@@ -144,8 +144,8 @@ pub(super) fn sorted_by(
     for key in keys {
         let created_at = of(&created, key);
         let first = match if_none {
-            MissingSortValue::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
-            MissingSortValue::Zero => of(firsts, key),
+            SortFallback::CreatedAt => firsts.get(&key).copied().unwrap_or(created_at),
+            SortFallback::Zero => of(firsts, key),
         };
         rows.push((SortValue { first, created_at, uuid: String::new() }, key));
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::MemoryError;
 use crate::model::clock::Millis;
-use crate::model::kinds::{
+use crate::model::kind_specs::{
     CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, STATUSES, TASK_METADATA, ValueType,
     check_marked_text, is_uuid, value_type_of,
 };

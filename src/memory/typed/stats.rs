@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::MEMORY_TYPES;
 use crate::model::clock::Millis;
-use crate::model::kinds::IMPORTANCES;
+use crate::model::kind_specs::IMPORTANCES;
 use crate::store::StoreError;
 use crate::store::reader::{FilterValue, Reader};
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::request::texts;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
-use crate::model::kinds::{IMPORTANCES, STATUSES, TASK_METADATA};
+use crate::model::kind_specs::{IMPORTANCES, STATUSES, TASK_METADATA};
 use crate::model::tree::NodeType;
 use crate::store::reader::{AccessStats, TypedNode};
 

@@ -77,9 +77,9 @@ proptest! {
 
     #[test]
     fn no_rate_overflows_the_clock(rate in any_number(), elapsed in any::<i64>()) {
-        let rates = Rates { decay_per_hour: rate, ..Rates::default() };
+        let rates = HeatParameters { decay_per_hour: rate, ..HeatParameters::default() };
         prop_assert!((0.0..=COOLING_MS_MAX).contains(&rates.cooling_ms(elapsed)));
-        prop_assert_eq!(Rates { is_enabled: false, ..rates }.cooling_ms(elapsed), 0.0);
+        prop_assert_eq!(HeatParameters { is_enabled: false, ..rates }.cooling_ms(elapsed), 0.0);
     }
 
     #[test]
@@ -87,7 +87,7 @@ proptest! {
         // Which of three servers reads the clock next, and after how long.
         looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
     ) {
-        let rates = Rates::default();
+        let rates = HeatParameters::default();
         let mut paces = [TickSchedule::new(0); 3];
         let (mut now, mut ticked_at, mut attended) = (0, 0, 0);
         for (who, after) in looks {
@@ -118,7 +118,7 @@ proptest! {
 
 #[test]
 fn a_jump_of_time_counts_as_about_one_tick() {
-    let rates = Rates::default();
+    let rates = HeatParameters::default();
     let mut pace = TickSchedule::new(0);
     pace.note(1000 * HOUR, &rates);
     let due = pace.due(&rates).unwrap();
@@ -131,13 +131,13 @@ fn a_jump_of_time_counts_as_about_one_tick() {
 
 #[test]
 fn a_tick_is_due_once_an_interval() {
-    let rates = Rates { tick_ms: 1000, ..Rates::default() };
+    let rates = HeatParameters { tick_ms: 1000, ..HeatParameters::default() };
     let mut pace = TickSchedule::new(0);
     assert_eq!(pace.wait_ms(&rates), 1000);
     pace.note(600, &rates);
     assert_eq!((pace.due(&rates), pace.wait_ms(&rates)), (None, 400));
     // The rate of each part of the time is the one that was set then.
-    pace.note(1100, &Rates { decay_per_hour: 0.1, ..rates });
+    pace.note(1100, &HeatParameters { decay_per_hour: 0.1, ..rates });
     assert_eq!(pace.due(&rates), Some(PendingAttendedTime { real_ms: 1100, cooling_ms: 1600.0 }));
     pace.settle();
     assert_eq!((pace.due(&rates), pace.rest()), (None, None));
@@ -155,7 +155,8 @@ fn an_unread_node_is_cold_after_33_attended_hours() {
 
 #[test]
 fn four_reads_reach_full_heat() {
-    let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(Rates::default().access_boost, 0));
+    let heat = (0..4)
+        .fold(Heat::birth(0), |heat, _| heat.warmed(HeatParameters::default().access_boost, 0));
     assert_eq!(heat.temperature, 1.0);
 }
 

@@ -3,7 +3,7 @@
 //! It takes the readings of a clock that runs only while the machine does. After a jump, such as a
 //! suspend that was counted after all, little more than one tick counts.
 
-use super::Rates;
+use super::HeatParameters;
 
 /// Milliseconds beyond one interval that may pass between two readings and still count.
 const LATE_MS_MAX: i64 = 10_000;
@@ -41,7 +41,7 @@ impl TickSchedule {
     }
 
     /// Adds the time up to this reading, at the present rates.
-    pub(crate) fn note(&mut self, reading_ms: i64, rates: &Rates) {
+    pub(crate) fn note(&mut self, reading_ms: i64, rates: &HeatParameters) {
         let most = rates.tick_ms.max(0).saturating_add(LATE_MS_MAX);
         let passed = reading_ms.saturating_sub(self.seen_ms).clamp(0, most);
         self.seen_ms = reading_ms.max(self.seen_ms);
@@ -50,7 +50,7 @@ impl TickSchedule {
     }
 
     /// Returns the time to write, once an interval is full.
-    pub(crate) fn due(&self, rates: &Rates) -> Option<PendingAttendedTime> {
+    pub(crate) fn due(&self, rates: &HeatParameters) -> Option<PendingAttendedTime> {
         (rates.tick_ms <= self.unwritten.real_ms).then_some(self.unwritten)
     }
 
@@ -65,7 +65,7 @@ impl TickSchedule {
     }
 
     /// Returns the milliseconds until the next write.
-    pub(crate) fn wait_ms(&self, rates: &Rates) -> i64 {
+    pub(crate) fn wait_ms(&self, rates: &HeatParameters) -> i64 {
         rates.tick_ms.saturating_sub(self.unwritten.real_ms).max(0)
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn align_counted(
 ) -> (Vec<Option<usize>>, u64) {
     let mut it = Matcher::new(old, new);
     it.link_unique();
-    it.link_former(former, CurrentTextFilter::Gone);
+    it.link_former(former, FormerMatchCondition::Gone);
     it.descend();
     it.climb(MatchableParents::Frames);
     it.link_anywhere(MatchKey::Subtree, KeyMultiplicity::Once);
@@ -59,7 +59,7 @@ pub(super) fn align_counted(
     it.link_anywhere(MatchKey::Own, KeyMultiplicity::Many);
     it.descend();
     it.climb(MatchableParents::Frames);
-    it.link_former(former, CurrentTextFilter::Any);
+    it.link_former(former, FormerMatchCondition::Any);
     it.descend();
     it.compare();
     it.climb(MatchableParents::All);
@@ -106,7 +106,7 @@ enum KeyMultiplicity {
 
 /// A condition on an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CurrentTextFilter {
+enum FormerMatchCondition {
     /// The text occurs nowhere in the new tree.
     Gone,
     /// No condition.
@@ -228,13 +228,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches a new text with the node that had it before.
-    fn link_former(&mut self, former: &FormerTextIndex, current: CurrentTextFilter) {
+    fn link_former(&mut self, former: &FormerTextIndex, current: FormerMatchCondition) {
         if former.is_empty() {
             return;
         }
         let said_now: HashSet<u64> = match current {
-            CurrentTextFilter::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
-            CurrentTextFilter::Any => HashSet::new(),
+            FormerMatchCondition::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
+            FormerMatchCondition::Any => HashSet::new(),
         };
         let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
         let free: Vec<usize> = (0..self.new.len())

@@ -19,35 +19,35 @@ const KINDS: [(LinkGroup, &str); 4] = [
 
 /// The directions of the edges to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LinkDirection {
+pub(crate) enum DirectionFilter {
     In,
     Out,
     #[default]
     Both,
 }
 
-impl LinkDirection {
+impl DirectionFilter {
     /// Returns the direction of that name.
-    pub(crate) fn parse(name: &str) -> Option<LinkDirection> {
+    pub(crate) fn parse(name: &str) -> Option<DirectionFilter> {
         match name {
-            "in" => Some(LinkDirection::In),
-            "out" => Some(LinkDirection::Out),
-            "both" => Some(LinkDirection::Both),
+            "in" => Some(DirectionFilter::In),
+            "out" => Some(DirectionFilter::Out),
+            "both" => Some(DirectionFilter::Both),
             _ => None,
         }
     }
 
     fn has(self, direction: &str) -> bool {
         match self {
-            LinkDirection::In => direction == "in",
-            LinkDirection::Out => direction == "out",
-            LinkDirection::Both => true,
+            DirectionFilter::In => direction == "in",
+            DirectionFilter::Out => direction == "out",
+            DirectionFilter::Both => true,
         }
     }
 }
 
 /// An edge with the position that it has in the listing.
-struct PositionedLink {
+struct ListedLink {
     /// Index in [`KINDS`].
     kind: usize,
     /// The number of a reference, or the number of edges up to this one.
@@ -59,7 +59,7 @@ struct PositionedLink {
 pub(crate) fn links_document(
     reader: &Reader,
     id: &str,
-    direction: LinkDirection,
+    direction: DirectionFilter,
     after: Option<&str>,
     n_max: usize,
 ) -> Result<Value, Error> {
@@ -74,19 +74,19 @@ pub(crate) fn links_document(
             if is_one { Ok(it) } else { Err(bad_cursor("after", cursor)) }
         })?,
     };
-    let mut links: Vec<PositionedLink> = Vec::new();
+    let mut links: Vec<ListedLink> = Vec::new();
     for (kind, (of, name)) in KINDS.into_iter().enumerate().skip(first as usize) {
         let n_left = (n_max + 1).saturating_sub(links.len());
         if direction.has(name) && 0 < n_left {
             let found = reader.links_after(&node, of, at, n_left)?;
             links.extend(found.into_iter().enumerate().map(|(nth, link)| {
                 let at = if 0 < link.number { link.number } else { at + nth as i64 + 1 };
-                PositionedLink { kind, at, link }
+                ListedLink { kind, at, link }
             }));
         }
         at = 0;
     }
-    let row = |it: &PositionedLink| {
+    let row = |it: &ListedLink| {
         json!({
             "id": it.link.id,
             "label": it.link.label,

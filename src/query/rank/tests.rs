@@ -109,13 +109,13 @@ fn a_memory_weighs_by_importance_and_age() {
     let now = Millis(1_000 * DAY_MS);
     let weight = |importance_rank: usize, days: i64| {
         let updated_at = Some(Millis(now.0 - days * DAY_MS));
-        format!("{:.3}", memory_weight(RankingFields { importance_rank, updated_at }, now))
+        format!("{:.3}", memory_weight(TypedRankingFields { importance_rank, updated_at }, now))
     };
     assert_eq!([0, 1, 2].map(|it| weight(it, 0)), ["1.150", "1.000", "0.850"]);
     assert_eq!([30, 60, 900].map(|it| weight(1, it)), ["0.750", "0.625", "0.500"]);
     // A clock that was set back makes nothing heavier.
     assert_eq!(weight(1, -90), "1.000");
-    let unknown = RankingFields { importance_rank: 7, updated_at: None };
+    let unknown = TypedRankingFields { importance_rank: 7, updated_at: None };
     assert!((memory_weight(unknown, now) - 0.85).abs() < 1e-9);
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, UnsettledFiles,
 };
@@ -24,9 +24,9 @@ use crate::model::clock::{Millis, Stopwatch};
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
-use crate::server::jsonl_log::JsonlSink;
+use crate::server::jsonl_files::JsonlSink;
 use crate::settings::config;
-use crate::store::{ClaimPolicy, LeaseClient, RESCAN_LEASE, SharedError, StoreError};
+use crate::store::{ClaimPolicy, LeaseHolder, RESCAN_LEASE, SharedError, StoreError};
 
 /// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -51,7 +51,7 @@ pub(crate) struct Rescanner {
     n_threads: usize,
     /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> LiveRescanSettings + Send>,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseHolder>,
     /// Name of the lease.
     lease: String,
     schedule: Schedule,
@@ -71,7 +71,7 @@ impl Rescanner {
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
-        leases: Arc<LeaseClient>,
+        leases: Arc<LeaseHolder>,
         settings: impl Fn(&Memory) -> LiveRescanSettings + Send + 'static,
     ) -> Rescanner {
         // A path may hold something that nobody should read in the database.
@@ -166,7 +166,7 @@ impl Rescanner {
             n_threads: self.n_threads,
             workspace: &|root| memory.workspace_of(root),
             temperatures_for: InitialTemperaturesFor::NewNodes,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: memory.clock().stopwatch(),
             slice_bytes: SLICE_BYTES,
             progress: &|_, _| !stop.is_set(),

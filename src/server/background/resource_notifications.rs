@@ -1,6 +1,6 @@
 //! The thread that notifies clients of changed resources that they subscribed to.
 //!
-//! The loop only waits. [`Debounce`] decides when to notify, [`SubscriptionHub`] knows the
+//! The loop only waits. [`Throttle`] decides when to notify, [`SubscriptionHub`] knows the
 //! subscribers, and the tools' watch detects changes by any process. Without subscribers the thread
 //! sleeps and checks nothing. Notifications that are pending when the server ends are dropped.
 
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::Millis;
-use crate::model::schedule::Debounce;
+use crate::model::schedule::Throttle;
 use crate::server::StopSignal;
-use crate::surface::WatchedHandler;
+use crate::surface::NotifyingHandler;
 
 /// Maximum milliseconds until a change by another process is noticed.
 const LOOK_MS: i64 = 250;
@@ -21,7 +21,7 @@ const LOOK_MS: i64 = 250;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Notifies clients of changes until stopped.
-pub(crate) fn run_notifications<S: WatchedHandler>(server: &Server<S>, stop: &StopSignal) {
+pub(crate) fn run_notifications<S: NotifyingHandler>(server: &Server<S>, stop: &StopSignal) {
     let (handler, hub) = (&server.handler, &server.hub);
     let watch = server.clock.stopwatch();
     let mut pace = ResourceDebouncers::default();
@@ -49,7 +49,7 @@ pub(crate) fn run_notifications<S: WatchedHandler>(server: &Server<S>, stop: &St
 
 /// Marks the resources that changed. A failure is logged once, not at every try, since the log may
 /// be a resource with a subscriber.
-fn publish_changes<S: WatchedHandler>(server: &Server<S>, last_error: &mut String) {
+fn publish_changes<S: NotifyingHandler>(server: &Server<S>, last_error: &mut String) {
     let Server { handler, hub, .. } = server;
     match handler.watch().changed_resources(handler.view()) {
         Ok(changed) => {
@@ -74,7 +74,7 @@ fn short(uri: &str) -> &str {
 
 /// The debouncers of the resources.
 #[derive(Debug, Default)]
-struct ResourceDebouncers(BTreeMap<Cow<'static, str>, Debounce>);
+struct ResourceDebouncers(BTreeMap<Cow<'static, str>, Throttle>);
 
 impl ResourceDebouncers {
     /// Publishes the notifications that are due; returns the milliseconds until the next one, if

@@ -11,8 +11,8 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::{Clock, Millis};
 use crate::model::schedule::Schedule;
 use crate::server::StopSignal;
-use crate::server::client_sessions::{Registry, SessionChangeFilter, SessionRecord};
-use crate::server::jsonl_log::ClientLedgers;
+use crate::server::client_sessions::{ActivityFilter, Registry, SessionRecord};
+use crate::server::jsonl_files::ClientLedgers;
 
 /// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
@@ -37,14 +37,11 @@ pub(crate) fn run_session_ledger(
         LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, last_error: None };
     loop {
         let began = elapsed();
-        let which = if schedule.is_due(began) {
-            SessionChangeFilter::All
-        } else {
-            SessionChangeFilter::Urgent
-        };
+        let which =
+            if schedule.is_due(began) { ActivityFilter::All } else { ActivityFilter::Urgent };
         ledger.write(registry.take_changed(which, clock.now()));
         let ended = elapsed();
-        if which == SessionChangeFilter::All {
+        if which == ActivityFilter::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
@@ -54,7 +51,7 @@ pub(crate) fn run_session_ledger(
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.take_changed(SessionChangeFilter::All, now));
+    ledger.write(registry.take_changed(ActivityFilter::All, now));
 }
 
 /// The ledgers, and the entries that are still to be added to them.

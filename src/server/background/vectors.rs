@@ -10,7 +10,7 @@ use crate::memory::{Error, Memory};
 use crate::model::vector::model_number;
 use crate::providers::Provider;
 use crate::server::StopSignal;
-use crate::store::{ClaimPolicy, LeaseClient, NodeKey};
+use crate::store::{ClaimPolicy, LeaseHolder, NodeKey};
 
 /// Time between two looks for changes.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const LEASE: &str = "vectors";
 pub(crate) fn run_vectors(
     memory: &Memory,
     source: &Provider,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseHolder>,
     stop: &StopSignal,
 ) {
     let mut seen = None;
@@ -48,7 +48,7 @@ pub(crate) fn run_vectors(
 pub(super) fn fill(
     memory: &Memory,
     source: &Provider,
-    leases: &Arc<LeaseClient>,
+    leases: &Arc<LeaseHolder>,
     seen: &mut Option<i64>,
     stop: &StopSignal,
 ) -> Result<(), String> {

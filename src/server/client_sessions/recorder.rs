@@ -8,8 +8,8 @@ use crate::mcp::{
     ClientRequestEvent, ClientRequestKind, NoticeWaker, QUIET_TARGET, ToolCallRecord,
 };
 use crate::model::clock::Millis;
-use crate::server::client_sessions::{ClientIdentity, Registry, RequestInfo, SessionChangeFilter};
-use crate::server::jsonl_log::{ClientLedgers, SessionLogRecord, SessionLogs};
+use crate::server::client_sessions::{ActivityFilter, ClientIdentity, ObservedRequest, Registry};
+use crate::server::jsonl_files::{ClientLedgers, SessionLogRecord, SessionLogs};
 use crate::surface::RecordSessions;
 
 /// The destinations of events about clients.
@@ -29,7 +29,7 @@ impl SessionRecorder {
     /// Writes the begin of a session before the client is answered. So every answered client is on
     /// record, even if the server dies. If the ledger is locked, a background thread writes it.
     fn write_down(&self, now: Millis) {
-        let mut news = self.registry.take_changed(SessionChangeFilter::Urgent, now);
+        let mut news = self.registry.take_changed(ActivityFilter::Urgent, now);
         let n_news = news.len();
         if self.history.try_append(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
@@ -83,10 +83,10 @@ impl RecordSessions for SessionRecorder {
 }
 
 /// Converts a request for the registry.
-fn sight<'a>(seen: &ClientRequestEvent<'a>, redactor: &Redactor) -> RequestInfo<'a> {
+fn sight<'a>(seen: &ClientRequestEvent<'a>, redactor: &Redactor) -> ObservedRequest<'a> {
     let clean = |text: &str| redactor.scrub(text).text.into_owned();
     let ClientRequestEvent { connection, client, version, act } = *seen;
-    RequestInfo {
+    ObservedRequest {
         connection,
         client: ClientIdentity {
             name: clean(&client.name),

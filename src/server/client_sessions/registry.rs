@@ -20,28 +20,28 @@ const SESSIONS_MAX: usize = 1024;
 
 /// The transport of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerTransport {
+pub(crate) struct ProcessTransport {
     /// `stdio` or `http`.
     pub(crate) transport: &'static str,
     /// The address, where there is one.
     pub(crate) listen: Option<String>,
 }
 
-impl ServerTransport {
+impl ProcessTransport {
     /// Returns the transport HTTP with its address.
-    pub(crate) fn http(listen: &str) -> ServerTransport {
-        ServerTransport { transport: "http", listen: Some(listen.to_owned()) }
+    pub(crate) fn http(listen: &str) -> ProcessTransport {
+        ProcessTransport { transport: "http", listen: Some(listen.to_owned()) }
     }
 
     /// Returns the transport stdio: one connection, as long as the process.
-    pub(crate) fn stdio() -> ServerTransport {
-        ServerTransport { transport: "stdio", listen: None }
+    pub(crate) fn stdio() -> ProcessTransport {
+        ProcessTransport { transport: "stdio", listen: None }
     }
 }
 
 /// A request, as an event about its client.
 #[derive(Clone, Debug)]
-pub(crate) struct RequestInfo<'a> {
+pub(crate) struct ObservedRequest<'a> {
     /// The transport's name of the connection. It may be a secret and is never shown.
     pub(crate) connection: &'a str,
     /// Its client, redacted.
@@ -82,7 +82,7 @@ impl From<SessionRecord> for LiveSession {
 
 /// Whether entries that leave the registry are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EndedSessionRetention {
+pub(crate) enum EndedSessionFate {
     /// Sessions that ended wait until they are taken.
     Kept,
     /// Entries are dropped.
@@ -91,7 +91,7 @@ pub(crate) enum EndedSessionRetention {
 
 /// The selection of changed sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SessionChangeFilter {
+pub(crate) enum ActivityFilter {
     /// Sessions that began or ended.
     Urgent,
     /// Also sessions with activity.
@@ -104,8 +104,8 @@ pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
 
 #[derive(Debug)]
 struct RegistryState {
-    transport_info: ServerTransport,
-    ledger_use: EndedSessionRetention,
+    transport_info: ProcessTransport,
+    ledger_use: EndedSessionFate,
     /// Makes the ids of this process differ from those of all others.
     salt: String,
     n_begun: u64,
@@ -134,9 +134,9 @@ struct RegistryEntry {
 impl Registry {
     /// Returns an empty registry. No other process has the same `salt`.
     pub(crate) fn new(
-        transport_info: ServerTransport,
+        transport_info: ProcessTransport,
         salt: impl Into<String>,
-        ledger_use: EndedSessionRetention,
+        ledger_use: EndedSessionFate,
     ) -> Registry {
         Registry(Arc::new(Mutex::new(RegistryState {
             transport_info,
@@ -149,7 +149,7 @@ impl Registry {
     }
 
     /// Records a request; returns whether the ledger lacks its session.
-    pub(crate) fn note_request(&self, sight: &RequestInfo<'_>, now: Millis) -> bool {
+    pub(crate) fn note_request(&self, sight: &ObservedRequest<'_>, now: Millis) -> bool {
         let mut state = self.lock();
         state.expire(now);
         let place = state.sessions.iter().position(|it| it.is_of(sight));
@@ -187,28 +187,23 @@ impl Registry {
 
     /// Returns whether this process keeps no ledger, so that others may have one.
     pub(crate) fn is_observer(&self) -> bool {
-        self.lock().ledger_use == EndedSessionRetention::Dropped
+        self.lock().ledger_use == EndedSessionFate::Dropped
     }
 
     /// Returns the id of the session that a request belongs to.
-    pub(crate) fn id_of(&self, sight: &RequestInfo<'_>) -> Option<String> {
+    pub(crate) fn id_of(&self, sight: &ObservedRequest<'_>) -> Option<String> {
         let state = self.lock();
         state.sessions.iter().find(|it| it.is_of(sight)).map(|it| it.id.clone())
     }
 
     /// Takes the entries of sessions that changed since the last time.
-    pub(crate) fn take_changed(
-        &self,
-        which: SessionChangeFilter,
-        now: Millis,
-    ) -> Vec<SessionRecord> {
+    pub(crate) fn take_changed(&self, which: ActivityFilter, now: Millis) -> Vec<SessionRecord> {
         let mut state = self.lock();
         state.expire(now);
         let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
         let mut news = std::mem::take(waiting);
-        let is_news = |it: &&mut RegistryEntry| {
-            it.is_new || (it.has_changes && which == SessionChangeFilter::All)
-        };
+        let is_news =
+            |it: &&mut RegistryEntry| it.is_new || (it.has_changes && which == ActivityFilter::All);
         let sessions = sessions.iter_mut().filter(|it| it.is_of_ledger());
         for session in sessions.filter(is_news) {
             (session.is_new, session.has_changes) = (false, false);
@@ -220,7 +215,7 @@ impl Registry {
     /// Puts back entries that could not be written, for the next time.
     pub(crate) fn requeue_entries(&self, news: Vec<SessionRecord>) {
         let mut state = self.lock();
-        if state.ledger_use == EndedSessionRetention::Kept {
+        if state.ledger_use == EndedSessionFate::Kept {
             state.waiting.splice(0..0, news);
         }
     }
@@ -233,7 +228,7 @@ impl Registry {
 
 impl RegistryState {
     /// Adds a session; returns its index.
-    fn begin(&mut self, sight: &RequestInfo<'_>, now: Millis) -> usize {
+    fn begin(&mut self, sight: &ObservedRequest<'_>, now: Millis) -> usize {
         if SESSIONS_MAX <= self.sessions.len()
             && let Some(last) = self.sessions.iter().map(|it| it.last_activity).min()
         {
@@ -275,7 +270,7 @@ impl RegistryState {
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
-            if is_over && *ledger_use == EndedSessionRetention::Kept && it.is_of_ledger() {
+            if is_over && *ledger_use == EndedSessionFate::Kept && it.is_of_ledger() {
                 waiting.push(it.entry(transport_info, Some(at(it))));
             }
             !is_over
@@ -290,14 +285,14 @@ impl RegistryEntry {
         !self.is_modern || 0 < self.n_tool_calls
     }
 
-    fn is_of(&self, sight: &RequestInfo<'_>) -> bool {
+    fn is_of(&self, sight: &ObservedRequest<'_>) -> bool {
         let is_there = self.connection.as_deref().is_none_or(|it| it == sight.connection);
         is_there
             && self.is_modern == sight.is_modern
             && (!self.is_modern || self.client == sight.client)
     }
 
-    fn live(&self, transport_info: &ServerTransport) -> LiveSession {
+    fn live(&self, transport_info: &ProcessTransport) -> LiveSession {
         LiveSession {
             id: self.id.clone(),
             client_meta: self.client.clone(),
@@ -311,7 +306,7 @@ impl RegistryEntry {
 
     fn entry(
         &self,
-        transport_info: &ServerTransport,
+        transport_info: &ProcessTransport,
         disconnected_at: Option<Millis>,
     ) -> SessionRecord {
         SessionRecord {

@@ -10,8 +10,8 @@ fn client(name: &str) -> ClientIdentity {
     ClientIdentity { name: name.to_owned(), title, version, protocol: "2025-06-18".to_owned() }
 }
 
-fn http() -> ServerTransport {
-    ServerTransport { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
+fn http() -> ProcessTransport {
+    ProcessTransport { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
 }
 
 /// Plays a script of one event a line: the client, its action, and the time in seconds.
@@ -23,7 +23,8 @@ fn play(registry: &Registry, script: &str) {
         let (act, connection) = (word(), word());
         let mut saw = |is_modern, calls_tool| {
             let client = client(word());
-            registry.note_request(&RequestInfo { connection, client, is_modern, calls_tool }, now);
+            registry
+                .note_request(&ObservedRequest { connection, client, is_modern, calls_tool }, now);
         };
         match act {
             "legacy" => saw(false, false),
@@ -47,8 +48,8 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
     live.assert_eq(&lines.collect::<String>());
 }
 
-fn registry(transport_info: ServerTransport) -> Registry {
-    Registry::new(transport_info, "salt", EndedSessionRetention::Kept)
+fn registry(transport_info: ProcessTransport) -> Registry {
+    Registry::new(transport_info, "salt", EndedSessionFate::Kept)
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn a_modern_client_is_known_by_its_declaration_and_stays_for_minutes() {
 
 #[test]
 fn a_modern_client_on_the_only_connection_stays_as_long_as_it() {
-    let registry = registry(ServerTransport::stdio());
+    let registry = registry(ProcessTransport::stdio());
     check(
         &registry,
         "10 modern stdio code",
@@ -140,18 +141,13 @@ fn the_longest_silent_session_makes_room() {
     }
     let live = registry.live_sessions(Millis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
-    assert_eq!(
-        registry.take_changed(SessionChangeFilter::All, Millis(0)).len(),
-        2001,
-        "nobody is lost"
-    );
+    assert_eq!(registry.take_changed(ActivityFilter::All, Millis(0)).len(), 2001, "nobody is lost");
 }
 
 #[test]
 fn ids_differ_between_processes() {
     let of = |salt: &str| {
-        let registry =
-            Registry::new(ServerTransport::stdio(), salt, EndedSessionRetention::Dropped);
+        let registry = Registry::new(ProcessTransport::stdio(), salt, EndedSessionFate::Dropped);
         play(&registry, "10 legacy stdio code");
         registry.live_sessions(Millis(0))[0].id.clone()
     };
@@ -161,19 +157,19 @@ fn ids_differ_between_processes() {
 
 #[test]
 fn the_envelope_has_its_keys_in_their_order() {
-    let registry = registry(ServerTransport::stdio());
+    let registry = registry(ProcessTransport::stdio());
     play(&registry, "10 legacy stdio code");
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
     .assert_eq(&live.replace(&registry.live_sessions(Millis(0))[0].id, "ID"));
-    let registry = Registry::new(http(), "salt", EndedSessionRetention::Kept);
+    let registry = Registry::new(http(), "salt", EndedSessionFate::Kept);
     play(&registry, "10 legacy a code");
     let live = serde_json::to_string(&registry.live_sessions(Millis(0))).unwrap();
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
 /// Returns the changes in the registry.
-fn changes(registry: &Registry, which: SessionChangeFilter, now_s: i64) -> String {
+fn changes(registry: &Registry, which: ActivityFilter, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
     let line = |it: &SessionRecord| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
@@ -187,22 +183,22 @@ fn changes(registry: &Registry, which: SessionChangeFilter, now_s: i64) -> Strin
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 99), "");
+    assert_eq!(changes(&registry, ActivityFilter::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, ActivityFilter::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 101), "");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, ActivityFilter::Urgent, 101), "");
+    assert_eq!(changes(&registry, ActivityFilter::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 202), "");
+    assert_eq!(changes(&registry, ActivityFilter::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(changes(&registry, ActivityFilter::All, 202), "");
     play(&registry, "300 modern-call a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
-        changes(&registry, SessionChangeFilter::All, 400),
+        changes(&registry, ActivityFilter::All, 400),
         "desk 300..300 1 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern-call a desk");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "desk 500..500 1 end 500; ");
+    assert_eq!(changes(&registry, ActivityFilter::All, 9999), "desk 500..500 1 end 500; ");
 }
 
 #[test]
@@ -210,12 +206,12 @@ fn who_only_looks_is_present_and_in_no_ledger() {
     let registry = registry(http());
     play(&registry, "10 modern a page\n11 modern b page");
     assert_eq!(registry.live_sessions(Millis(12_000)).len(), 1);
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 12), "");
+    assert_eq!(changes(&registry, ActivityFilter::All, 12), "");
     // From its first call on it is on record.
     play(&registry, "20 modern-call a page");
-    assert_eq!(changes(&registry, SessionChangeFilter::Urgent, 21), "page 10..20 1; ");
+    assert_eq!(changes(&registry, ActivityFilter::Urgent, 21), "page 10..20 1; ");
     play(&registry, "30 modern a other");
-    assert_eq!(changes(&registry, SessionChangeFilter::All, 9999), "page 10..20 1 end 20; ");
+    assert_eq!(changes(&registry, ActivityFilter::All, 9999), "page 10..20 1 end 20; ");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, bounded, never, select};
 
 use super::exchange::{EventStream, Exchange};
-use super::header_check::VERSION_FIELD;
+use super::header_body_check::VERSION_FIELD;
 use super::replay_buffer::EventId;
 use super::response::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedMediaTypes;

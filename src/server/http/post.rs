@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::body_reservation::BodyReservation;
 use super::exchange::Exchange;
-use super::header_check::{check_headers, is_modern, names_modern_version};
+use super::header_body_check::{check_headers, is_modern, names_modern_version};
 use super::response::{HttpError, HttpResponse, status_of};
 use super::route::AcceptedMediaTypes;
 use super::session::HttpSession;

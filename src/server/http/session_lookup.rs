@@ -2,7 +2,7 @@
 
 use super::HttpServerState;
 use super::exchange::Exchange;
-use super::header_check::VERSION_FIELD;
+use super::header_body_check::VERSION_FIELD;
 use super::response::HttpResponse;
 use super::session::SessionGuard;
 use crate::mcp::Handler;

@@ -12,7 +12,7 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorFields, Header, Message};
 use postgres_protocol::message::frontend;
 
-use super::passwords::SecretPassword;
+use super::password_lookup::SecretPassword;
 use super::space_url::{Encryption, SpaceUrl};
 use super::timed_socket::TimedSocket;
 use super::tls::{self, TlsStream};

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use serde::Serialize;
 
 use super::connection::{CONNECT_MS, Param, PostgresConnection, RawRow, Statement};
-use super::passwords::SecretPassword;
+use super::password_lookup::SecretPassword;
 use super::space_url::SpaceUrl;
 use super::statements::{self as sql, RowReader};
 use super::wire_error::PostgresError;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{CONFIG_FILE, Config, ConfigError, RemindSources, Trust, UntrustedSetting};
+use super::{CONFIG_FILE, Config, ConfigError, RemindUserConfig, Trust, UntrustedSetting};
 
 /// The file of a user, which has the keys of a folder's and is trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,7 +28,7 @@ impl UserConfig {
     pub(crate) fn parse_with<'a>(
         name: &str,
         text: &str,
-        remind: impl FnOnce() -> RemindSources<'a>,
+        remind: impl FnOnce() -> RemindUserConfig<'a>,
     ) -> Result<Arc<UserConfig>, ConfigError> {
         let user = UserConfig::parse(name, text)?;
         if !user.config.providers.follows_remind {

@@ -160,7 +160,7 @@ impl ProviderKind {
 }
 
 /// A job, with the kinds that can do it and the wait for one answer.
-struct ProviderJobSpec {
+struct ProviderJobDefinition {
     name: &'static str,
     kinds: &'static [ProviderKind],
     timeout: Duration,
@@ -168,7 +168,7 @@ struct ProviderJobSpec {
     needs_url: bool,
 }
 
-const COMPLETION: ProviderJobSpec = ProviderJobSpec {
+const COMPLETION: ProviderJobDefinition = ProviderJobDefinition {
     name: "completion",
     kinds: &[
         ProviderKind::Command,
@@ -180,7 +180,7 @@ const COMPLETION: ProviderJobSpec = ProviderJobSpec {
     timeout: Duration::from_secs(60),
     needs_url: false,
 };
-const EMBEDDINGS: ProviderJobSpec = ProviderJobSpec {
+const EMBEDDINGS: ProviderJobDefinition = ProviderJobDefinition {
     name: "embeddings",
     kinds: &[
         ProviderKind::Command,
@@ -191,7 +191,7 @@ const EMBEDDINGS: ProviderJobSpec = ProviderJobSpec {
     timeout: Duration::from_secs(5),
     needs_url: false,
 };
-const RERANKING: ProviderJobSpec = ProviderJobSpec {
+const RERANKING: ProviderJobDefinition = ProviderJobDefinition {
     name: "reranking",
     kinds: &[ProviderKind::Command, ProviderKind::OpenAi],
     timeout: Duration::from_secs(10),
@@ -214,7 +214,7 @@ impl ProvidersByJob {
 impl ProviderSpec {
     fn read(
         fields: &mut ObjectReader,
-        job: &ProviderJobSpec,
+        job: &ProviderJobDefinition,
     ) -> Result<Option<ProviderSpec>, ConfigError> {
         let Some(mut fields) = fields.optional_object(job.name)? else { return Ok(None) };
         let kinds: Vec<(&str, ProviderKind)> =
@@ -247,7 +247,7 @@ impl ProviderSpec {
     }
 
     /// Returns the setting that its kind needs and that is not set.
-    fn missing(&self, job: &ProviderJobSpec) -> Option<(&'static str, &'static str)> {
+    fn missing(&self, job: &ProviderJobDefinition) -> Option<(&'static str, &'static str)> {
         let needs_url = self.kind == ProviderKind::Azure || job.needs_url;
         if self.kind == ProviderKind::Command {
             let why = "must be a list: the program and its arguments";

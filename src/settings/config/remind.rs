@@ -161,13 +161,13 @@ const fn file(key: &'static str, ours: RemindMeaning) -> RemindKey {
 }
 
 /// The settings of Remind that a person has: variables of the environment, and a file.
-pub(crate) struct RemindSources<'a> {
+pub(crate) struct RemindUserConfig<'a> {
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
     pub(crate) file: Map<String, Value>,
 }
 
 /// A service by the name that Remind has for it, with its keys and the models it uses by default.
-struct Service {
+struct ServiceDefaults {
     name: &'static str,
     kind: &'static str,
     url: Option<&'static str>,
@@ -176,8 +176,8 @@ struct Service {
     size: Option<&'static str>,
 }
 
-const SERVICES: &[Service] = &[
-    Service {
+const SERVICES: &[ServiceDefaults] = &[
+    ServiceDefaults {
         name: "anthropic",
         kind: "anthropic",
         url: None,
@@ -185,7 +185,7 @@ const SERVICES: &[Service] = &[
         embedding: None,
         size: None,
     },
-    Service {
+    ServiceDefaults {
         name: "openai",
         kind: "openai",
         url: Some("openai.base_url"),
@@ -193,7 +193,7 @@ const SERVICES: &[Service] = &[
         embedding: Some(("openai.embedding_model", Some("text-embedding-3-small"))),
         size: Some("openai.embedding_size"),
     },
-    Service {
+    ServiceDefaults {
         name: "azure_openai",
         kind: "azure",
         url: Some("azure_openai.base_url"),
@@ -201,7 +201,7 @@ const SERVICES: &[Service] = &[
         embedding: Some(("azure_openai.embedding_deployment_name", None)),
         size: Some("azure_openai.embedding_size"),
     },
-    Service {
+    ServiceDefaults {
         name: "ollama",
         kind: "ollama",
         url: Some("ollama.url"),
@@ -211,7 +211,7 @@ const SERVICES: &[Service] = &[
     },
 ];
 
-impl RemindSources<'_> {
+impl RemindUserConfig<'_> {
     /// Returns the value of a key: of its variable, else of the file.
     fn value(&self, key: &str) -> Option<Value> {
         let variable = REMIND_KEYS.iter().find(|it| it.key == key).and_then(|it| it.variable);
@@ -243,7 +243,7 @@ impl RemindSources<'_> {
         Ok(providers)
     }
 
-    fn provider(&self, service: &Service, job: &str) -> Map<String, Value> {
+    fn provider(&self, service: &ServiceDefaults, job: &str) -> Map<String, Value> {
         let mut provider = Map::from_iter([("kind".to_owned(), json!(service.kind))]);
         let (model, usual) = match service.embedding.filter(|_| job == "embeddings") {
             Some(embedding) => embedding,

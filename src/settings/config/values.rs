@@ -6,7 +6,7 @@ use super::knowledge::KnowledgeSettings;
 use super::providers::{ConsolidationSettings, ProvidersByJob};
 use super::typed_memories::TypedMemorySettings;
 use crate::ingest::redact::CustomKind;
-use crate::model::heat::Rates;
+use crate::model::heat::HeatParameters;
 
 /// All settings. `Default` is the meaning of an absent file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,7 +106,7 @@ pub(crate) struct ServerSettings {
     /// Notifications about resources.
     pub(crate) resources: ResourceNotificationSettings,
     /// Times at which sessions are recorded.
-    pub(crate) sessions: SessionSettings,
+    pub(crate) sessions: SessionFlushSettings,
     /// The log of rescans.
     pub(crate) rescan_files: LogFileSettings,
 }
@@ -170,7 +170,7 @@ pub(crate) struct ResourceNotificationSettings {
 
 /// Times at which sessions are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SessionSettings {
+pub(crate) struct SessionFlushSettings {
     /// Time between writes.
     pub(crate) flush_interval: Duration,
 }
@@ -252,15 +252,15 @@ impl ResourceNotificationSettings {
     }
 }
 
-impl Default for SessionSettings {
-    fn default() -> SessionSettings {
-        SessionSettings { flush_interval: Duration::from_secs(30) }
+impl Default for SessionFlushSettings {
+    fn default() -> SessionFlushSettings {
+        SessionFlushSettings { flush_interval: Duration::from_secs(30) }
     }
 }
 
 impl Default for TemperatureSettings {
     fn default() -> TemperatureSettings {
-        let rates = Rates::default();
+        let rates = HeatParameters::default();
         let duration = |ms: i64| Duration::from_millis(ms.unsigned_abs());
         TemperatureSettings {
             enabled: rates.is_enabled,
@@ -279,9 +279,9 @@ impl Default for TemperatureSettings {
 
 impl TemperatureSettings {
     /// Returns these settings as rates of heat.
-    pub(crate) fn rates(&self) -> Rates {
+    pub(crate) fn rates(&self) -> HeatParameters {
         let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
-        Rates {
+        HeatParameters {
             is_enabled: self.enabled,
             decay_per_hour: self.decay_rate,
             access_boost: self.access_boost,

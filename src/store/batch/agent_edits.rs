@@ -7,9 +7,9 @@
 
 use rusqlite::ToSql;
 
-use super::{Batch, DiffOp, OverlayConflict, SiblingGroup};
+use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::is_uuid;
+use crate::model::kind_specs::is_uuid;
 use crate::model::order_keys;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
@@ -151,7 +151,7 @@ impl Batch<'_> {
         if is_alone {
             self.fingerprint_delta = self.fingerprint_delta.wrapping_sub(self.term_of(old.key)?);
         }
-        self.record(DiffOp::Mod, old, Some(hash), OverlayConflict::No)?;
+        self.record(DiffOp::Mod, old, Some(hash), OverlayReplaced::No)?;
         self.counts.modified += 1;
         if hash != old.content_hash || new.label != old.label {
             self.set_text(old, new, hash)?;
@@ -176,7 +176,7 @@ impl Batch<'_> {
         }
         self.touch(old.place.into())?;
         self.touch(place.into())?;
-        self.record(DiffOp::Mod, old, Some(old.content_hash), OverlayConflict::No)?;
+        self.record(DiffOp::Mod, old, Some(old.content_hash), OverlayReplaced::No)?;
         self.counts.modified += 1;
         self.set_place(old, place)
     }
@@ -189,7 +189,7 @@ impl Batch<'_> {
             return Ok(());
         }
         self.touch(old.place.into())?;
-        self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayConflict::No)?;
+        self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayReplaced::No)?;
         self.set_place(old, NodePlace { position, ..old.place })
     }
 
@@ -206,7 +206,7 @@ impl Batch<'_> {
             self.restore_base(&mut old.clone(), base)?;
         }
         self.add_tombstone(old.key)?;
-        self.take_out(old, OverlayConflict::No)?;
+        self.take_out(old, OverlayReplaced::No)?;
         match old.place.file {
             Some(file) => self.drop_file_if_gone(file),
             None => Ok(()),

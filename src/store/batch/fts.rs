@@ -15,11 +15,11 @@
 //! size. Here a write that finds a full level merges a bounded number of pages, and large segments
 //! are lifted to the level of their size, where small ones do not meet them.
 
-mod segments;
+mod segment_merges;
 
 #[cfg(feature = "shared")]
-pub(in crate::store) use segments::merge_few;
-pub(in crate::store) use segments::{merge_many, merge_on};
+pub(in crate::store) use segment_merges::merge_few;
+pub(in crate::store) use segment_merges::{merge_many, merge_on};
 
 use rusqlite::{Row, params};
 
@@ -91,7 +91,7 @@ impl Batch<'_> {
             let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
             let indexes = indexes.collect::<Result<_, _>>()?;
             let _cache = LargePageCache::of(self.tx)?;
-            segments::configure(self.tx)?;
+            segment_merges::configure(self.tx)?;
             self.indexing = IndexingTime::Later { indexed, triggers, indexes, _cache };
         }
         Ok(())
@@ -141,9 +141,9 @@ impl Batch<'_> {
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
             self.indexing = IndexingTime::AtOnce;
         } else if self.snapshot.is_some() {
-            segments::merge_few(self.tx)?;
+            segment_merges::merge_few(self.tx)?;
         }
-        if self.lifts_segments { segments::lift(self.tx) } else { Ok(()) }
+        if self.lifts_segments { segment_merges::lift(self.tx) } else { Ok(()) }
     }
 
     /// Returns whether new nodes are indexed later, which means that they are many.

@@ -10,9 +10,9 @@ use rusqlite::{CachedStatement, Transaction, params};
 
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
-use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
+use crate::model::memory_fingerprint;
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{ErrorContext, NodeData, NodeKey, NodePlace, PreparedStatements, StoreError};
 
@@ -36,23 +36,23 @@ pub(super) struct UnrecordedInsert {
 }
 
 /// Families that get children in one call, and their fingerprint terms.
-struct FingerprintGroups {
+struct SiblingFingerprints {
     /// Key of the first inserted node.
     first: NodeKey,
     /// Ids of the inserted nodes so far, by key.
     ids: Vec<String>,
     /// Families whose children are all inserted here.
-    summed: BTreeMap<SiblingGroup, FingerprintGroup>,
+    summed: BTreeMap<SiblingGroup, FingerprintedSiblings>,
 }
 
 /// A group whose terms are added as its nodes are inserted.
-struct FingerprintGroup {
+struct FingerprintedSiblings {
     parent: Option<String>,
     /// The index of the last child.
     last: Option<usize>,
 }
 
-impl FingerprintGroups {
+impl SiblingFingerprints {
     /// Returns the id of a parent that was inserted in this call.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -63,7 +63,11 @@ impl FingerprintGroups {
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
         let term = self.summed.get_mut(&new.place.into()).map(|summed| {
             let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
-            fingerprint::term_of_node(summed.parent.as_deref(), before, &new.data.state(&id, hash))
+            memory_fingerprint::term_of_node(
+                summed.parent.as_deref(),
+                before,
+                &new.data.state(&id, hash),
+            )
         });
         self.ids.push(id);
         term
@@ -99,7 +103,7 @@ impl Batch<'_> {
         }
         let first = self.next_key()?;
         let mut statements = InsertStatements::new(self.tx)?;
-        let mut groups = FingerprintGroups { first, ids: Vec::new(), summed: BTreeMap::new() };
+        let mut groups = SiblingFingerprints { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
             self.sum_group(&mut groups, new.place.into())?;
@@ -320,7 +324,7 @@ impl Batch<'_> {
     /// is summed up at the end of the write.
     fn sum_group(
         &mut self,
-        groups: &mut FingerprintGroups,
+        groups: &mut SiblingFingerprints,
         group: SiblingGroup,
     ) -> Result<(), StoreError> {
         if groups.summed.contains_key(&group) || self.touched.contains(&group) {
@@ -335,7 +339,7 @@ impl Batch<'_> {
             None if self.states(group)?.is_empty() => self.parent_name(group)?,
             None => return self.touch(group),
         };
-        groups.summed.insert(group, FingerprintGroup { parent, last: None });
+        groups.summed.insert(group, FingerprintedSiblings { parent, last: None });
         Ok(())
     }
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use rusqlite::{Params, Row, ToSql, params};
 
-use super::{Batch, DiffOp, OverlayConflict, SiblingGroup};
+use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::order_keys::OrderKeyChange;
+use crate::model::order_keys::SiblingKeyChange;
 use crate::model::tree::{Format, NodeType};
 use crate::store::links::{self, LinkParseInput};
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    FileId, NodeAttributes, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements,
+    AttributeValues, FileId, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements,
     StoreError,
 };
 
@@ -151,7 +151,7 @@ impl Batch<'_> {
         &mut self,
         old: &NodeRecord,
         new: &NewNode<'_>,
-        rank: OrderKeyChange,
+        rank: SiblingKeyChange,
     ) -> Result<(), StoreError> {
         // The file's block is unchanged, so an agent's overlay stays.
         let is_source_same = old.source_hash == Some(new.hash);
@@ -165,18 +165,18 @@ impl Batch<'_> {
             && old.place.parent == new.place.parent
             // A node below another has its parent's file, and moves along with it.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
-            && rank != OrderKeyChange::Moved;
+            && rank != SiblingKeyChange::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
         if !is_state_same {
             self.touch(old.place.into())?;
             self.touch(new.place.into())?;
             let is_conflict = !is_text_same && old.is_overlaid();
-            let conflict = if is_conflict { OverlayConflict::Yes } else { OverlayConflict::No };
+            let conflict = if is_conflict { OverlayReplaced::Yes } else { OverlayReplaced::No };
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(DiffOp::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
-        } else if rank == OrderKeyChange::Renumbered {
-            self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayConflict::No)?;
+        } else if rank == SiblingKeyChange::Renumbered {
+            self.record(DiffOp::Rank, old, Some(old.content_hash), OverlayReplaced::No)?;
         }
         if !is_text_same || !is_label_same {
             self.set_text(old, &new.data, new.hash)?;
@@ -199,14 +199,14 @@ impl Batch<'_> {
     pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         self.take_out(
             old,
-            if old.is_overlaid() { OverlayConflict::Yes } else { OverlayConflict::No },
+            if old.is_overlaid() { OverlayReplaced::Yes } else { OverlayReplaced::No },
         )
     }
 
     pub(super) fn take_out(
         &mut self,
         old: &NodeRecord,
-        conflict: OverlayConflict,
+        conflict: OverlayReplaced,
     ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.index_before(old.key)?;
@@ -256,7 +256,7 @@ impl Batch<'_> {
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
-        attributes: &NodeAttributes,
+        attributes: &AttributeValues,
     ) -> Result<(), StoreError> {
         static SET: SqlTemplate = SqlTemplate::new(
             "

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::{Batch, DiffOp, OverlayConflict, SiblingGroup};
+use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
 #[cfg(feature = "shared")]
@@ -139,7 +139,7 @@ impl Batch<'_> {
         let group = SiblingGroup::File(file.id);
         self.touch(group)?;
         for node in self.children(group)? {
-            self.record(DiffOp::Mod, &node, Some(node.content_hash), OverlayConflict::No)?;
+            self.record(DiffOp::Mod, &node, Some(node.content_hash), OverlayReplaced::No)?;
             self.counts.modified += 1;
         }
         self.dirty_refs.file_renamed(file.id);

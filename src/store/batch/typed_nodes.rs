@@ -11,8 +11,8 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::node_columns::{LEVEL, SqlTemplate};
 use crate::store::reader::{self, AccessStats, ArchiveCandidate, read_access};
 use crate::store::{
-    ErrorContext, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodeRecord, PreparedStatements,
-    StoreError, heat_rows, links, one,
+    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeKey, NodeRecord,
+    PreparedStatements, StoreError, heat_rows, links, one,
 };
 use crate::text::tokens;
 
@@ -38,8 +38,8 @@ impl Batch<'_> {
             parent = Some(match self.find_bucket(label, parent)? {
                 Some(key) => key,
                 None => {
-                    let level = NodeAttribute::Integer(level as i64);
-                    let attributes = NodeAttributes::default().with(LEVEL, Some(level));
+                    let level = AttributeValue::Integer(level as i64);
+                    let attributes = AttributeValues::default().with(LEVEL, Some(level));
                     let data = NodeData {
                         node_type: NodeType::Heading,
                         format: Format::Plain,

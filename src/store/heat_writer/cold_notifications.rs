@@ -14,9 +14,9 @@ use rusqlite::{Connection, Row, params};
 
 use super::{HeatWriter, begin, note_full_at, unless_busy};
 use crate::model::clock::Millis;
-use crate::model::heat::{Heat, Rates, cold_before};
+use crate::model::heat::{Heat, HeatParameters, cold_before};
 use crate::store::{
-    ClaimPolicy, ErrorContext, LeaseClient, NodeKey, PreparedStatements, StoreError, heat_rows,
+    ClaimPolicy, ErrorContext, LeaseHolder, NodeKey, PreparedStatements, StoreError, heat_rows,
 };
 
 /// The lease of the server that notifies of cold nodes.
@@ -38,16 +38,16 @@ pub(crate) struct ColdNode {
 }
 
 /// Cold nodes offered to a client. Dropping the offer gives them back.
-pub(crate) struct ColdNodeOffer {
+pub(crate) struct ColdNodesOffer {
     heat_writer: Arc<HeatWriter>,
-    leases: LeaseClient,
+    leases: LeaseHolder,
     nodes: Vec<ColdNode>,
     line: f64,
 }
 
 /// The state of offers.
 #[derive(Debug)]
-pub(super) struct ColdOfferState {
+pub(super) struct ColdOfferTracker {
     /// Whether there was no offer yet since the start or the last tick.
     is_armed: bool,
     is_offered: bool,
@@ -75,9 +75,9 @@ impl HeatWriter {
     /// `None` when there are none, or when no offer is due.
     pub(crate) fn offer_cold_nodes(
         self: &Arc<HeatWriter>,
-        rates: &Rates,
+        rates: &HeatParameters,
         now: Millis,
-    ) -> Result<Option<ColdNodeOffer>, StoreError> {
+    ) -> Result<Option<ColdNodesOffer>, StoreError> {
         let mut state = self.lock_checked()?;
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
             return Ok(None);
@@ -91,7 +91,7 @@ impl HeatWriter {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = LeaseClient::open(&self.path, &self.file_identity, &self.holder)?;
+        let leases = LeaseHolder::open(&self.path, &self.file_identity, &self.holder)?;
         if !leases.take(LEASE, ClaimPolicy::Free, now)? {
             return Ok(None);
         }
@@ -101,12 +101,12 @@ impl HeatWriter {
         state.cold.is_offered = true;
         drop(state);
         let offer =
-            ColdNodeOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
+            ColdNodesOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
         Ok((!offer.nodes.is_empty()).then_some(offer))
     }
 }
 
-impl ColdNodeOffer {
+impl ColdNodesOffer {
     /// Returns the nodes, at least one.
     pub(crate) fn nodes(&self) -> &[ColdNode] {
         &self.nodes
@@ -127,7 +127,7 @@ impl ColdNodeOffer {
     }
 }
 
-impl Drop for ColdNodeOffer {
+impl Drop for ColdNodesOffer {
     fn drop(&mut self) {
         let mut state = self.heat_writer.lock();
         state.cold.is_offered = false;
@@ -142,13 +142,13 @@ impl Drop for ColdNodeOffer {
     }
 }
 
-impl Default for ColdOfferState {
-    fn default() -> ColdOfferState {
-        ColdOfferState { is_armed: true, is_offered: false, notified: Vec::new() }
+impl Default for ColdOfferTracker {
+    fn default() -> ColdOfferTracker {
+        ColdOfferTracker { is_armed: true, is_offered: false, notified: Vec::new() }
     }
 }
 
-impl ColdOfferState {
+impl ColdOfferTracker {
     /// Allows the next offer after a tick.
     pub(super) fn arm(&mut self) {
         self.is_armed = true;
@@ -183,7 +183,7 @@ fn note(conn: &mut Connection, notified: &[NotifiedNode]) -> Result<(), StoreErr
 /// Returns the first cold nodes without a notification; none while another process writes.
 fn cold_nodes(
     conn: &mut Connection,
-    rates: &Rates,
+    rates: &HeatParameters,
     now: Millis,
 ) -> Result<Vec<ColdNode>, StoreError> {
     loop {
@@ -206,7 +206,7 @@ fn cold_nodes(
 /// Returns whether nodes without rows may be among the first cold ones.
 fn may_untouched_come_before(
     conn: &Connection,
-    rates: &Rates,
+    rates: &HeatParameters,
     found: &[ColdCandidate],
 ) -> Result<bool, StoreError> {
     let full_at = heat_rows::untouched().full_at();
@@ -251,7 +251,7 @@ fn correct(conn: &mut Connection, late: &[ColdCandidate]) -> Result<(), StoreErr
 /// Returns the first nodes that are cold by their rows and without a notification.
 fn candidates(
     conn: &Connection,
-    rates: &Rates,
+    rates: &HeatParameters,
     now: Millis,
     n_max: u32,
 ) -> Result<Vec<ColdCandidate>, StoreError> {

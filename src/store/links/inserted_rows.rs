@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 
 use super::file_names::name_file;
 use super::resolution::NameBloomFilter;
-use super::{NameKey, UnresolvedRefCollector, path_of};
+use super::{NameKey, PendingRefCollector, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::store::{FileId, PreparedStatements, StoreError};
 
@@ -15,19 +15,19 @@ const ROWS_MAX: i64 = 1000;
 
 /// The greatest keys at the beginning of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct KeysBeforeWrite {
+pub(super) struct KeyWatermarks {
     pub(super) node: i64,
     pub(super) file: i64,
     pub(super) reference: i64,
 }
 
-impl KeysBeforeWrite {
-    pub(super) fn of(conn: &Connection) -> Result<KeysBeforeWrite, StoreError> {
+impl KeyWatermarks {
+    pub(super) fn of(conn: &Connection) -> Result<KeyWatermarks, StoreError> {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), ifnull((SELECT max(id) FROM file), 0),
                    ifnull((SELECT max(id) FROM reference), 0)";
         let read = |row: &Row<'_>| {
-            Ok(KeysBeforeWrite { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
+            Ok(KeyWatermarks { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
         };
         conn.row(NEWEST, [], read, "read the newest keys")
     }
@@ -35,8 +35,8 @@ impl KeysBeforeWrite {
 
 /// Names the new files, and collects the references that wait for a new name.
 pub(super) fn name_new_files(
-    wanting: &mut UnresolvedRefCollector<'_>,
-    newest: KeysBeforeWrite,
+    wanting: &mut PendingRefCollector<'_>,
+    newest: KeyWatermarks,
 ) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id FROM file WHERE ?1 < id ORDER BY id LIMIT ?2";
     let conn = wanting.conn;
@@ -59,14 +59,14 @@ pub(super) fn name_new_files(
         return Ok(());
     }
     // Each node is asked for by up to three names, and few have references.
-    let n_asked = 3 * (KeysBeforeWrite::of(conn)?.node - newest.node);
+    let n_asked = 3 * (KeyWatermarks::of(conn)?.node - newest.node);
     if newest.reference <= n_asked {
         wanting.filter = Some(NameBloomFilter::of_wanted(conn)?);
     }
     of_nodes(wanting, newest.node)
 }
 
-fn of_nodes(wanting: &mut UnresolvedRefCollector<'_>, newest: i64) -> Result<(), StoreError> {
+fn of_nodes(wanting: &mut PendingRefCollector<'_>, newest: i64) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, id, name, file FROM node WHERE ?1 < key ORDER BY key LIMIT ?2";
     let conn = wanting.conn;
     let mut last = newest;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{DirtyRefs, KeysBeforeWrite, name, read_reference, read_text, reference_columns, want};
+use super::{DirtyRefs, KeyWatermarks, name, read_reference, read_text, reference_columns, want};
 use crate::model::links::reference::Reference;
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
@@ -11,7 +11,7 @@ pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
     // Everything is new.
-    let mut dirty_refs = DirtyRefs::since(KeysBeforeWrite::default());
+    let mut dirty_refs = DirtyRefs::since(KeyWatermarks::default());
     conn.each(NODES, [], read_text, "read all texts", |(key, references, label)| {
         dirty_refs.add_references(conn, key, &references)?;
         conn.run(NAME, params![key.0, name(&label)], "name a node").map(drop)

@@ -11,7 +11,7 @@ use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
 /// Collects the references that wait for a name and are older than the write, which resolves its
 /// own anyway.
-pub(super) struct UnresolvedRefCollector<'a> {
+pub(super) struct PendingRefCollector<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
@@ -51,7 +51,7 @@ impl NameBloomFilter {
     }
 }
 
-impl UnresolvedRefCollector<'_> {
+impl PendingRefCollector<'_> {
     pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 || self.filter.as_ref().is_some_and(|it| !it.may_have(name)) {

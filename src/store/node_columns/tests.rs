@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
 use crate::maintenance::transfer::{ImportInput, export, import, salvage};
@@ -24,7 +24,7 @@ use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
 use crate::store::testing::{ExtendedTestSchema, set_scratch};
 use crate::store::{
-    Batch, IfMissing, NodeAttributes, NodeData, NodeRecord, StoreError, Writer, past_states,
+    AttributeValues, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer, past_states,
 };
 
 const NOW: Millis = Millis(4_000_000_000_000);
@@ -113,7 +113,7 @@ impl Memory {
         self.writer().write("", "", NOW, find).unwrap().0
     }
 
-    fn mood(&self, content: &str) -> Option<NodeAttribute> {
+    fn mood(&self, content: &str) -> Option<AttributeValue> {
         self.find(content).unwrap().attributes.get("mood").cloned()
     }
 
@@ -152,16 +152,16 @@ impl Memory {
 
 fn data(content: &str) -> NodeData<'_> {
     let (node_type, format) = (NodeType::Text, Format::Plain);
-    let attributes = NodeAttributes::default();
+    let attributes = AttributeValues::default();
     NodeData { node_type, format, label: content, content, token_count: 1, attributes }
 }
 
-fn text(value: Option<&str>) -> Option<NodeAttribute> {
-    value.map(|it| NodeAttribute::Text(it.to_owned()))
+fn text(value: Option<&str>) -> Option<AttributeValue> {
+    value.map(|it| AttributeValue::Text(it.to_owned()))
 }
 
-fn mood_of(mood: Option<&str>) -> NodeAttributes {
-    let none = NodeAttributes::default();
+fn mood_of(mood: Option<&str>) -> AttributeValues {
+    let none = AttributeValues::default();
     if mood.is_none() { none } else { none.with("mood", text(mood)) }
 }
 
@@ -201,8 +201,8 @@ fn the_list_of_columns_is_that_of_the_schema() {
 fn a_row_is_read_as_it_was_written() {
     let memory = Memory::new(columns_with(MOOD));
     memory.write(|batch| {
-        let attributes = NodeAttributes::default()
-            .with(LEVEL, Some(NodeAttribute::Integer(3)))
+        let attributes = AttributeValues::default()
+            .with(LEVEL, Some(AttributeValue::Integer(3)))
             .with(LANG, text(Some("rust")))
             .with(KEY_PATH, text(Some("a.b")))
             .with("mood", text(Some("calm")));
@@ -286,7 +286,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
             workspace: &|_| Ok(Arc::clone(&workspace)),
             temperatures_for: InitialTemperaturesFor::NewNodes,
             slice_bytes: usize::MAX,
-            listing: PassedOverDetail::Counts,
+            listing: DetailLevel::Counts,
             stopwatch: Clock::manual(Millis(0)).stopwatch(),
             progress: &|_, _| true,
         };

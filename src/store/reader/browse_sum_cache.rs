@@ -35,7 +35,7 @@ pub(super) struct BrowseCache(Arc<Mutex<BrowseSums>>);
 
 #[derive(Default)]
 struct BrowseSums {
-    heat: Option<DatedSums<HeatSums>>,
+    heat: Option<DatedSums<HeatDistribution>>,
     files: Option<DatedSums<Vec<FileSums>>>,
     /// Of a snapshot and its fingerprint.
     change_counts: HashMap<(i64, String), ChangeCounts>,
@@ -60,7 +60,7 @@ impl<T> DatedSums<T> {
 
 /// The temperatures of all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct HeatSums {
+pub(crate) struct HeatDistribution {
     pub(crate) n_nodes: u64,
     /// Nodes by temperature, from 0 to 1 in equal ranges; the last includes 1.
     pub(crate) bins: [u64; BINS],
@@ -94,7 +94,11 @@ impl BrowseCache {
 
 impl Reader {
     /// Returns the distribution of temperatures; `cold` is the threshold below which nodes are.
-    pub(crate) fn heat_sums(&self, cold: f64, now: Millis) -> Result<Arc<HeatSums>, StoreError> {
+    pub(crate) fn heat_sums(
+        &self,
+        cold: f64,
+        now: Millis,
+    ) -> Result<Arc<HeatDistribution>, StoreError> {
         let counters = self.change_counters()?;
         let known = |it: &mut BrowseSums| it.heat.as_ref()?.known(&counters, now);
         if let Some(sums) = self.browse_sums().with(known) {
@@ -107,7 +111,7 @@ impl Reader {
         Ok(sums)
     }
 
-    fn count_heat(&self, cold: f64) -> Result<HeatSums, StoreError> {
+    fn count_heat(&self, cold: f64) -> Result<HeatDistribution, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned, access_count, node FROM heat";
         const NODES: &str = "SELECT count(*) FROM node";
         const UNTOUCHED: &str = "
@@ -120,7 +124,8 @@ impl Reader {
         };
         let rows: Vec<(f64, NodeKey, (bool, bool))> =
             self.all(HEATS, [], read).doing("read the temperatures")?;
-        let mut sums = HeatSums { n_nodes: self.number(NODES)?, ..HeatSums::default() };
+        let mut sums =
+            HeatDistribution { n_nodes: self.number(NODES)?, ..HeatDistribution::default() };
         for &(temperature, _, (is_pinned, is_read)) in &rows {
             sums.bins[bin(temperature)] += 1;
             sums.n_pinned += u64::from(is_pinned);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Reader, list};
 use crate::model::clock::Millis;
-use crate::model::kinds::KindSpec;
+use crate::model::kind_specs::KindSpec;
 use crate::model::tree::NodeType;
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 

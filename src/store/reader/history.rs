@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{ChangePosition, HistoryReader, NodeVersion};
+use crate::store::history_reader::{ChangePosition, HistoryReader, NodeVersion};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
 
 /// Snapshots after `from`, up to `to`.

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::Reader;
 use crate::model::clock::Millis;
-use crate::store::lease::{COMPILE_LEASE, LEASE_MS, RESCAN_LEASE};
+use crate::store::work_leases::{COMPILE_LEASE, LEASE_MS, RESCAN_LEASE};
 use crate::store::{PreparedStatements, StoreError};
 
 /// The state of a memory before and after its first text.

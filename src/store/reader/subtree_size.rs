@@ -19,7 +19,7 @@ pub(crate) struct SubtreeSize {
 
 /// The siblings that follow a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemainingSiblings {
+pub(crate) enum SiblingsAfter {
     /// None: the page was complete.
     Nothing,
     /// The children of a node after a position.
@@ -36,7 +36,7 @@ impl Reader {
     pub(crate) fn subtree_size(
         &self,
         tops: &[NodeKey],
-        rest: RemainingSiblings,
+        rest: SiblingsAfter,
         archived: ArchivedVisibility,
         n_max: u32,
     ) -> Result<SubtreeSize, StoreError> {
@@ -81,15 +81,13 @@ impl SizeCounter<'_> {
     fn below(&mut self, top: NodeKey) -> Result<(), StoreError> {
         let mut open = vec![top];
         while let Some(key) = open.pop() {
-            open.extend(
-                self.parents(RemainingSiblings::Children(key, i64::MIN))?.into_iter().rev(),
-            );
+            open.extend(self.parents(SiblingsAfter::Children(key, i64::MIN))?.into_iter().rev());
         }
         Ok(())
     }
 
     /// Counts siblings, and returns those that have children.
-    fn parents(&mut self, of: RemainingSiblings) -> Result<Vec<NodeKey>, StoreError> {
+    fn parents(&mut self, of: SiblingsAfter) -> Result<Vec<NodeKey>, StoreError> {
         const CHILDREN: &str = counted!(concat!(
             "
               FROM node AS n
@@ -119,11 +117,11 @@ impl SizeCounter<'_> {
         let is_shown = self.archived == ArchivedVisibility::Shown;
         match of {
             _ if self.n_left == 0 => Ok(Vec::new()),
-            RemainingSiblings::Nothing => Ok(Vec::new()),
-            RemainingSiblings::Children(parent, after) => {
+            SiblingsAfter::Nothing => Ok(Vec::new()),
+            SiblingsAfter::Children(parent, after) => {
                 self.count(CHILDREN, params![parent.0, after, n_max, is_shown])
             }
-            RemainingSiblings::Roots(n_passed) => {
+            SiblingsAfter::Roots(n_passed) => {
                 self.count(ROOTS, params![limit(n_passed), n_max, is_shown])
             }
         }

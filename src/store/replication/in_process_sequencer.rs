@@ -27,7 +27,7 @@ pub(crate) enum CommitFault {
 
 /// A call before which something else happens once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeeperCall {
+pub(crate) enum InterceptedCall {
     Parts,
     NewestImage,
     BeginTurn,
@@ -46,7 +46,7 @@ pub(crate) struct InProcessSequencer {
     /// Parts that one question returns; 0: two.
     pub(crate) batch: usize,
     /// An act of another process before the next call of a kind.
-    pub(crate) interlude: Mutex<Option<(KeeperCall, Interlude)>>,
+    pub(crate) interlude: Mutex<Option<(InterceptedCall, Interlude)>>,
     /// Whether nobody answers.
     pub(crate) is_away: AtomicBool,
     /// Whether all leases are another one's.
@@ -73,7 +73,7 @@ impl InProcessSequencer {
         self.batch.max(2)
     }
 
-    fn before(&self, call: KeeperCall) {
+    fn before(&self, call: InterceptedCall) {
         let due = lock(&self.interlude).take_if(|it| it.0 == call);
         if let Some((_, happens)) = due {
             happens();
@@ -99,7 +99,7 @@ impl Sequencer for InProcessSequencer {
     }
 
     fn parts(&self, epoch: i64, after: (i64, i64)) -> Result<Vec<LogPart>, SharedError> {
-        self.before(KeeperCall::Parts);
+        self.before(InterceptedCall::Parts);
         let log = self.log();
         if log.head.is_none_or(|it| it.place.epoch != epoch) {
             return Ok(Vec::new());
@@ -109,7 +109,7 @@ impl Sequencer for InProcessSequencer {
     }
 
     fn newest_image(&self, epoch: i64) -> Result<Option<LogPosition>, SharedError> {
-        self.before(KeeperCall::NewestImage);
+        self.before(InterceptedCall::NewestImage);
         let log = self.log();
         let places = log.images.iter().map(|it| it.0).filter(|it| it.epoch == epoch);
         Ok(places.max_by_key(|it| it.seq))
@@ -122,7 +122,7 @@ impl Sequencer for InProcessSequencer {
     }
 
     fn begin_turn(&self, _: &LogPosition) -> Result<Box<dyn LogTransaction + '_>, SharedError> {
-        self.before(KeeperCall::BeginTurn);
+        self.before(InterceptedCall::BeginTurn);
         let _turn = lock(&self.turn);
         let head = self.head()?;
         let (entries, images) = (Vec::new(), Vec::new());
@@ -200,15 +200,15 @@ pub(crate) fn shared_rows(path: &std::path::Path) -> String {
 
 /// Returns the rows of a part, one a line.
 fn shown(part: &[u8]) -> String {
-    use super::log_entry::{EntryStep, LogPartReader};
+    use super::log_entry::{EntryOp, LogPartReader};
     use rusqlite::types::{ToSqlOutput, ValueRef};
     let mut out = String::new();
     let mut reader = LogPartReader::new(part).expect("a part");
     let mut table = String::new();
     while !reader.is_at_end() {
         match reader.next_step().expect("a step") {
-            EntryStep::Table { name, .. } => table = name.to_owned(),
-            EntryStep::Row(values) => {
+            EntryOp::Table { name, .. } => table = name.to_owned(),
+            EntryOp::Row(values) => {
                 let value = |it: &ToSqlOutput<'_>| match it {
                     ToSqlOutput::Borrowed(ValueRef::Text(it)) => {
                         format!("{:?}", String::from_utf8_lossy(it))

@@ -11,7 +11,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params, params_from_iter};
 
 use super::change_recorder::{SEQUENCE, columns};
-use super::log_entry::{EntryHasher, EntryStep, LogHash, LogPart, LogPartReader};
+use super::log_entry::{EntryHasher, EntryOp, LogHash, LogPart, LogPartReader};
 use super::log_position::{self, LogPosition};
 use super::table_scopes::{HEAT, SharedTable, shared_tables};
 use crate::model::heat::Heat;
@@ -175,17 +175,17 @@ impl<'c> LogApplier<'c> {
         while !reader.is_at_end() {
             let step = reader.next_step().ok_or_else(bad)?;
             match (step, before.take()) {
-                (EntryStep::After(hash), Some(before)) if hash == before => (),
-                (_, Some(_)) | (EntryStep::After(_), None) => {
+                (EntryOp::After(hash), Some(before)) if hash == before => (),
+                (_, Some(_)) | (EntryOp::After(_), None) => {
                     return Err(SharedError::Diverged { since: part.seq - 1 }.into());
                 }
-                (EntryStep::Wipe, None) => self.wipe()?,
-                (EntryStep::Table { name, columns }, None) => {
+                (EntryOp::Wipe, None) => self.wipe()?,
+                (EntryOp::Table { name, columns }, None) => {
                     let table = AppliedTable::new(self.conn, name, &columns)?;
                     self.table = Some(table.ok_or_else(bad)?);
                 }
-                (EntryStep::Delete(key), None) => self.delete(&key)?,
-                (EntryStep::Row(values), None) => self.row(values)?,
+                (EntryOp::Delete(key), None) => self.delete(&key)?,
+                (EntryOp::Row(values), None) => self.row(values)?,
             }
         }
         Ok(hasher)

@@ -7,14 +7,14 @@
 //! have their length before them.
 
 #[cfg(any(test, fuzzing))]
-mod rewritten;
+mod round_trip;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
 
 use crate::store::StoreError;
 #[cfg(any(test, fuzzing))]
-pub(crate) use rewritten::rewrite_part;
+pub(crate) use round_trip::rewrite_part;
 
 const FORM: u8 = 1;
 const TABLE: u8 = b'T';
@@ -55,7 +55,7 @@ impl LogPart {
     /// Returns whether a first part belongs to a log with this hash.
     pub(super) fn is_after(&self, hash: LogHash) -> bool {
         let first = LogPartReader::new(&self.body).and_then(|mut it| it.next_step());
-        first == Some(EntryStep::After(hash))
+        first == Some(EntryOp::After(hash))
     }
 }
 
@@ -190,7 +190,7 @@ fn put_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
 
 /// A step of an entry.
 #[derive(Debug, PartialEq)]
-pub(super) enum EntryStep<'b> {
+pub(super) enum EntryOp<'b> {
     After(LogHash),
     Wipe,
     Table { name: &'b str, columns: Vec<&'b str> },
@@ -214,18 +214,18 @@ impl<'b> LogPartReader<'b> {
         self.rest.is_empty()
     }
 
-    pub(super) fn next_step(&mut self) -> Option<EntryStep<'b>> {
+    pub(super) fn next_step(&mut self) -> Option<EntryOp<'b>> {
         match self.byte()? {
-            AFTER => Some(EntryStep::After(LogHash(self.take(32)?.try_into().ok()?))),
-            WIPE => Some(EntryStep::Wipe),
+            AFTER => Some(EntryOp::After(LogHash(self.take(32)?.try_into().ok()?))),
+            WIPE => Some(EntryOp::Wipe),
             TABLE => {
                 let name = self.text()?;
                 self.n_columns = self.length()?;
                 let columns = (0..self.n_columns).map(|_| self.text()).collect::<Option<_>>()?;
-                Some(EntryStep::Table { name, columns })
+                Some(EntryOp::Table { name, columns })
             }
-            DELETE => self.values().map(EntryStep::Delete),
-            ROW => self.values().map(EntryStep::Row),
+            DELETE => self.values().map(EntryOp::Delete),
+            ROW => self.values().map(EntryOp::Row),
             _ => None,
         }
     }

@@ -113,15 +113,15 @@ const PASSAGES: &[(&str, Passage)] = &[
     ("maintenance/transfer/backup.rs", Passage::NewFile),
     ("maintenance/transfer/import.rs", Passage::NewFile),
     // Databases of other programs, which are only read.
-    ("maintenance/transfer/opencode.rs", Passage::Local),
-    ("maintenance/transfer/remind_records.rs", Passage::Local),
+    ("maintenance/transfer/opencode_reader.rs", Passage::Local),
+    ("maintenance/transfer/remind_reader.rs", Passage::Local),
     ("maintenance/transfer/restore.rs", Passage::NewEpoch),
     ("maintenance/transfer/salvage.rs", Passage::NewFile),
     ("maintenance/transfer/v03.rs", Passage::NewFile),
     ("store/checkpoint.rs", Passage::Local),
     ("store/connection.rs", Passage::Local),
     ("store/heat_writer.rs", Passage::Local),
-    ("store/lease.rs", Passage::Local),
+    ("store/work_leases.rs", Passage::Local),
     // Reads of one state.
     ("store/reader.rs", Passage::Local),
     ("store/replica_mark.rs", Passage::NewEpoch),

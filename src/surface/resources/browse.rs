@@ -8,7 +8,7 @@ use super::{ResourceFn, number, put};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{Resource, ResourceFormat};
 use crate::memory::{Error, ReadOnlyMemory};
-use crate::query::browse::{self, HitsQuery, LIMIT_DEFAULT, LIMIT_MAX, LinkDirection};
+use crate::query::browse::{self, DirectionFilter, HitsQuery, LIMIT_DEFAULT, LIMIT_MAX};
 use crate::store::reader::Reader;
 
 const fn row(
@@ -91,8 +91,8 @@ pub(super) const LINKS: Resource<ResourceFn> = row(
     |view, vars, out| {
         let (id, after, n_max) = (vars.get("id"), vars.get("after"), limit(vars)?);
         let direction = match vars.get("direction") {
-            None => LinkDirection::default(),
-            Some(name) => LinkDirection::parse(name).ok_or_else(|| {
+            None => DirectionFilter::default(),
+            Some(name) => DirectionFilter::parse(name).ok_or_else(|| {
                 Error::BadArgument("`direction` must be in, out or both".to_owned())
             })?,
         };

@@ -9,7 +9,7 @@ use super::{ResourceFn, number, put};
 use crate::mcp::uri::UriVars;
 use crate::mcp::{Resource, ResourceFormat};
 use crate::memory::knowledge::{
-    self, BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, ReviewRequest,
+    self, BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, WorksheetRequest,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Error, ReadOnlyMemory};
@@ -38,7 +38,7 @@ pub(super) const REVIEW: Resource<ResourceFn> = live(row(
     "Worksheet",
     "Episodes that wait to be consolidated, as MemoryReview hands them out.",
     |view, _, out| {
-        write(view, out, |reader| knowledge::review(reader, &ReviewRequest::parse(&Map::new())?))
+        write(view, out, |reader| knowledge::review(reader, &WorksheetRequest::parse(&Map::new())?))
     },
 ));
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{Memory, NoProcessFacts, ProcessFacts};
+use crate::memory::{Memory, NoProcessFacts, ServerFacts};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -39,7 +39,7 @@ impl ResourceFixture {
         ResourceFixture::beside(notes, Arc::new(NoProcessFacts))
     }
 
-    fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> ResourceFixture {
+    fn beside(notes: &[(&str, &str)], process: Arc<dyn ServerFacts>) -> ResourceFixture {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().canonicalize().unwrap();
         fs::create_dir(folder.join("docs")).unwrap();

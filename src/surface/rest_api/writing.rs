@@ -8,7 +8,7 @@ use super::{RestArgs, RestError};
 use crate::memory::Memory;
 use crate::memory::knowledge::{
     self, ApplyRequest, ConsolidateRequest, IngestRequest, RecallRequest, RememberRequest,
-    ReviewRequest, remind_compat,
+    WorksheetRequest, remind_compat,
 };
 use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::model::tree::NodeType;
@@ -108,7 +108,7 @@ pub(super) fn recall(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
 }
 
 pub(super) fn review(memory: &Memory, asked: &RestArgs<'_>) -> Answer {
-    Ok(memory.review(&ReviewRequest::parse(&asked.object()?)?)?)
+    Ok(memory.review(&WorksheetRequest::parse(&asked.object()?)?)?)
 }
 
 pub(super) fn apply(memory: &Memory, asked: &RestArgs<'_>) -> Answer {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ingest::scan::PassedOverDetail;
+use crate::ingest::scan::DetailLevel;
 use crate::mcp::{Args, CallContext, HandlerError, ToolReply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, InitialTemperaturesFor, SLICE_BYTES};
@@ -29,7 +29,7 @@ pub(super) fn compile(
         n_threads: tools.n_threads,
         workspace: &|root| tools.memory.workspace_of(root),
         temperatures_for: InitialTemperaturesFor::NewNodes,
-        listing: PassedOverDetail::Counts,
+        listing: DetailLevel::Counts,
         stopwatch: tools.memory.clock().stopwatch(),
         slice_bytes: SLICE_BYTES,
         progress: &|n_done, n_files| {

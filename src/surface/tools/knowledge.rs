@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::memories::{choice, output, schema, tags, text, with_default};
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::knowledge::{
-    ApplyRequest, IngestRequest, RecallRequest, RememberRequest, ReviewRequest, TASKS,
+    ApplyRequest, IngestRequest, RecallRequest, RememberRequest, TASKS, WorksheetRequest,
 };
 use crate::surface::{ToolRunner, consolidation};
 
@@ -66,7 +66,7 @@ pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[ArgSpec::custom_schema(review_schema)],
         output: Some(|| output(&[("task", "string"), ("base", "integer")])),
         effect: ToolEffect::Reads,
-        run: ToolRunner::Document(|memory, args| memory.review(&ReviewRequest::parse(args)?)),
+        run: ToolRunner::Document(|memory, args| memory.review(&WorksheetRequest::parse(args)?)),
     },
 ];
 

@@ -9,7 +9,7 @@ use crate::memory::typed::{
     DeleteRequest, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS, StoreRequest, UpdateRequest,
     check_no_arguments,
 };
-use crate::model::kinds::{IMPORTANCES, STATUSES};
+use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::surface::ToolRunner;
 
 /// Told to a client's model where these tools are the first that are offered.

@@ -22,7 +22,7 @@ const BUCKETS_MAX: usize = 1 << 12;
 const MISSED_MAX: usize = 1 << 10;
 
 thread_local! {
-    static COUNTED: RefCell<TokenCache> = const { RefCell::new(TokenCache::new()) };
+    static COUNTED: RefCell<WordTokenCache> = const { RefCell::new(WordTokenCache::new()) };
 }
 
 /// A bucket: entries that share one line of the processor's cache.
@@ -32,7 +32,7 @@ struct CacheBucket([u128; PLACES]);
 
 /// A cache of words with their token counts.
 #[derive(Debug)]
-pub(super) struct TokenCache {
+pub(super) struct WordTokenCache {
     /// The entries: the word in the first bytes, then its length and its tokens. Empty until the
     /// first word.
     buckets: Vec<CacheBucket>,
@@ -40,16 +40,16 @@ pub(super) struct TokenCache {
     n_missed: usize,
 }
 
-impl TokenCache {
-    const fn new() -> TokenCache {
-        TokenCache { buckets: Vec::new(), n_missed: 0 }
+impl WordTokenCache {
+    const fn new() -> WordTokenCache {
+        WordTokenCache { buckets: Vec::new(), n_missed: 0 }
     }
 
     /// Runs `work` with the cache of this thread, or with a new one if that is in use.
-    pub(super) fn with<T>(work: impl FnOnce(&mut TokenCache) -> T) -> T {
+    pub(super) fn with<T>(work: impl FnOnce(&mut WordTokenCache) -> T) -> T {
         COUNTED.with(|it| match it.try_borrow_mut() {
             Ok(mut counted) => work(&mut counted),
-            Err(_) => work(&mut TokenCache::new()),
+            Err(_) => work(&mut WordTokenCache::new()),
         })
     }
 

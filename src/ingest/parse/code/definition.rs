@@ -7,7 +7,7 @@ use super::lines::Source;
 
 /// The role of a line of code that begins something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begins {
+pub(super) enum LineRole {
     /// An attribute or a comment, for what is below it.
     Above,
     Definition(Members),
@@ -42,15 +42,15 @@ pub(super) fn begins(
     source: &Source,
     nth: usize,
     (language, level): (&Language, usize),
-) -> Begins {
+) -> LineRole {
     let line = &source.lines[nth];
     if line.is_comment {
-        return Begins::Above;
+        return LineRole::Above;
     }
     let code = &text[line.range.clone()];
     let (rest, has_attribute) = without_modifiers(code, language);
     if rest.trim().is_empty() && has_attribute {
-        return Begins::Above;
+        return LineRole::Above;
     }
     let word = definer(rest, language);
     let defines = match word {
@@ -69,9 +69,9 @@ pub(super) fn begins(
     };
     let is_container = word.is_some_and(|it| language.containers.contains(&it));
     match defines {
-        true if is_container => Begins::Definition(Members::Possible),
-        true => Begins::Definition(Members::None),
-        false => Begins::Loose,
+        true if is_container => LineRole::Definition(Members::Possible),
+        true => LineRole::Definition(Members::None),
+        false => LineRole::Loose,
     }
 }
 

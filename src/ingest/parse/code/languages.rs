@@ -25,7 +25,7 @@ pub(super) struct Language {
     pub(super) functions: Functions,
     /// Words that go on with a definition in a line of their own.
     pub(super) follows: &'static [&'static str],
-    pub(super) traits: Traits,
+    pub(super) traits: SyntaxQuirks,
 }
 
 /// The means by which a definition is bounded.
@@ -50,7 +50,7 @@ pub(super) enum Functions {
 
 /// Peculiarities of a language's notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Traits {
+pub(super) struct SyntaxQuirks {
     /// Whether comments nest.
     pub(super) nests_comments: bool,
     /// Whether lines with `#` are for a preprocessor.
@@ -109,7 +109,7 @@ const TRIPLE: Quote = quote("\"\"\"", "\"\"\"", QuoteForm::Lines);
 
 const SLASHES: &[(&str, &str)] = &[("/*", "*/")];
 
-const PLAIN: Traits = Traits {
+const PLAIN: SyntaxQuirks = SyntaxQuirks {
     nests_comments: false,
     has_preprocessor: false,
     has_patterns: false,
@@ -172,7 +172,7 @@ const SCRIPT: Language = Language {
     ],
     containers: &["class", "namespace", "module"],
     functions: Functions::Members,
-    traits: Traits { has_patterns: true, ..PLAIN },
+    traits: SyntaxQuirks { has_patterns: true, ..PLAIN },
     ..BRACES
 };
 
@@ -204,7 +204,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         ],
         containers: &["trait", "impl", "mod"],
         bodied: &["mod"],
-        traits: Traits { nests_comments: true, ..PLAIN },
+        traits: SyntaxQuirks { nests_comments: true, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -260,7 +260,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         definers: &["struct", "union", "enum"],
         bodied: &["struct", "union", "enum"],
         functions: Functions::Anywhere,
-        traits: Traits { has_preprocessor: true, ..PLAIN },
+        traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -285,7 +285,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         bodied: &["class", "struct", "union", "enum"],
         functions: Functions::Anywhere,
         follows: &["requires"],
-        traits: Traits { has_preprocessor: true, ..PLAIN },
+        traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -314,7 +314,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         containers: &["class", "interface", "struct", "record"],
         functions: Functions::Anywhere,
         follows: &["where"],
-        traits: Traits { has_preprocessor: true, ..PLAIN },
+        traits: SyntaxQuirks { has_preprocessor: true, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -328,7 +328,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         definers: &["def", "class", "module"],
         containers: &["class", "module"],
         follows: &["end", "rescue", "ensure", "else", "elsif", "when", "in"],
-        traits: Traits { heredoc: Heredoc::Joined, has_patterns: true, ..PLAIN },
+        traits: SyntaxQuirks { heredoc: Heredoc::Joined, has_patterns: true, ..PLAIN },
         ..UNKNOWN
     },
     Language {
@@ -340,7 +340,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         modifiers: &["abstract", "final", "public", "protected", "private", "static", "readonly"],
         definers: &["function", "class", "interface", "trait", "enum"],
         containers: &["class", "interface", "trait", "enum"],
-        traits: Traits { heredoc: Heredoc::Three, ..PLAIN },
+        traits: SyntaxQuirks { heredoc: Heredoc::Three, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -352,7 +352,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         definers: &["function"],
         bodied: &["function"],
         functions: Functions::Anywhere,
-        traits: Traits { heredoc: Heredoc::Spaced, ..PLAIN },
+        traits: SyntaxQuirks { heredoc: Heredoc::Spaced, ..PLAIN },
         ..BRACES
     },
     Language {
@@ -371,7 +371,7 @@ pub(super) const LANGUAGES: &[Language] = &[
             "begin", "end", "as", "on", "for", "from", "where", "when", "returns", "language",
             "using", "with", "after", "before", "instead", "select", "strict", "without",
         ],
-        traits: Traits { ignores_case: true, ..PLAIN },
+        traits: SyntaxQuirks { ignores_case: true, ..PLAIN },
         ..UNKNOWN
     },
 ];

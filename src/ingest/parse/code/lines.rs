@@ -31,7 +31,7 @@ pub(super) struct Line {
 
 /// A bracket or a semicolon of the code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct Punctuation {
     pub(super) at: usize,
     pub(super) byte: u8,
     /// Open brackets around it.
@@ -42,12 +42,12 @@ pub(super) struct Mark {
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) lines: Vec<Line>,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<Punctuation>,
 }
 
 impl Source {
     /// Returns the marks of a statement from a line on, on its own level.
-    pub(super) fn marks_of(&self, nth: usize) -> impl Iterator<Item = &Mark> {
+    pub(super) fn marks_of(&self, nth: usize) -> impl Iterator<Item = &Punctuation> {
         let line = &self.lines[nth];
         let first = self.marks.partition_point(|it| it.at < line.range.start);
         let near = self.marks[first..].iter().take(STATEMENT_MARKS_MAX);
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         match byte {
             b'(' | b'[' | b'{' => {
                 let is_counted = !(self.is_transparent && byte == b'{');
-                self.source.marks.push(Mark { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
                 self.open.push((byte, is_counted));
                 self.n_braces += usize::from(byte == b'{');
                 self.depth += usize::from(is_counted);
@@ -292,11 +292,11 @@ impl<'a> Reader<'a> {
             }
             b')' | b']' | b'}' => {
                 self.close(byte);
-                self.source.marks.push(Mark { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
             }
             b';' => {
                 self.is_transparent = false;
-                self.source.marks.push(Mark { at: self.at, byte, depth: self.depth });
+                self.source.marks.push(Punctuation { at: self.at, byte, depth: self.depth });
             }
             b'/' if self.language.traits.has_patterns => self.skip_pattern(),
             _ => (),

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::definition::{Begins, Members, begins, goes_on};
+use super::definition::{LineRole, Members, begins, goes_on};
 use super::languages::{Language, Layout};
-use super::lines::{Line, Mark, Source};
+use super::lines::{Line, Punctuation, Source};
 
 /// Consecutive lines that belong together.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub(super) fn split(
     lines: Range<usize>,
     (language, level): (&Language, Level),
 ) -> Vec<Chunk> {
-    let mut chunks = Chunks { source, chunks: Vec::new(), open: None };
+    let mut chunks = ChunkBuilder { source, chunks: Vec::new(), open: None };
     // The first of the comments and attributes for what comes next.
     let mut above: Option<usize> = None;
     for at in lines.clone() {
@@ -108,17 +108,17 @@ pub(super) fn split(
             continue;
         }
         match begins(text, source, at, (language, level.nth)) {
-            Begins::Above => {
+            LineRole::Above => {
                 let is_ended = chunks.is_ended(at, language.layout, level);
                 above = above.or(is_ended.then_some(at));
             }
-            Begins::Definition(members) => {
+            LineRole::Definition(members) => {
                 chunks.begin(above.take().unwrap_or(at), Some((at, members)));
             }
-            Begins::Loose if chunks.is_ended(at, language.layout, level) => {
+            LineRole::Loose if chunks.is_ended(at, language.layout, level) => {
                 chunks.begin_loose(above.take().unwrap_or(at));
             }
-            Begins::Loose => above = None,
+            LineRole::Loose => above = None,
         }
     }
     if let Some(start) = above {
@@ -128,13 +128,13 @@ pub(super) fn split(
     chunks.chunks
 }
 
-struct Chunks<'a> {
+struct ChunkBuilder<'a> {
     source: &'a Source,
     chunks: Vec<Chunk>,
     open: Option<OpenChunk>,
 }
 
-impl Chunks<'_> {
+impl ChunkBuilder<'_> {
     fn begin(&mut self, start: usize, defined: Option<(usize, Members)>) {
         self.close(start);
         let from = self.source.lines[defined.map_or(start, |it| it.0)].range.start;
@@ -157,7 +157,7 @@ impl Chunks<'_> {
         }
         let end = self.source.lines[at].range.start;
         let to = self.source.marks.partition_point(|it| it.at < end).max(open.n_marks);
-        let ends = |it: &Mark| it.depth == level.depth && matches!(it.byte, b'}' | b';');
+        let ends = |it: &Punctuation| it.depth == level.depth && matches!(it.byte, b'}' | b';');
         open.is_ended |= self.source.marks[open.n_marks..to].iter().any(ends);
         open.n_marks = to;
         open.is_ended

@@ -12,13 +12,13 @@ use crate::text;
 
 /// The elements that are left out.
 #[derive(Debug, Default)]
-pub(super) struct Boilerplate {
+pub(super) struct BoilerplateElements {
     pub(super) left_out: HashSet<DomId>,
     pub(super) warning: Option<Warning>,
 }
 
 /// Finds the boilerplate of a document.
-pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> Boilerplate {
+pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> BoilerplateElements {
     let mut survey = survey(dom, None);
     if !survey.has_main_heading
         && let Some(found) = survey.found.iter().find(|it| it.has_main_heading)
@@ -35,7 +35,7 @@ pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> Boilerplate {
     }
     let n_blocks: usize = survey.found.len() + survey.n_scripts;
     if n_blocks == 0 {
-        return Boilerplate::default();
+        return BoilerplateElements::default();
     }
     let mut kinds: Vec<String> = Vec::new();
     for kind in ["nav", "header", "footer", "aside"] {
@@ -50,7 +50,7 @@ pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> Boilerplate {
     let what = format!("{} {blocks} left out ({n_words} {words})", kinds.join(", "));
     let first = survey.found.first().map(|it| dom.span(it.id).start).or(survey.first_script);
     let line = text::line_number_at(source, first.unwrap_or(0));
-    Boilerplate {
+    BoilerplateElements {
         left_out: survey.found.iter().map(|it| it.id).collect(),
         warning: Some(Warning { line, what }),
     }

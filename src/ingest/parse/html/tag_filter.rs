@@ -52,11 +52,11 @@ pub(super) const BOUNDARY: &str = "BOUNDARY";
 
 /// Builds the document of `text`.
 pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
-    let tokenizer = Tokenizer::new(TagFilter::new(), TokenizerOpts::default());
+    let tokenizer = Tokenizer::new(TagRewriter::new(), TokenizerOpts::default());
     let mut warnings = Vec::new();
     let whole = StrTendril::from_slice(text);
     let queue = BufferQueue::default();
-    let mut tag = TagScan::default();
+    let mut tag = AttributeScan::default();
     let mut n_unread = 0;
     let mut start = 0;
     let mark = text.contains("\r\n").then(|| MARKS.into_iter().find(|&it| !text.contains(it)));
@@ -129,12 +129,12 @@ fn place(at: usize) -> u32 {
 
 /// Scans ahead in a tag, to count its attributes.
 #[derive(Debug, Default)]
-struct TagScan {
+struct AttributeScan {
     end: usize,
     n_tokens: u64,
 }
 
-impl TagScan {
+impl AttributeScan {
     /// Returns the start of the text behind the tag, in the piece of the source from `start` to
     /// `end`.
     fn text_start(&self, text: &str, start: usize, end: usize) -> usize {
@@ -197,7 +197,7 @@ fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Filters the tags between the tokenizer and the tree builder.
-struct TagFilter {
+struct TagRewriter {
     builder: TreeBuilder<DomId, DomSink>,
     /// Tags that were left out for their depth, and whose end tags have to be left out, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
@@ -213,7 +213,7 @@ struct TagFilter {
     flattened_line: Cell<Option<u64>>,
 }
 
-impl TokenSink for TagFilter {
+impl TokenSink for TagRewriter {
     type Handle = DomId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<DomId> {
@@ -239,10 +239,10 @@ impl TokenSink for TagFilter {
     }
 }
 
-impl TagFilter {
-    fn new() -> TagFilter {
+impl TagRewriter {
+    fn new() -> TagRewriter {
         let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-        TagFilter {
+        TagRewriter {
             builder: TreeBuilder::new(DomSink::new(), options),
             dropped: RefCell::default(),
             depth: Cell::new(0),
@@ -339,7 +339,7 @@ impl TagFilter {
             return true;
         }
         if !self.is_depth_exact.get() {
-            let count = HandleCounter(Cell::new(0));
+            let count = CountingTracer(Cell::new(0));
             self.builder.trace_handles(&count);
             self.depth.set(count.0.get());
             self.is_depth_exact.set(true);
@@ -381,9 +381,9 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-struct HandleCounter(Cell<usize>);
+struct CountingTracer(Cell<usize>);
 
-impl Tracer for HandleCounter {
+impl Tracer for CountingTracer {
     type Handle = DomId;
 
     fn trace_handle(&self, _: &DomId) {

@@ -10,7 +10,7 @@ use super::inline::{self, ChildVisit};
 use super::inline_run::{InlineRun, LineBreaks, RenderedRun, StandaloneNode};
 use super::tag_filter::{CODE, LINK};
 use super::{NODES_MAX, table};
-use crate::ingest::parse::container_writer::{ContainerKind, ContainerWriter, NESTING_MAX};
+use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind, NESTING_MAX};
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::ingest::parse::{Warning, label};
 use crate::model::tree::{Format, Node, NodeType};
@@ -22,7 +22,7 @@ pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,
     outline: &'o mut NodeTreeBuilder,
-    container: Option<ContainerWriter>,
+    container: Option<ContainerBlockWriter>,
     /// The elements that opened a list, an item or a quote of the container.
     frames: Vec<DomId>,
     lists: Vec<(DomId, ListNumbering)>,
@@ -208,10 +208,10 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         self.frames.push(id);
     }
 
-    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut ContainerWriter {
+    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut ContainerBlockWriter {
         let range = self.dom.span(id);
         let outline = &mut *self.outline;
-        self.container.get_or_insert_with(|| ContainerWriter::new(kind, &range, 0, outline))
+        self.container.get_or_insert_with(|| ContainerBlockWriter::new(kind, &range, 0, outline))
     }
 
     fn close_frame(&mut self, id: DomId) {

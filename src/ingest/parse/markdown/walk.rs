@@ -9,7 +9,7 @@ use super::raw_lines::RawLines;
 use super::source::{LinkDefinitions, MarkdownSource};
 use super::table::MarkdownTable;
 use super::{NODES_MAX, code_node};
-use crate::ingest::parse::container_writer::{ContainerKind, ContainerWriter};
+use crate::ingest::parse::container_writer::{ContainerBlockWriter, ContainerKind};
 use crate::ingest::parse::label;
 use crate::ingest::parse::node_tree_builder::NodeTreeBuilder;
 use crate::model::tree::{Format, Node, NodeType};
@@ -31,7 +31,7 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     base: usize,
     outline: &'o mut NodeTreeBuilder,
     definitions: LinkDefinitions,
-    container: Option<ContainerWriter>,
+    container: Option<ContainerBlockWriter>,
     inline: Option<InlineRenderer<'a>>,
     block: OpenBlock<'a>,
     raw: RawLines,
@@ -273,11 +273,11 @@ impl<'a> MarkdownWalk<'a, '_> {
         &mut self,
         kind: ContainerKind,
         range: &Range<usize>,
-    ) -> &mut ContainerWriter {
+    ) -> &mut ContainerBlockWriter {
         self.end_paragraph();
         self.definitions_until(range.start);
         let (base, outline) = (self.base, &mut *self.outline);
-        self.container.get_or_insert_with(|| ContainerWriter::new(kind, range, base, outline))
+        self.container.get_or_insert_with(|| ContainerBlockWriter::new(kind, range, base, outline))
     }
 
     fn start_quote(&mut self, alert: Option<BlockQuoteKind>, range: Range<usize>) {

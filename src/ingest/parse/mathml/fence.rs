@@ -1,6 +1,6 @@
 //! Rows of pieces, and the fences that make binomials, matrices and cases of them.
 
-use super::{PieceKind, TexPiece, symbol};
+use super::{TexPiece, TexPieceKind, symbol};
 
 /// Pieces side by side.
 #[derive(Debug)]
@@ -11,23 +11,23 @@ pub(super) struct PieceRow {
 /// Returns a row of pieces in which fences and their inside have become one piece.
 pub(super) fn row(pieces: Vec<TexPiece>) -> PieceRow {
     let mut out: Vec<TexPiece> = Vec::with_capacity(pieces.len());
-    let mut rest = pieces.into_iter().filter(|it| it.kind != PieceKind::Empty).peekable();
+    let mut rest = pieces.into_iter().filter(|it| it.kind != TexPieceKind::Empty).peekable();
     while let Some(piece) = rest.next() {
         let open = match out.last() {
-            Some(TexPiece { kind: PieceKind::Operator(open), .. }) => Some(*open),
+            Some(TexPiece { kind: TexPieceKind::Operator(open), .. }) => Some(*open),
             _ => None,
         };
         let close = match rest.peek() {
-            Some(TexPiece { kind: PieceKind::Operator(close), .. }) => Some(*close),
+            Some(TexPiece { kind: TexPieceKind::Operator(close), .. }) => Some(*close),
             _ => None,
         };
         match (piece.kind, open, close) {
-            (PieceKind::Stack, Some('('), Some(')')) => {
+            (TexPieceKind::Stack, Some('('), Some(')')) => {
                 out.pop();
                 rest.next();
                 out.push(TexPiece::group(format!("\\binom{}", piece.tex)));
             }
-            (PieceKind::Table, Some(open), close) if environment(open, close).is_some() => {
+            (TexPieceKind::Table, Some(open), close) if environment(open, close).is_some() => {
                 let name = environment(open, close).unwrap_or("matrix");
                 out.pop();
                 if name != "cases" {
@@ -61,8 +61,8 @@ impl PieceRow {
 /// Returns the LaTeX of a piece that stays alone.
 pub(super) fn finished(piece: TexPiece) -> String {
     match piece.kind {
-        PieceKind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
-        PieceKind::Table => in_environment("matrix", &piece.tex),
+        TexPieceKind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
+        TexPieceKind::Table => in_environment("matrix", &piece.tex),
         _ => piece.tex,
     }
 }
@@ -95,10 +95,10 @@ pub(super) fn fenced(
     if let [item] = items {
         let name = environment(open_char.unwrap_or('.'), close_char);
         match (item.kind, name) {
-            (PieceKind::Stack, _) if (open, close) == ("(", ")") => {
+            (TexPieceKind::Stack, _) if (open, close) == ("(", ")") => {
                 return Some(TexPiece::group(format!("\\binom{}", item.tex)));
             }
-            (PieceKind::Table, Some(name)) => {
+            (TexPieceKind::Table, Some(name)) => {
                 return Some(TexPiece::group(in_environment(name, &item.tex)));
             }
             _ => (),

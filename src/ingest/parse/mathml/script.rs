@@ -1,7 +1,7 @@
 //! Scripts, limits and accents: pieces below, above and beside a base.
 
 use super::fence::finished;
-use super::{PieceKind, TexPiece};
+use super::{TexPiece, TexPieceKind};
 
 /// Returns a base with a subscript and a superscript.
 pub(super) fn scripted(
@@ -11,7 +11,7 @@ pub(super) fn scripted(
 ) -> TexPiece {
     let mut tex = base_of(base);
     for (mark, script) in [('_', sub), ('^', sup)] {
-        if let Some(script) = script.filter(|it| it.kind != PieceKind::Empty) {
+        if let Some(script) = script.filter(|it| it.kind != TexPieceKind::Empty) {
             tex.push(mark);
             tex.push_str(&braced(script));
         }
@@ -21,7 +21,7 @@ pub(super) fn scripted(
 
 fn base_of(base: &TexPiece) -> String {
     match base.kind {
-        PieceKind::Stack | PieceKind::Table => format!("{{{}}}", finished(base.clone())),
+        TexPieceKind::Stack | TexPieceKind::Table => format!("{{{}}}", finished(base.clone())),
         _ => base.base(),
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn under(base: &TexPiece, under: &TexPiece) -> TexPiece {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
-        (PieceKind::Limits, _) => scripted(base, Some(under), None),
+        (TexPieceKind::Limits, _) => scripted(base, Some(under), None),
         (_, Some(arrow)) => TexPiece::group(format!("{arrow}[{}]{{}}", braced(under))),
         _ => TexPiece::group(format!("\\underset{}{}", braced(under), braced(base))),
     }
@@ -48,7 +48,7 @@ pub(super) fn over(base: &TexPiece, over: &TexPiece) -> TexPiece {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
-        (PieceKind::Limits, _) => scripted(base, None, Some(over)),
+        (TexPieceKind::Limits, _) => scripted(base, None, Some(over)),
         (_, Some(arrow)) => TexPiece::group(format!("{arrow}{}", braced(over))),
         _ => TexPiece::group(format!("\\overset{}{}", braced(over), braced(base))),
     }
@@ -57,7 +57,7 @@ pub(super) fn over(base: &TexPiece, over: &TexPiece) -> TexPiece {
 /// Returns a base with something below and above it.
 pub(super) fn under_over(base: &TexPiece, below: &TexPiece, above: &TexPiece) -> TexPiece {
     match (base.kind, extensible(base)) {
-        (PieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
+        (TexPieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
         (_, Some(arrow)) => TexPiece::group(format!("{arrow}[{}]{}", braced(below), braced(above))),
         _ => under(&over(base, above), below),
     }
@@ -65,17 +65,17 @@ pub(super) fn under_over(base: &TexPiece, below: &TexPiece, above: &TexPiece) ->
 
 /// Returns an accent over or under a base. A brace takes a further script as its label.
 fn accented(command: &str, base: &TexPiece) -> TexPiece {
-    let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
+    let kind = if command.ends_with("brace") { TexPieceKind::Limits } else { TexPieceKind::Group };
     TexPiece::new(kind, format!("{command}{}", braced(base)))
 }
 
 fn over_accent(mark: &TexPiece, base: &TexPiece) -> Option<&'static str> {
-    let PieceKind::Operator(mark) = mark.kind else { return None };
+    let TexPieceKind::Operator(mark) = mark.kind else { return None };
     // An arrow or a dot over an operator is a label, not an accent.
-    if matches!(base.kind, PieceKind::Operator(_) | PieceKind::Limits) {
+    if matches!(base.kind, TexPieceKind::Operator(_) | TexPieceKind::Limits) {
         return None;
     }
-    let is_narrow = base.kind == PieceKind::Atom;
+    let is_narrow = base.kind == TexPieceKind::Atom;
     let either = |narrow, wide| Some(if is_narrow { narrow } else { wide });
     match mark {
         '^' | 'ˆ' | '\u{302}' => either("\\hat", "\\widehat"),
@@ -100,7 +100,7 @@ fn over_accent(mark: &TexPiece, base: &TexPiece) -> Option<&'static str> {
 }
 
 fn under_accent(mark: &TexPiece) -> Option<&'static str> {
-    let PieceKind::Operator(mark) = mark.kind else { return None };
+    let TexPieceKind::Operator(mark) = mark.kind else { return None };
     match mark {
         '_' | '¯' | '‾' | '\u{332}' | '―' | '─' => Some("\\underline"),
         '⏟' | '︸' => Some("\\underbrace"),
@@ -113,8 +113,8 @@ fn under_accent(mark: &TexPiece) -> Option<&'static str> {
 /// Returns the arrow that grows with its label.
 fn extensible(base: &TexPiece) -> Option<&'static str> {
     match base.kind {
-        PieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
-        PieceKind::Operator('←' | '⟵') => Some("\\xleftarrow"),
+        TexPieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
+        TexPieceKind::Operator('←' | '⟵') => Some("\\xleftarrow"),
         _ => None,
     }
 }
@@ -122,7 +122,7 @@ fn extensible(base: &TexPiece) -> Option<&'static str> {
 /// Returns a base with any number of scripts behind and before it.
 pub(super) fn multi(pieces: &[TexPiece]) -> Option<TexPiece> {
     let (base, scripts) = pieces.split_first()?;
-    let mut halves = scripts.split(|it| it.kind == PieceKind::Prescripts);
+    let mut halves = scripts.split(|it| it.kind == TexPieceKind::Prescripts);
     let behind = halves.next().unwrap_or(&[]);
     let before = halves.next().unwrap_or(&[]);
     if halves.next().is_some() {

@@ -1,6 +1,6 @@
 //! The leaves of formulas: identifiers, numbers, operators, text and space.
 
-use super::{MathmlElement, PieceKind, TexPiece, symbol};
+use super::{MathmlElement, TexPiece, TexPieceKind, symbol};
 
 /// The style of a token's letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +74,13 @@ fn styled(command: &str, tex: &str) -> String {
     }
 }
 
-fn atom_or_operator(c: char, tex: &str) -> PieceKind {
+fn atom_or_operator(c: char, tex: &str) -> TexPieceKind {
     if symbol::has_limits(tex) {
-        PieceKind::Limits
+        TexPieceKind::Limits
     } else if c.is_alphanumeric() || tex.len() == 1 || is_command(tex) {
-        PieceKind::Atom
+        TexPieceKind::Atom
     } else {
-        PieceKind::Group
+        TexPieceKind::Group
     }
 }
 
@@ -98,7 +98,7 @@ fn name(text: &str, variant: Option<MathVariant>) -> Option<TexPiece> {
     if matches!(variant, None | Some(MathVariant::Normal)) {
         if let Some(command) = symbol::function(&words) {
             let kind =
-                if symbol::has_limits(command) { PieceKind::Limits } else { PieceKind::Atom };
+                if symbol::has_limits(command) { TexPieceKind::Limits } else { TexPieceKind::Atom };
             return Some(TexPiece::new(kind, command));
         }
         let mapped: Option<String> = match words.is_ascii() {
@@ -155,7 +155,7 @@ pub(super) fn number(text: &str, variant: Option<MathVariant>) -> Option<TexPiec
         };
         push(&mut tex, &piece);
     }
-    let kind = if text.chars().count() == 1 { PieceKind::Atom } else { PieceKind::Group };
+    let kind = if text.chars().count() == 1 { TexPieceKind::Atom } else { TexPieceKind::Group };
     match variant {
         None | Some(MathVariant::Normal) => Some(TexPiece::new(kind, tex)),
         Some(MathVariant::Italic) => Some(TexPiece::group(format!("\\mathit{{{tex}}}"))),
@@ -171,9 +171,9 @@ pub(super) fn operator(text: &str, variant: Option<MathVariant>) -> Option<TexPi
     if is_word && text.is_ascii() {
         return Some(match symbol::function(&text) {
             Some(command) if symbol::has_limits(command) => {
-                TexPiece::new(PieceKind::Limits, command)
+                TexPiece::new(TexPieceKind::Limits, command)
             }
-            Some(command) => TexPiece::new(PieceKind::Atom, command),
+            Some(command) => TexPiece::new(TexPieceKind::Atom, command),
             None => TexPiece::group(format!("\\operatorname{{{text}}}")),
         });
     }
@@ -183,13 +183,13 @@ pub(super) fn operator(text: &str, variant: Option<MathVariant>) -> Option<TexPi
     }
     let mut chars = text.chars();
     let kind = match (chars.next(), chars.next()) {
-        _ if tex.is_empty() => PieceKind::Empty,
-        (Some(_), None) if symbol::has_limits(&tex) => PieceKind::Limits,
-        (Some(c), None) => PieceKind::Operator(c),
-        _ => PieceKind::Group,
+        _ if tex.is_empty() => TexPieceKind::Empty,
+        (Some(_), None) if symbol::has_limits(&tex) => TexPieceKind::Limits,
+        (Some(c), None) => TexPieceKind::Operator(c),
+        _ => TexPieceKind::Group,
     };
     match variant {
-        Some(MathVariant::Command("\\mathbf" | "\\boldsymbol")) if kind != PieceKind::Empty => {
+        Some(MathVariant::Command("\\mathbf" | "\\boldsymbol")) if kind != TexPieceKind::Empty => {
             Some(TexPiece::group(format!("\\boldsymbol{{{tex}}}")))
         }
         _ => Some(TexPiece::new(kind, tex)),

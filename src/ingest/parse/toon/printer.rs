@@ -27,7 +27,7 @@ const SAMPLE_ITEMS: usize = 50;
 
 /// Rows of one group.
 #[derive(Debug)]
-pub(in crate::ingest::parse) struct RowGroup {
+pub(in crate::ingest::parse) struct ToonTableChunk {
     pub(in crate::ingest::parse) rows: Range<usize>,
     pub(in crate::ingest::parse) content: String,
     pub(in crate::ingest::parse) tokens: u32,
@@ -41,7 +41,7 @@ pub(in crate::ingest::parse) struct ToonTable<'a> {
     /// Each item as a row.
     rows: Vec<String>,
     /// The whole, or its parts if it is too large for one node.
-    pub(in crate::ingest::parse) groups: Vec<RowGroup>,
+    pub(in crate::ingest::parse) groups: Vec<ToonTableChunk>,
 }
 
 impl<'a> ToonTable<'a> {
@@ -148,7 +148,7 @@ impl<'a> ToonTable<'a> {
         let tokens = tokens::count(&content);
         let fits = tokens <= PART_TOKENS_MAX;
         if fits {
-            self.groups.push(RowGroup { rows, content, tokens });
+            self.groups.push(ToonTableChunk { rows, content, tokens });
         }
         fits
     }
@@ -246,7 +246,7 @@ fn says_the_same(
     data: &ValueArena<'_>,
     items: &[usize],
     key: Option<&str>,
-    group: &RowGroup,
+    group: &ToonTableChunk,
 ) -> bool {
     let (read, None) = reader::read(&group.content) else { return false };
     let read = read.data;

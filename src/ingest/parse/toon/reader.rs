@@ -23,14 +23,14 @@ pub(super) fn read(source: &str) -> (ValueTreeBuilder<'_>, Option<ToonError>) {
 
 /// The map or list that lines belong to, and their indentation.
 struct ToonLevel<'a> {
-    holds: ToonContent<'a>,
+    holds: LevelContent<'a>,
     /// Indentation of the line that opened it; its own lines have more.
     outer: Option<usize>,
     /// Indentation of its lines, once there is one.
     indent: Option<usize>,
 }
 
-enum ToonContent<'a> {
+enum LevelContent<'a> {
     Entries,
     Items,
     Rows { keys: Vec<Cow<'a, str>>, delimiter: char, head: Range<usize> },
@@ -78,7 +78,7 @@ impl<'a> ToonReader<'a> {
     }
 
     fn close(&mut self, at: usize) {
-        if let Some(ToonLevel { holds: ToonContent::Rows { head, .. }, .. }) = self.open.pop()
+        if let Some(ToonLevel { holds: LevelContent::Rows { head, .. }, .. }) = self.open.pop()
             && self.out.is_empty()
         {
             // The columns of a table without rows are nowhere else.
@@ -120,16 +120,16 @@ impl<'a> ToonReader<'a> {
         if self.key(body.clone()).is_err() {
             return self.scalar(body);
         }
-        self.start(ToonContent::Entries, ValueKind::Map, None, body.start)?;
+        self.start(LevelContent::Entries, ValueKind::Map, None, body.start)?;
         self.entry(body, 0)
     }
 
     fn within(&mut self, body: Range<usize>, indent: usize) -> LineResult<()> {
         let Some(open) = self.open.last() else { return Ok(()) };
         match &open.holds {
-            ToonContent::Entries => self.entry(body, indent),
-            ToonContent::Items => self.item(body, indent),
-            ToonContent::Rows { keys, delimiter, .. } => {
+            LevelContent::Entries => self.entry(body, indent),
+            LevelContent::Items => self.item(body, indent),
+            LevelContent::Rows { keys, delimiter, .. } => {
                 let (keys, delimiter) = (keys.clone(), *delimiter);
                 let cells = self.cells(body.clone(), delimiter)?;
                 if cells.len() != keys.len() {
@@ -176,7 +176,7 @@ impl<'a> ToonReader<'a> {
         }
         // Further entries of the map are below its first one.
         let column = indent + (inner.start - body.start);
-        self.start(ToonContent::Entries, ValueKind::Map, Some(indent), inner.start)?;
+        self.start(LevelContent::Entries, ValueKind::Map, Some(indent), inner.start)?;
         if let Some(open) = self.open.last_mut() {
             open.indent = Some(column);
         }
@@ -189,7 +189,7 @@ impl<'a> ToonReader<'a> {
         let is_empty = self.text[head.rest.clone()].is_empty();
         match (head.list, head.keys) {
             (None, _) if is_empty => {
-                self.start(ToonContent::Entries, ValueKind::Map, Some(indent), at)
+                self.start(LevelContent::Entries, ValueKind::Map, Some(indent), at)
             }
             (None, _) if &self.text[head.rest.clone()] == "[]" => {
                 self.out.open(ValueKind::List, Cow::Borrowed(""), at);
@@ -200,7 +200,7 @@ impl<'a> ToonReader<'a> {
             (Some(delimiter), Some(keys)) if is_empty => {
                 let head = head.range;
                 self.start(
-                    ToonContent::Rows { keys, delimiter, head },
+                    LevelContent::Rows { keys, delimiter, head },
                     ValueKind::List,
                     Some(indent),
                     at,
@@ -208,7 +208,7 @@ impl<'a> ToonReader<'a> {
             }
             (Some(_), Some(_)) => Err("a table has something behind its colon"),
             (Some(_), None) if is_empty => {
-                self.start(ToonContent::Items, ValueKind::List, Some(indent), at)
+                self.start(LevelContent::Items, ValueKind::List, Some(indent), at)
             }
             (Some(delimiter), None) => {
                 let cells = self.cells(head.rest.clone(), delimiter)?;
@@ -225,7 +225,7 @@ impl<'a> ToonReader<'a> {
 
     fn start(
         &mut self,
-        holds: ToonContent<'a>,
+        holds: LevelContent<'a>,
         kind: ValueKind,
         outer: Option<usize>,
         at: usize,

@@ -6,7 +6,7 @@ use crate::model::clock::Millis;
 use crate::model::tree::{Format, NodeType};
 use crate::store::testing::forget_fields;
 use crate::store::{
-    Batch, FIELDS, IfMissing, NodeAttribute, NodeAttributes, NodeData, StoreError, Writer,
+    AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError, Writer,
     past_states,
 };
 
@@ -21,7 +21,7 @@ fn data(content: &str) -> NodeData<'_> {
         label: content,
         content,
         token_count: 1,
-        attributes: NodeAttributes::default().with(FIELDS, Some(NodeAttribute::Text(fields))),
+        attributes: AttributeValues::default().with(FIELDS, Some(AttributeValue::Text(fields))),
     }
 }
 
@@ -119,7 +119,7 @@ fn a_memory_of_before_there_were_fields_keeps_its_fingerprints() {
     let db = dir.path().join("memory.db");
     let plain = |content| NodeData {
         node_type: NodeType::Text,
-        attributes: NodeAttributes::default(),
+        attributes: AttributeValues::default(),
         ..data(content)
     };
     for content in ["One.", "Two."] {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SkippedCounts;
 use super::rows;
-use crate::maintenance::transfer::row_redaction::RowRedactor;
+use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::store::{ErrorContext, FileId, RootId, StoreError};
 
 /// A file's row, and its name in diffs.
@@ -64,7 +64,7 @@ impl<'a> V03Files<'a> {
     pub(super) fn of(
         &mut self,
         source_file: &str,
-        cleaner: &mut RowRedactor<'_>,
+        cleaner: &mut ImportRedactor<'_>,
     ) -> Result<Option<V03File>, StoreError> {
         if let Some(known) = self.known.get(source_file) {
             return Ok(known.clone());
@@ -77,7 +77,7 @@ impl<'a> V03Files<'a> {
     fn find(
         &mut self,
         source_file: &str,
-        cleaner: &mut RowRedactor<'_>,
+        cleaner: &mut ImportRedactor<'_>,
     ) -> Result<Option<V03File>, StoreError> {
         const ROOT: &str = "
             INSERT INTO root (path) VALUES (?1)

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::files::V03Files;
-use super::nodes::{ImportedNodes, modern};
+use super::nodes::{InsertedNodes, modern};
 use super::{SkippedCounts, rows};
-use crate::maintenance::transfer::row_redaction::RowRedactor;
+use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::{ErrorContext, PreparedStatements, StoreError};
@@ -26,9 +26,9 @@ pub(super) struct HistoryCounts {
 pub(super) fn import_history(
     from: &Connection,
     to: &Connection,
-    nodes: &ImportedNodes,
+    nodes: &InsertedNodes,
     files: &mut V03Files<'_>,
-    cleaner: &mut RowRedactor<'_>,
+    cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
 ) -> Result<HistoryCounts, StoreError> {
     let current = nodes.values().map(|it| it.hash).collect();
@@ -41,9 +41,9 @@ pub(super) fn import_history(
 
 struct HistoryImporter<'a, 'f, 'c> {
     to: &'a Connection,
-    nodes: &'a ImportedNodes,
+    nodes: &'a InsertedNodes,
     files: &'a mut V03Files<'f>,
-    cleaner: &'a mut RowRedactor<'c>,
+    cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
     /// Texts of present nodes, which need no row of their own.
     current: HashSet<ContentHash>,

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row, params};
 
-use super::nodes::{ImportedNode, ImportedNodes};
+use super::nodes::{InsertedNode, InsertedNodes};
 use super::{SkippedCounts, rows};
-use crate::maintenance::transfer::row_redaction::RowRedactor;
+use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::store::links::{ReferenceOrigin, insert, resolve_rows};
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
@@ -17,8 +17,8 @@ use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 pub(super) fn import_links(
     from: &Connection,
     to: &Connection,
-    nodes: &ImportedNodes,
-    cleaner: &mut RowRedactor<'_>,
+    nodes: &InsertedNodes,
+    cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
 ) -> Result<u64, StoreError> {
     let resolved = [
@@ -47,8 +47,8 @@ pub(super) fn import_links(
 
 struct LinkImporter<'a, 'c> {
     to: &'a Connection,
-    nodes: &'a ImportedNodes,
-    cleaner: &'a mut RowRedactor<'c>,
+    nodes: &'a InsertedNodes,
+    cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
     /// Former target of each imported link, by the id of its row.
     targets: BTreeMap<i64, Option<i64>>,
@@ -102,7 +102,7 @@ impl LinkImporter<'_, '_> {
         let weight = weight.clamp(0.0, WEIGHT_MAX);
         let clean = |text: Option<String>, cleaner: &mut _| {
             text.filter(|it| !it.is_empty()).map(|mut it| {
-                RowRedactor::scrub(cleaner, &mut it);
+                ImportRedactor::scrub(cleaner, &mut it);
                 it
             })
         };
@@ -148,8 +148,8 @@ impl LinkImporter<'_, '_> {
 /// Sets the weight of a text's link to its former one; returns its row, if the text has the link.
 fn weigh(
     to: &Connection,
-    source: &ImportedNode,
-    target: Option<&ImportedNode>,
+    source: &InsertedNode,
+    target: Option<&InsertedNode>,
     name: &str,
     weight: f64,
 ) -> Result<Option<i64>, StoreError> {

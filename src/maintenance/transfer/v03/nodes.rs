@@ -9,26 +9,26 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::files::{V03File, V03Files};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::ProgressFn;
-use crate::maintenance::transfer::row_redaction::RowRedactor;
+use crate::maintenance::transfer::row_redaction::ImportRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::kinds::KindSpec;
+use crate::model::kind_specs::KindSpec;
 use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::node_columns::{LANG, LEVEL};
 use crate::store::node_insert::{INSERT, NodeInsertRow};
 use crate::store::{
-    ErrorContext, NodeAttribute, NodeAttributes, NodeData, NodeKey, NodePlace, PreparedStatements,
-    StoreError,
+    AttributeValue, AttributeValues, ErrorContext, NodeData, NodeKey, NodePlace,
+    PreparedStatements, StoreError,
 };
 use crate::text::{self, tokens};
 
 /// Imported nodes with their new ids and keys, by their old ids.
-pub(super) type ImportedNodes = HashMap<String, ImportedNode>;
+pub(super) type InsertedNodes = HashMap<String, InsertedNode>;
 
 #[derive(Clone, Debug)]
-pub(super) struct ImportedNode {
+pub(super) struct InsertedNode {
     pub(super) key: i64,
     pub(super) id: String,
     pub(super) node_type: NodeType,
@@ -66,10 +66,10 @@ pub(super) fn import_nodes(
     from: &Connection,
     to: &Connection,
     files: &mut V03Files<'_>,
-    cleaner: &mut RowRedactor<'_>,
+    cleaner: &mut ImportRedactor<'_>,
     notes: &mut SkippedCounts,
     progress: ProgressFn<'_>,
-) -> Result<ImportedNodes, StoreError> {
+) -> Result<InsertedNodes, StoreError> {
     let placed = tree(from, notes)?;
     let mut taking = NodeImporter { to, files, cleaner, notes, ids: HashSet::new() };
     let list = rows::columns(
@@ -100,7 +100,7 @@ pub(super) fn import_nodes(
     let one = format!("SELECT {list} FROM nodes WHERE rowid = ?1");
     let mut one = from.prepare(&one).doing("read an old node")?;
     let mut base_text = from.prepare(&base_text).doing("read an old node")?;
-    let mut nodes = ImportedNodes::with_capacity(placed.len());
+    let mut nodes = InsertedNodes::with_capacity(placed.len());
     let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
     let n_all = placed.len() as u64;
     // Parents before children, so that every child finds its parent's breadcrumb.
@@ -135,7 +135,7 @@ pub(super) fn import_nodes(
 struct NodeImporter<'a, 'f, 'c> {
     to: &'a Connection,
     files: &'a mut V03Files<'f>,
-    cleaner: &'a mut RowRedactor<'c>,
+    cleaner: &'a mut ImportRedactor<'c>,
     notes: &'a mut SkippedCounts,
     ids: HashSet<NodeId>,
 }
@@ -149,7 +149,7 @@ impl NodeImporter<'_, '_, '_> {
         (key, place): (NodeKey, NodePlace),
         above: Option<String>,
         base_text: Option<String>,
-    ) -> Result<(ImportedNode, String), StoreError> {
+    ) -> Result<(InsertedNode, String), StoreError> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let noted = NodeType::parse(&rows::word(row, 1)?);
         // Of a type with fields, none was ever made there.
@@ -175,9 +175,10 @@ impl NodeImporter<'_, '_, '_> {
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
         let file = file.as_ref().map(|it: &V03File| it.id);
-        let level = level.map(|it| NodeAttribute::Integer(it.clamp(1, 6)));
-        let attributes =
-            NodeAttributes::default().with(LEVEL, level).with(LANG, lang.map(NodeAttribute::Text));
+        let level = level.map(|it| AttributeValue::Integer(it.clamp(1, 6)));
+        let attributes = AttributeValues::default()
+            .with(LEVEL, level)
+            .with(LANG, lang.map(AttributeValue::Text));
         let data = NodeData {
             node_type,
             format,
@@ -198,7 +199,7 @@ impl NodeImporter<'_, '_, '_> {
         let doing = "take over a node";
         new.insert(&mut self.to.prepared(INSERT.text(), doing)?).doing(doing)?;
         self.heat(row, key.0)?;
-        Ok((ImportedNode { key: key.0, id, node_type, label, hash }, breadcrumb))
+        Ok((InsertedNode { key: key.0, id, node_type, label, hash }, breadcrumb))
     }
 
     /// Returns the hash of the base text: the node's own unless `said` differs.

@@ -1,7 +1,7 @@
 //! Tests of exported folders: a person's edits, and marks that a stranger made up.
 
 use super::*;
-use crate::ingest::export_format::FILE_HEADER;
+use crate::ingest::markdown_export_format::FILE_HEADER;
 use crate::model::identity::{ContentHash, NodeId};
 
 /// A memory's index with one root, whose agents' words are in `memory/`.

@@ -50,7 +50,7 @@ struct ExpectedNode<'a> {
 }
 
 /// A node as it must be read, and the one that it was.
-type ExpectedNodeOrigin<'a> = (ExpectedNode<'a>, Option<usize>);
+type ExpectedWithOrigin<'a> = (ExpectedNode<'a>, Option<usize>);
 
 /// The outcome of a change.
 pub(super) enum SpliceOutcome {
@@ -121,7 +121,7 @@ impl ParsedSource {
     /// Parses a new text, which must read as expected.
     fn checked(
         &self,
-        (text, expected): (String, Vec<ExpectedNodeOrigin<'_>>),
+        (text, expected): (String, Vec<ExpectedWithOrigin<'_>>),
         (syntax, redactor): (Syntax, &Redactor),
     ) -> Result<SpliceOutcome, String> {
         let mark = if self.has_mark { MARK } else { "" };
@@ -142,11 +142,11 @@ impl ParsedSource {
         idx: usize,
         words: &str,
         tree: &'a Tree,
-    ) -> Result<(String, Vec<ExpectedNodeOrigin<'a>>), String> {
+    ) -> Result<(String, Vec<ExpectedWithOrigin<'a>>), String> {
         let node = &self.tree.nodes[idx];
         let depth = self.tree.depths()[idx];
-        let FileBlock { text, says } = FileBlock::of(node, words, tree);
-        let mut shown: Vec<ExpectedNodeOrigin<'a>> = match says {
+        let RenderedBlock { text, says } = RenderedBlock::of(node, words, tree);
+        let mut shown: Vec<ExpectedWithOrigin<'a>> = match says {
             Some(content) => {
                 let content = Cow::Owned(content);
                 vec![(ExpectedNode { content, ..shape(node, depth) }, None)]
@@ -157,7 +157,7 @@ impl ParsedSource {
         if has_parts && (shown.len() != 1 || node.node_type != NodeType::Heading) {
             return Err("has parts below that text".to_owned());
         }
-        let is_heir = |it: &&mut ExpectedNodeOrigin<'_>| {
+        let is_heir = |it: &&mut ExpectedWithOrigin<'_>| {
             it.0.depth == depth && it.0.node_type == node.node_type
         };
         match shown.iter_mut().find(is_heir) {
@@ -178,7 +178,7 @@ impl ParsedSource {
         (idx, end): (usize, usize),
         words: &str,
         tree: &'a Tree,
-    ) -> Result<(String, Vec<ExpectedNodeOrigin<'a>>), String> {
+    ) -> Result<(String, Vec<ExpectedWithOrigin<'a>>), String> {
         let depth = self.tree.depths()[idx];
         let last = self.tree.nodes[idx..end].iter().map(|it| it.span.end).max().unwrap_or(0);
         let last = self.bytes_of(last..last)?.start;
@@ -211,7 +211,7 @@ impl ParsedSource {
         idx: usize,
         gone: Range<usize>,
         lifted: usize,
-    ) -> Result<(String, Vec<ExpectedNodeOrigin<'_>>), String> {
+    ) -> Result<(String, Vec<ExpectedWithOrigin<'_>>), String> {
         let nodes = &self.tree.nodes[gone.clone()];
         let start = nodes.iter().map(|it| it.span.start).min().unwrap_or(0);
         let end = nodes.iter().map(|it| it.span.end).max().unwrap_or(start);
@@ -255,7 +255,7 @@ impl ParsedSource {
     }
 
     /// Returns nodes that stay, moved up.
-    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<ExpectedNodeOrigin<'_>> {
+    fn kept(&self, which: Range<usize>, lifted: usize) -> Vec<ExpectedWithOrigin<'_>> {
         let depths = self.tree.depths();
         let shape = |idx: usize| shape(&self.tree.nodes[idx], depths[idx] - lifted);
         which.map(|idx| (shape(idx), Some(idx))).collect()
@@ -344,14 +344,14 @@ impl ParsedSource {
 }
 
 /// A text as a block of a file.
-struct FileBlock {
+struct RenderedBlock {
     text: String,
     /// The text of the block's one node; `None`: the block is the tree of the words.
     says: Option<String>,
 }
 
-impl FileBlock {
-    fn of(old: &Node, words: &str, tree: &Tree) -> FileBlock {
+impl RenderedBlock {
+    fn of(old: &Node, words: &str, tree: &Tree) -> RenderedBlock {
         let first = tree.nodes.first();
         let is_alike =
             tree.nodes.len() == 1 && first.is_some_and(|it| it.node_type == old.node_type);
@@ -362,15 +362,18 @@ impl FileBlock {
         match (old.node_type, old.level) {
             (NodeType::Heading, Some(level)) => {
                 let text = format!("{} {content}", "#".repeat(level.into()));
-                FileBlock { text, says: Some(content) }
+                RenderedBlock { text, says: Some(content) }
             }
             (NodeType::Code, _) if !is_alike && old.format == Format::Plain => {
                 let longest = words.split(|it| it != '`').map(str::len).max().unwrap_or(0);
                 let fence = "`".repeat(longest.max(2) + 1);
                 let lang = old.lang.as_deref().unwrap_or("");
-                FileBlock { text: format!("{fence}{lang}\n{words}\n{fence}"), says: Some(content) }
+                RenderedBlock {
+                    text: format!("{fence}{lang}\n{words}\n{fence}"),
+                    says: Some(content),
+                }
             }
-            _ => FileBlock { text: words.to_owned(), says: None },
+            _ => RenderedBlock { text: words.to_owned(), says: None },
         }
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_read_node_is_notified_when_cold_and_not_before() {
     let (fixture, memory) = untouched(3_000);
-    memory.set_rates(Rates { notify_max: 700, ..Rates::default() });
+    memory.set_rates(HeatParameters { notify_max: 700, ..HeatParameters::default() });
     // Two of three nodes, later ones more often.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
@@ -32,7 +32,7 @@ fn every_cold_node_is_notified_once_across_restarts() {
     let (fixture, mut memory) = WarmingFixture::compiled(10_000);
     let n_nodes = fixture.number("SELECT count(*) FROM node");
     assert!(10_000 <= n_nodes);
-    memory.set_rates(Rates { notify_max: 999, ..Rates::default() });
+    memory.set_rates(HeatParameters { notify_max: 999, ..HeatParameters::default() });
     cool(&fixture, &memory, 32);
     assert_eq!(notified(&memory).len(), 0);
     cool(&fixture, &memory, 1);
@@ -41,7 +41,7 @@ fn every_cold_node_is_notified_once_across_restarts() {
         if turn % 3 == 2 {
             drop(memory);
             memory = fixture.open();
-            memory.set_rates(Rates { notify_max: 999, ..Rates::default() });
+            memory.set_rates(HeatParameters { notify_max: 999, ..HeatParameters::default() });
         }
         cool(&fixture, &memory, 1);
         all.extend(notified(&memory));
@@ -129,7 +129,8 @@ fn only_warming_above_the_threshold_rearms_a_node() {
 #[test]
 fn a_cold_node_is_not_notified_again_before_its_ttl() {
     let (fixture, memory) = WarmingFixture::compiled(1);
-    let rates = Rates { decay_per_hour: 50.0, notify_ttl_ms: HOUR, ..Rates::default() };
+    let rates =
+        HeatParameters { decay_per_hour: 50.0, notify_ttl_ms: HOUR, ..HeatParameters::default() };
     memory.set_rates(rates);
     let quarter = || {
         fixture.clock.advance(15 * MINUTE);
@@ -147,7 +148,7 @@ fn a_cold_node_is_not_notified_again_before_its_ttl() {
 fn a_node_that_reuses_a_key_is_notified_too() {
     let (fixture, memory) = WarmingFixture::compiled(3);
     // With a threshold above the initial temperature, nodes are cold before the clock has moved.
-    memory.set_rates(Rates { cold: 0.9, notify: 0.9, ..Rates::default() });
+    memory.set_rates(HeatParameters { cold: 0.9, notify: 0.9, ..HeatParameters::default() });
     let notified_of = || {
         cool(&fixture, &memory, 0);
         notified(&memory)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{all_of, conflicts_document, stats_document};
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::review::Worksheet;
+use crate::memory::knowledge::worksheets::Worksheet;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{KnowledgeRow, Reader};

@@ -1,7 +1,7 @@
 //! Operations on concepts: made of their sources, changed, merged, split, reshaped.
 
+mod any_node_update;
 mod merge_split;
-mod node_update;
 
 use serde_json::{Map, Value, json};
 
@@ -16,12 +16,12 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::name_key;
-use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
+use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
+pub(super) use any_node_update::update;
 pub(super) use merge_split::{merge, split};
-pub(super) use node_update::update;
 
 /// Sources of a concept, at most.
 const SOURCES_MAX: usize = 500;

@@ -11,7 +11,7 @@ use crate::memory::knowledge::fact_writes::{
     DISPUTES, close_fact, end_conflict, open_conflict, open_conflicts_of,
 };
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_fields};
-use crate::model::kinds::knowledge::{CONFLICT_STATES, SEVERITIES};
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, SEVERITIES};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 

@@ -9,7 +9,7 @@ use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::node_writes::{
     KnowledgeNode, add_edge, edge, remove_edge, set_fields,
 };
-use crate::model::kinds::knowledge::LINKS_MAX;
+use crate::model::kind_specs::knowledge::LINKS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 

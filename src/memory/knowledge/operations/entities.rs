@@ -9,7 +9,7 @@ use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::entity_resolution::{entity_named, known_entity, topic_named};
 use crate::memory::knowledge::node_writes::{set_fields, set_node};
 use crate::model::entity_extraction::{NamedEntity, name_key};
-use crate::model::kinds::knowledge::ENTITY_KINDS;
+use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
-use super::lexical::{LexicalMatches, QuestionTerms};
+use super::lexical_relevance::{LexicalMatches, QuestionTerms};
 use super::{FLOOR, RecallContext};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
@@ -69,7 +69,7 @@ impl RecallContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&of_both(&row)));
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
-            let is_here = self.is_of_topic(&row, TopicRule::Only);
+            let is_here = self.is_of_topic(&row, TopiclessRule::Only);
             if FLOOR <= fused && is_here && self.is_shown(&row) {
                 episodes.push(RecallItem::new(row, score, RecallReason::words(&words)));
             }
@@ -161,7 +161,7 @@ impl RecallContext<'_> {
             let fused = self.request.fused(sim, question.share_in(&text));
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
-                && self.is_of_topic(&row, TopicRule::OrNone);
+                && self.is_of_topic(&row, TopiclessRule::OrNone);
             if is_kept && (!row.is_gone() || self.is_shown(&row)) {
                 seeds.push((row, sim, fused, set));
             }
@@ -252,10 +252,10 @@ impl RecallContext<'_> {
     }
 
     /// Returns whether a node is of the asked topic.
-    fn is_of_topic(&self, row: &KnowledgeRow, rule: TopicRule) -> bool {
+    fn is_of_topic(&self, row: &KnowledgeRow, rule: TopiclessRule) -> bool {
         match (&self.topic, row.text("topic")) {
             (None, _) => true,
-            (Some(_), None) => rule == TopicRule::OrNone,
+            (Some(_), None) => rule == TopiclessRule::OrNone,
             (Some(topic), Some(id)) => topic.id == id,
         }
     }
@@ -274,7 +274,7 @@ fn best(mut scored: Vec<(f64, NodeKey)>, n_max: usize) -> Vec<NodeKey> {
 
 /// Whether nodes without a topic belong to the asked one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TopicRule {
+enum TopiclessRule {
     Only,
     OrNone,
 }

@@ -12,7 +12,7 @@ use crate::memory::knowledge::node_writes::{
 };
 use crate::memory::typed::MemoryError;
 use crate::model::identity::NodeId;
-use crate::model::kinds::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
+use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 use crate::model::tree::NodeType;
 
 /// Characters of the type of an edge, at most.

@@ -12,7 +12,7 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{name_key, normal_name};
 use crate::model::identity::NodeId;
-use crate::model::kinds::knowledge::{FACT_CLUSTER, LINKS_MAX};
+use crate::model::kind_specs::knowledge::{FACT_CLUSTER, LINKS_MAX};
 use crate::model::tree::NodeType;
 
 /// Types of edges from an episode to a concept.

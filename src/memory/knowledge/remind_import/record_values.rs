@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::maintenance::transfer::RemindRecord;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::NamedEntity;
-use crate::model::kinds::knowledge::ENTITY_KINDS;
+use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 
 /// Reads the members of a record.
 pub(super) trait RecordValues {

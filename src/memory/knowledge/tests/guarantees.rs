@@ -97,7 +97,7 @@ fn a_name_of_several_words_is_one_name() {
         {"content": "The crane stood still.", "entities": ["tool:harbour crane"]},
     ]}));
     let args = json!({"topic": "night work"});
-    let request = ReviewRequest::parse(args.as_object().unwrap()).unwrap();
+    let request = WorksheetRequest::parse(args.as_object().unwrap()).unwrap();
     let sheet = case.memory.review(&request).unwrap();
     assert_eq!(sheet["pending"], json!({"total": 1, "shown": 1}));
     assert_eq!(case.titles(json!({"topic": "Night Work"})), ["The night shift was short."]);
@@ -123,7 +123,7 @@ fn the_example_of_a_triage_is_applied_as_it_is_printed() {
     let ingest = json!({"content": "Ana: the cache times out.", "flush": true});
     case.memory.ingest(&IngestRequest::parse(ingest.as_object().unwrap()).unwrap()).unwrap();
     let triage = json!({"task": "triage"});
-    let request = ReviewRequest::parse(triage.as_object().unwrap()).unwrap();
+    let request = WorksheetRequest::parse(triage.as_object().unwrap()).unwrap();
     let sheet = case.memory.review(&request).unwrap();
     let mut example = sheet["example"].clone();
     for operation in example.as_array_mut().unwrap() {

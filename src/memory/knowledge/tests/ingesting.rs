@@ -10,7 +10,7 @@ impl Case {
     #[track_caller]
     fn triage(&self) -> Value {
         let args = json!({"task": "triage"});
-        self.memory.review(&ReviewRequest::parse(args.as_object().unwrap()).unwrap()).unwrap()
+        self.memory.review(&WorksheetRequest::parse(args.as_object().unwrap()).unwrap()).unwrap()
     }
 }
 

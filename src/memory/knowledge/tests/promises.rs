@@ -43,7 +43,7 @@ fn undoing_restores_pending_episodes_edges_and_validity() {
     let after: Vec<_> =
         [&episodes[0], &episodes[1], fact.as_str().unwrap()].map(|it| case.said_of(it)).into();
     assert_eq!(before, after);
-    let sheet = case.memory.review(&ReviewRequest::parse(&Default::default()).unwrap()).unwrap();
+    let sheet = case.memory.review(&WorksheetRequest::parse(&Default::default()).unwrap()).unwrap();
     assert_eq!(sheet["pending"], json!({"total": 2, "shown": 2}));
     assert_eq!(case.titles(json!({"query": "pools run dry"})).len(), 2, "the episodes alone");
 }
@@ -214,7 +214,7 @@ fn a_worksheet_fits_its_budget_whatever_it_holds() {
     for task in ["consolidate", "triage", "conflicts", "health"] {
         for budget in [800, 1_100, 1_999, 4_000, 30_000] {
             let args = json!({"task": task, "budget": budget});
-            let request = ReviewRequest::parse(args.as_object().unwrap()).unwrap();
+            let request = WorksheetRequest::parse(args.as_object().unwrap()).unwrap();
             let sheet = case.memory.review(&request).unwrap();
             let n_tokens = tokens::count(&sheet.to_string());
             assert!(n_tokens <= budget, "{task}: {n_tokens} of {budget}");

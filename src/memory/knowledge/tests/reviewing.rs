@@ -5,7 +5,7 @@ impl Case {
     #[track_caller]
     fn review(&self, args: Value) -> Value {
         let Value::Object(args) = args else { panic!("an object") };
-        self.memory.review(&ReviewRequest::parse(&args).unwrap()).unwrap()
+        self.memory.review(&WorksheetRequest::parse(&args).unwrap()).unwrap()
     }
 }
 
@@ -28,7 +28,7 @@ fn a_worksheet_has_the_eldest_episodes_of_one_topic() {
     let sheet = case.review(json!({"topic": "people"}));
     assert_eq!(sheet["pending"], json!({"total": 1, "shown": 1}));
     assert_eq!(sheet["episodes"][0]["entities"], json!(["person:ana"]));
-    let refused = ReviewRequest::parse(json!({"task": "dream"}).as_object().unwrap());
+    let refused = WorksheetRequest::parse(json!({"task": "dream"}).as_object().unwrap());
     assert_eq!(
         refused.unwrap_err().message,
         "`task` must be one of consolidate, triage, conflicts, health"

@@ -9,10 +9,12 @@ use crate::maintenance::redaction::{self, RedactionMode};
 use crate::maintenance::transfer::{ImportInput, export, import};
 use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
-use crate::model::kinds::{KindSpec, NODE_KINDS};
+use crate::model::kind_specs::{KindSpec, NODE_KINDS};
 use crate::model::tree::{Format, NodeType};
 use crate::store::reader::FieldFilter;
-use crate::store::{Batch, FIELDS, IfMissing, NodeAttribute, NodeAttributes, NodeData, StoreError};
+use crate::store::{
+    AttributeValue, AttributeValues, Batch, FIELDS, IfMissing, NodeData, StoreError,
+};
 use crate::text;
 use crate::text::tokens;
 
@@ -20,8 +22,8 @@ use crate::text::tokens;
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 const MARKER: &str = "«redacted:aws_access_key»";
 
-fn attributes(fields: &str) -> NodeAttributes {
-    NodeAttributes::default().with(FIELDS, Some(NodeAttribute::Text(fields.to_owned())))
+fn attributes(fields: &str) -> AttributeValues {
+    AttributeValues::default().with(FIELDS, Some(AttributeValue::Text(fields.to_owned())))
 }
 
 impl Simulation {

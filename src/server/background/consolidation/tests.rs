@@ -10,7 +10,7 @@ use crate::store::IfMissing;
 struct Case {
     clock: Clock,
     memory: Memory,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseHolder>,
     pace: ConsolidationSchedule,
     folder: TempDir,
 }

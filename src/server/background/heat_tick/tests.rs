@@ -27,10 +27,10 @@ fn each_tick_wakes_listeners_and_none_while_frozen() {
         n_woken
     };
     assert_eq!(minutes(11), 2);
-    memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
+    memory.set_rates(crate::model::heat::HeatParameters { is_enabled: false, ..memory.rates() });
     // The minute before still counts.
     assert_eq!(minutes(100), 1);
-    memory.set_rates(crate::model::heat::Rates::default());
+    memory.set_rates(crate::model::heat::HeatParameters::default());
     assert_eq!(minutes(5), 1);
     assert_eq!(wakes.try_recv(), Err(TryRecvError::Empty));
 }
@@ -83,7 +83,7 @@ fn frozen_temperatures_keep_no_memory_from_being_archived() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
     let memory = memory(&dir, &clock);
-    memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
+    memory.set_rates(crate::model::heat::HeatParameters { is_enabled: false, ..memory.rates() });
     let args = serde_json::json!({"type": "learning", "content": "Old."});
     memory.store_memory(StoreRequest::parse(args.as_object().unwrap()).unwrap()).unwrap();
     clock.advance(90 * crate::model::clock::DAY_MS);

@@ -16,7 +16,7 @@ esac; done"#;
 struct Case {
     folder: TempDir,
     memory: Memory,
-    leases: Arc<LeaseClient>,
+    leases: Arc<LeaseHolder>,
     seen: Option<i64>,
 }
 
@@ -88,7 +88,7 @@ fn a_question_finds_what_has_none_of_its_words() {
 #[test]
 fn without_a_source_nothing_is_loaded_and_nothing_changes() {
     let Case { memory, folder, .. } = Case::of_notes();
-    let still = crate::model::heat::Rates { access_boost: 0.0, ..memory.rates() };
+    let still = crate::model::heat::HeatParameters { access_boost: 0.0, ..memory.rates() };
     memory.set_rates(still);
     let path = folder.path().join("memory.db");
     let with: Vec<String> = QUESTIONS.map(|it| memory.search(it, Some(500)).unwrap().text).into();

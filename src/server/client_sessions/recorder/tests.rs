@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::ToolCallFailure;
-use crate::server::client_sessions::{EndedSessionRetention, ServerTransport};
+use crate::server::client_sessions::{EndedSessionFate, ProcessTransport};
 use crate::settings::config::LogFileSettings;
 
 #[test]
@@ -12,7 +12,7 @@ fn only_the_log_of_its_session_has_an_internal_error() {
     let dir = tempfile::tempdir().unwrap();
     let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
     let sessions = SessionRecorder {
-        registry: Registry::new(ServerTransport::stdio(), "test", EndedSessionRetention::Dropped),
+        registry: Registry::new(ProcessTransport::stdio(), "test", EndedSessionFate::Dropped),
         waker: NoticeWaker::default(),
         history: ClientLedgers::disabled(),
         logs: SessionLogs::new(Some(dir.path()), &settings),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::access_control::{AccessRules, BearerToken};
-use super::super::header_check::{check_headers as mirrored, mirrored_arguments};
+use super::super::header_body_check::{check_headers as mirrored, mirrored_arguments};
 use super::super::request_head::RequestHead;
 use super::super::response::BODY_BYTES_MAX;
 use super::super::route::{Route, route};

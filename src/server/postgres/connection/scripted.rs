@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::{Param, PostgresConnection, PostgresError, Socket, Statement};
-use crate::server::postgres::passwords::SecretPassword;
+use crate::server::postgres::password_lookup::SecretPassword;
 use crate::server::postgres::space_url::SpaceUrl;
 
 /// The pieces that are still to be said.

@@ -7,13 +7,13 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::{PostgresConnection, Socket, out_of_place, server_error};
-use crate::server::postgres::passwords::SecretPassword;
+use crate::server::postgres::password_lookup::SecretPassword;
 use crate::server::postgres::space_url::SpaceUrl;
 use crate::server::postgres::tls;
 use crate::server::postgres::wire_error::PostgresError;
 
 /// How far the exchange of proofs has come.
-enum Proof {
+enum AuthState {
     NotAsked,
     Begun(Box<ScramSha256>),
     /// The server has proved that it knows the password, too.
@@ -34,12 +34,12 @@ impl PostgresConnection {
         ];
         frontend::startup_message(settings, &mut self.outgoing)?;
         self.send()?;
-        let mut proof = Proof::NotAsked;
+        let mut proof = AuthState::NotAsked;
         loop {
             match self.receive()? {
                 Message::BackendKeyData(_) | Message::NoticeResponse(_) => (),
                 Message::AuthenticationOk => {
-                    if let Proof::Begun(_) = proof {
+                    if let AuthState::Begun(_) = proof {
                         let why = "it did not prove that it knows the password";
                         return Err(PostgresError::Untrusted(why.to_owned()));
                     }
@@ -59,19 +59,23 @@ impl PostgresConnection {
                     }
                     let (name, it) = self.begin_proof(&body, password)?;
                     frontend::sasl_initial_response(name, it.message(), &mut self.outgoing)?;
-                    proof = Proof::Begun(Box::new(it));
+                    proof = AuthState::Begun(Box::new(it));
                     self.send()?;
                 }
                 Message::AuthenticationSaslContinue(body) => {
-                    let Proof::Begun(it) = &mut proof else { return Err(out_of_place().into()) };
+                    let AuthState::Begun(it) = &mut proof else {
+                        return Err(out_of_place().into());
+                    };
                     it.update(body.data())?;
                     frontend::sasl_response(it.message(), &mut self.outgoing)?;
                     self.send()?;
                 }
                 Message::AuthenticationSaslFinal(body) => {
-                    let Proof::Begun(it) = &mut proof else { return Err(out_of_place().into()) };
+                    let AuthState::Begun(it) = &mut proof else {
+                        return Err(out_of_place().into());
+                    };
                     it.finish(body.data())?;
-                    proof = Proof::Given;
+                    proof = AuthState::Given;
                 }
                 Message::AuthenticationMd5Password(_)
                 | Message::AuthenticationCleartextPassword => {

@@ -83,7 +83,7 @@ fn the_environment_counts_before_our_file_and_that_before_the_file_of_remind() {
 fn providers(own: &str, variables: &[(&str, &str)], file: Value) -> Result<String, String> {
     let variable = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
     let Value::Object(file) = file else { panic!("an object") };
-    let sources = || RemindSources { variable: &variable, file };
+    let sources = || RemindUserConfig { variable: &variable, file };
     let user = UserConfig::parse_with("config.json", own, sources).map_err(|it| it.to_string())?;
     let settings = &user.config().providers;
     let all = [&settings.completion, &settings.embeddings, &settings.reranking];

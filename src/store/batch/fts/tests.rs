@@ -7,7 +7,7 @@ use crate::model::clock::Millis;
 use crate::model::tree::{Format, NodeType};
 use crate::store::connection::cache_kib;
 use crate::store::node_columns::FIELDS;
-use crate::store::{IfMissing, NodeAttribute, NodeAttributes, NodeData, Writer};
+use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, Writer};
 
 #[test]
 fn a_large_write_leaves_no_large_cache() {
@@ -41,7 +41,7 @@ fn insert(batch: &mut Batch<'_>, nth: usize, n_words: usize) -> Result<(), Store
         label: "a node",
         content: &content,
         token_count: 1,
-        attributes: NodeAttributes::default(),
+        attributes: AttributeValues::default(),
     };
     batch.insert_typed_node(&data, &["@notes"]).map(drop)
 }
@@ -93,14 +93,14 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
     const FACETS: &str = "SELECT group_concat(key || '=' || value, ' ') FROM facet";
     let dir = tempfile::tempdir().unwrap();
     let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
-    let fields = NodeAttribute::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
+    let fields = AttributeValue::Text(r#"{"uuid":"u1","tags":["a"],"archived":false}"#.to_owned());
     let data = NodeData {
         node_type: NodeType::Core,
         format: Format::Plain,
         label: "Rust",
         content: "Rust is used.",
         token_count: 4,
-        attributes: NodeAttributes::default().with(FIELDS, Some(fields)),
+        attributes: AttributeValues::default().with(FIELDS, Some(fields)),
     };
     let written = writer.write("m", "", Millis(0), |batch| {
         batch.defer_indexing()?;

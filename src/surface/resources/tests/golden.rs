@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
-use crate::memory::{ProcessFactKey, RelateRequest};
+use crate::memory::{RelateRequest, ServerStateKey};
 
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
@@ -241,8 +241,11 @@ fn a_missing_resource_is_an_error_and_no_empty_body() {
 #[test]
 fn hot_and_cold_are_what_the_settings_say() {
     let fixture = ResourceFixture::of(&[("limits.md", LIMITS)]);
-    let rates =
-        crate::model::heat::Rates { cold: 0.6, hot: 0.3, ..crate::model::heat::Rates::default() };
+    let rates = crate::model::heat::HeatParameters {
+        cold: 0.6,
+        hot: 0.3,
+        ..crate::model::heat::HeatParameters::default()
+    };
     fixture.memory.set_rates(rates);
     let summary = &fixture.value("remindb://temperature")["summary"];
     let overview = &fixture.value("remindb://overview")["temperature"];
@@ -257,20 +260,20 @@ fn hot_and_cold_are_what_the_settings_say() {
 /// A process with one fact of each kind.
 struct Known;
 
-impl ProcessFacts for Known {
-    fn fact(&self, fact: ProcessFactKey<'_>) -> Result<Option<Value>, String> {
+impl ServerFacts for Known {
+    fn fact(&self, fact: ServerStateKey<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            ProcessFactKey::Client("a") => Some(json!({"hash": "a"})),
-            ProcessFactKey::SessionLogContents("s") => {
+            ServerStateKey::Client("a") => Some(json!({"hash": "a"})),
+            ServerStateKey::SessionLogContents("s") => {
                 Some(json!({"session_id": "s", "entries": []}))
             }
-            ProcessFactKey::Client(_) | ProcessFactKey::SessionLogContents(_) => None,
-            ProcessFactKey::SessionLogs => return Err("the folder is gone".to_owned()),
+            ServerStateKey::Client(_) | ServerStateKey::SessionLogContents(_) => None,
+            ServerStateKey::SessionLogs => return Err("the folder is gone".to_owned()),
             fact => Some(json!([format!("{fact:?}")])),
         })
     }
 
-    fn names(&self, of: ProcessListing) -> Vec<String> {
+    fn names(&self, of: ListedNameKind) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }

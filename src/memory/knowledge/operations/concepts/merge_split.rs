@@ -17,7 +17,7 @@ use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
-use crate::model::kinds::knowledge::TITLE_CHARS_MAX;
+use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;

@@ -1,0 +1,143 @@
+//! Typed memories on the command line: opened with settings of a folder, shown in 80 columns.
+
+use std::path::Path;
+
+use super::color::{ColorSupport, TextRole};
+use super::{CommandError, Context, configured_providers, options, serve, user_settings, variable};
+use crate::memory::Memory;
+use crate::memory::typed::TypedMemory;
+use crate::query::render::to_one_line;
+use crate::settings::root_settings::LiveRootSettings;
+use crate::store::IfMissing;
+use crate::text;
+
+/// Before every line but the first.
+const INDENT: &str = "  ";
+
+/// Columns of a line behind the indent, at most.
+const WIDTH: usize = 78;
+
+/// Lines that the content of one memory takes, at most.
+const LINES_MAX: usize = 4;
+
+/// Opens a memory to write to. It follows the settings of `REMINDB_SOURCE`, else of the one folder
+/// that was compiled into it, so that secrets are found as in a server of that folder.
+pub(super) fn open_to_write(
+    db: &Path,
+    if_missing: IfMissing,
+    context: &mut Context<'_>,
+) -> Result<Memory, CommandError> {
+    let providers = configured_providers::providers(context)?;
+    let settings = user_settings::memory_settings()?;
+    let options = options(false, false)?;
+    let named = variable("REMINDB_SOURCE").map(|it| serve::folder(Path::new(&it))).transpose()?;
+    let named = named.map(|it| LiveRootSettings::start(&it, options.clone())).transpose()?;
+    let memory = Memory::open_at(db, if_missing, context.clock.clone())?;
+    // A root that lies on other machines only has no settings here.
+    let mut roots = memory.roots()?;
+    roots.retain(|it| Path::new(&it.path).is_absolute());
+    let live = match (named, roots.as_slice()) {
+        (Some(live), _) => live,
+        (None, [root]) => LiveRootSettings::start(Path::new(&root.path), options)?,
+        (None, _) => LiveRootSettings::without_folder(options)?,
+    };
+    let knowledge = user_settings::knowledge_settings(live.root())?;
+    let memory = memory.with_workspace(live).with_memory_settings(settings);
+    Ok(memory.with_knowledge_settings(knowledge).with_providers(providers))
+}
+
+/// Renders a memory: its type and text, then its id and the facts about it.
+pub(super) fn render_memory(memory: &TypedMemory, paint: ColorSupport) -> String {
+    let TypedMemory { id, memory_type, category, importance, .. } = memory;
+    let head = format!("[{memory_type}]");
+    let mut out = String::new();
+    for line in wrapped(&format!("{head} {}", to_one_line(&memory.content))) {
+        out += &match line.strip_prefix(&head).filter(|_| out.is_empty()) {
+            Some(rest) => format!("{}{rest}\n", paint.paint(TextRole::Type, &head)),
+            None => format!("{INDENT}{line}\n"),
+        };
+    }
+    let mut facts = format!("{id} {} · {importance} · ", to_one_line(category));
+    facts += memory.updated_at.to_second().split('T').next().unwrap_or_default();
+    if memory.archived {
+        facts += " · archived";
+    }
+    let tags: Vec<String> = memory.tags.iter().map(|it| format!("#{}", to_one_line(it))).collect();
+    let tags = wrapped(&tags.join(" "));
+    for line in [facts].iter().chain(&tags).filter(|it| !it.is_empty()) {
+        out += &format!("{INDENT}{}\n", paint.paint(TextRole::Dim, &cut(line)));
+    }
+    out
+}
+
+/// Breaks a text at white space into lines; what does not fit is left out.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace().flat_map(parts) {
+        let is_full = !line.is_empty() && WIDTH < columns(&line) + 1 + columns(word);
+        if is_full && lines.len() + 1 == LINES_MAX {
+            line += " …";
+            break;
+        }
+        if is_full {
+            lines.push(cut(&line));
+            line.clear();
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines.push(cut(&line));
+    lines
+}
+
+/// Breaks a word that is wider than a line, such as a sentence of a script without spaces.
+fn parts(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut n_columns) = (0, 0);
+    for (at, char) in word.char_indices() {
+        if WIDTH < n_columns + char_columns(char) {
+            parts.push(&word[start..at]);
+            (start, n_columns) = (at, 0);
+        }
+        n_columns += char_columns(char);
+    }
+    parts.push(&word[start..]);
+    parts
+}
+
+/// Cuts a line, the last character being `…` where it was longer.
+fn cut(line: &str) -> String {
+    let mut n_chars = line.chars().count();
+    let mut out = line.to_owned();
+    while WIDTH < columns(&out) && 0 < n_chars {
+        n_chars -= 1;
+        out = text::truncate_chars(line, n_chars);
+    }
+    out
+}
+
+/// Returns the columns that a text takes on a terminal.
+fn columns(text: &str) -> usize {
+    text.chars().map(char_columns).sum()
+}
+
+fn char_columns(it: char) -> usize {
+    match it {
+        '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Ingest: texts wait in the memory until somebody divides them into episodes.
+//!
+//! A text is kept as a node below `@ingest` when it arrives. Once those of one source, topic and
+//! instruction have as many characters as the settings say, or on a flush, they become chunks of at
+//! most that size, each after the first beginning with the end of the one before. A chunk goes when
+//! a changeset says that it is ingested, so that neither a crash nor a refused answer loses a text.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::entity_resolution::{topic_field, topic_named};
+use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node};
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::kind_specs::knowledge::CHUNK_STATES;
+use crate::model::tree::NodeType;
+use crate::settings::config::KnowledgeSettings;
+use crate::store::Batch;
+use crate::text::pieces::split_into_pieces;
+use crate::text::tokens;
+
+/// Characters of the chunk before with which a chunk begins.
+const OVERLAP_CHARS: usize = 200;
+
+/// Characters of one call, at most.
+const CONTENT_CHARS_MAX: usize = 1_000_000;
+
+/// Characters of one node of the buffer; a longer text is kept in several.
+const PART_CHARS: usize = 100_000;
+
+/// Asks to ingest a text, or to make chunks of what waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IngestRequest {
+    content: Option<String>,
+    flushes: bool,
+    source: String,
+    topic: Option<String>,
+    instructions: Option<String>,
+}
+
+impl IngestRequest {
+    /// Reads the arguments of `MemoryIngest`.
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<IngestRequest> {
+        let known = &["content", "flush", "source", "topic", "instructions"];
+        let given = ArgumentObject::new(args, "", known)?;
+        let content = given.text("content", CONTENT_CHARS_MAX)?.map(str::to_owned);
+        let flushes = given.flag("flush")?.unwrap_or(false);
+        if content.is_none() && !flushes {
+            return Err(MemoryError::invalid("give `content`, `flush` or both"));
+        }
+        Ok(IngestRequest {
+            content,
+            flushes,
+            source: given.string("source", 100)?.unwrap_or_else(|| "conversation".to_owned()),
+            topic: given.string("topic", 100)?,
+            instructions: given.string("instructions", 4_000)?,
+        })
+    }
+}
+
+impl Memory {
+    /// Keeps a text until it is divided into episodes.
+    pub(crate) fn ingest(&self, request: &IngestRequest) -> Result<Value, MemoryError> {
+        let redactor = &self.workspace().redactor;
+        let scrub = |it: &str| redactor.scrub(it).text.into_owned();
+        let content = request.content.as_deref().map(scrub);
+        let instructions = request.instructions.as_deref().map(scrub);
+        let (source, topic) = (scrub(&request.source), request.topic.as_deref().map(scrub));
+        let now = self.clock.now();
+        let chunk_chars = self.knowledge_settings().buffer_chars();
+        let ((n_buffered, n_chunks), _) = self.writer.write("ingest", "", now, |batch| {
+            if let Some(content) = &content {
+                let topic = match &topic {
+                    Some(name) => Some(topic_named(batch, name, None, now)?),
+                    None => None,
+                };
+                let mut fields = Map::new();
+                fields.insert("source".to_owned(), source.as_str().into());
+                fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
+                fields.insert("instructions".to_owned(), instructions.clone().into());
+                keep(batch, content, fields, now)?;
+            }
+            let mut buffers = buffers(batch)?;
+            for buffer in buffers.values_mut() {
+                let n_chars: usize = buffer.iter().map(n_chars).sum();
+                if request.flushes || chunk_chars <= n_chars {
+                    make_chunks(batch, buffer, chunk_chars, now)?;
+                    buffer.clear();
+                }
+            }
+            let n_buffered: usize = buffers.values().flatten().map(n_chars).sum();
+            let n_chunks = batch.with_facet(NodeType::Chunk, "kind", WAITING)?.len();
+            Ok::<_, MemoryError>((n_buffered, n_chunks))
+        })?;
+        let mut answer = json!({"buffered": n_buffered, "chunks": n_chunks});
+        if 0 < n_chunks {
+            answer["hint"] = "MemoryReview with `task` triage hands out a chunk, and MemoryApply \
+                              takes its episodes with the operation `ingested`"
+                .into();
+        }
+        Ok(answer)
+    }
+}
+
+const BUFFERED: &str = CHUNK_STATES[0];
+pub(super) const WAITING: &str = CHUNK_STATES[1];
+
+fn n_chars(node: &KnowledgeNode) -> usize {
+    node.record.content.chars().count()
+}
+
+/// Adds a text to the buffer.
+fn keep(
+    batch: &mut Batch<'_>,
+    content: &str,
+    fields: Map<String, Value>,
+    now: Millis,
+) -> KnowledgeResult<()> {
+    for part in split_into_pieces(content, PART_CHARS) {
+        add_chunk(batch, part, (BUFFERED, fields.clone()), now)?;
+    }
+    Ok(())
+}
+
+fn add_chunk(
+    batch: &mut Batch<'_>,
+    content: &str,
+    (state, mut fields): (&str, Map<String, Value>),
+    now: Millis,
+) -> KnowledgeResult<()> {
+    fields.insert("kind".to_owned(), state.into());
+    fields.insert("archived".to_owned(), true.into());
+    let token_count = tokens::count(content);
+    let new = NewKnowledgeNode { node_type: NodeType::Chunk, content, token_count, fields };
+    add_node(batch, new, NewNodeParent::Bucket(&[]), now).map(drop)
+}
+
+/// Returns the texts of the buffer by what they have in common, in the order of their arrival.
+fn buffers(batch: &Batch<'_>) -> KnowledgeResult<BTreeMap<String, Vec<KnowledgeNode>>> {
+    let mut buffers: BTreeMap<String, Vec<KnowledgeNode>> = BTreeMap::new();
+    for node in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", BUFFERED)?)? {
+        let common = json!([node.text("source"), node.text("topic"), node.text("instructions")]);
+        buffers.entry(common.to_string()).or_default().push(node);
+    }
+    Ok(buffers)
+}
+
+/// Makes chunks of texts, which go.
+fn make_chunks(
+    batch: &mut Batch<'_>,
+    buffer: &[KnowledgeNode],
+    chunk_chars: usize,
+    now: Millis,
+) -> KnowledgeResult<()> {
+    let Some(first) = buffer.first() else { return Ok(()) };
+    let texts: Vec<&str> = buffer.iter().map(|it| it.record.content.as_str()).collect();
+    let text = texts.join("\n");
+    let mut fields = first.fields.clone();
+    fields.retain(|key, _| ["source", "topic", "instructions"].contains(&key.as_str()));
+    add_waiting(batch, &text, (chunk_chars, &fields), now)?;
+    buffer.iter().try_for_each(|it| Ok(batch.forget(&it.record)?))
+}
+
+/// Adds a text as chunks that wait to be divided into episodes.
+fn add_waiting(
+    batch: &mut Batch<'_>,
+    text: &str,
+    (chunk_chars, fields): (usize, &Map<String, Value>),
+    now: Millis,
+) -> KnowledgeResult<()> {
+    let mut before = "";
+    for piece in split_into_pieces(text, chunk_chars) {
+        let n_before = before.chars().count();
+        let overlap: String = before.chars().skip(n_before.saturating_sub(OVERLAP_CHARS)).collect();
+        if !piece.trim().is_empty() {
+            add_chunk(batch, &format!("{overlap}{piece}"), (WAITING, fields.clone()), now)?;
+        }
+        before = piece;
+    }
+    Ok(())
+}
+
+/// Hands in the whole text of a source, in place of its chunks that wait.
+pub(crate) fn hand_in(
+    batch: &mut Batch<'_>,
+    source: &str,
+    text: &str,
+    now: Millis,
+) -> KnowledgeResult<()> {
+    for state in CHUNK_STATES {
+        for chunk in KnowledgeNode::all(batch.with_facet(NodeType::Chunk, "kind", state)?)? {
+            if chunk.text("source") == Some(source) {
+                batch.forget(&chunk.record)?;
+            }
+        }
+    }
+    let mut fields = Map::new();
+    fields.insert("source".to_owned(), source.into());
+    add_waiting(batch, text, (KnowledgeSettings::default().buffer_chars(), &fields), now)
+}

@@ -1,0 +1,176 @@
+//! The operation `update`: new values of a node of any kind, by the names that the kind has.
+
+use serde_json::{Map, Value, json};
+
+use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::entity_resolution::{mentioned, topic_field, topic_named};
+use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
+use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
+use crate::memory::typed::{UpdateRequest, rewrite};
+use crate::model::entity_extraction::name_key;
+use crate::model::identity::NodeId;
+use crate::model::kind_specs::KindSpec;
+use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Arguments of every update.
+const OF_ALL: &[&str] = &["op", "id", "as"];
+
+pub(in crate::memory::knowledge::operations) fn update(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let id = given.required("id", given.text("id", ID_CHARS_MAX)?)?;
+    let node = changeset.node_to_change(batch, given, "id", id)?;
+    let allowed: &[&str] = match node.record.node_type {
+        NodeType::Episode => {
+            &["title", "content", "confidence", "kind", "topic", "entities", "metadata"]
+        }
+        NodeType::Concept => &[
+            "title",
+            "summary",
+            "content",
+            "confidence",
+            "kind",
+            "topic",
+            "tags",
+            "conditions",
+            "exceptions",
+        ],
+        NodeType::Fact => &["content"],
+        NodeType::Topic | NodeType::Entity => &["title", "content", "summary"],
+        NodeType::Core | NodeType::Learning | NodeType::Task => {
+            return update_memory(changeset, batch, given, &node);
+        }
+        other => {
+            return Err(given.refuse("id", format!("names a {other}; MemoryWrite changes notes")));
+        }
+    };
+    let given_keys = || given.members().keys().map(String::as_str);
+    if let Some(key) = given_keys().find(|it| !OF_ALL.contains(it) && !allowed.contains(it)) {
+        let (of, known) = (node.record.node_type, allowed.join(", "));
+        return Err(given.refuse(key, format!("cannot change in a {of}; known are {known}")));
+    }
+    if given_keys().all(|it| OF_ALL.contains(&it)) {
+        return Err(given.refuse("id", "is given, and nothing to change"));
+    }
+    change(changeset, batch, given, node)
+}
+
+fn change(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+    mut node: KnowledgeNode,
+) -> KnowledgeResult<OperationOutcome> {
+    let now = changeset.now;
+    let chars_max =
+        if node.is_a(NodeType::Concept) { SUMMARY_CHARS_MAX } else { EPISODE_CHARS_MAX };
+    let text = given.text("content", chars_max)?.or(given.text("summary", chars_max)?);
+    let content = text.unwrap_or(&node.record.content).to_owned();
+    let settings = changeset.memory.knowledge_settings();
+    let mut fields = new_values(given, &node, &settings.kinds())?;
+    let topic = match given.value("topic").and_then(Value::as_str) {
+        None => None,
+        Some("") => Some(None),
+        Some(_) => match given.text("topic", 100)? {
+            Some(name) => Some(Some(topic_named(batch, name, None, now)?)),
+            None => None,
+        },
+    };
+    if let Some(topic) = &topic {
+        fields.insert("topic".to_owned(), topic_field(topic.as_ref()));
+    }
+    let is_reworded = content != node.record.content;
+    let entities = given.texts("entities", 50, 200)?;
+    if node.is_a(NodeType::Episode) && (is_reworded || entities.is_some()) {
+        let mentions = mentioned(batch, &content, &entities.unwrap_or_default(), now)?;
+        fields.insert("links".to_owned(), with_mentions(&node, &mentions));
+    }
+    let set = |it: &mut Map<String, Value>| {
+        it.extend(fields);
+        if is_reworded {
+            // What it says now was not consolidated yet.
+            it.shift_remove("processed_in");
+        }
+    };
+    set_node(batch, &mut node, &content, set, now)?;
+    if let Some(topic) = topic.filter(|_| node.is_a(NodeType::Concept)) {
+        let parent = match &topic {
+            Some(topic) => Some(topic.record.key),
+            None => batch.bucket(KindSpec::of(NodeType::Concept).map_or(&[], |it| it.bucket))?,
+        };
+        if node.record.place.parent != parent {
+            let place = batch.last_place(None, parent)?;
+            batch.move_to(&node.record, place)?;
+        }
+    }
+    Ok(OperationOutcome::of(node.id()))
+}
+
+/// Returns the new values of fields that need no look-up.
+fn new_values(
+    given: &ArgumentObject<'_>,
+    node: &KnowledgeNode,
+    kinds: &[&str],
+) -> KnowledgeResult<Map<String, Value>> {
+    let mut fields = details(given)?;
+    if let Some(title) = given.string("title", TITLE_CHARS_MAX)? {
+        let mut names = vec![Value::from(name_key(&title))];
+        let known = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        // The former names of a topic or an entity go on being found.
+        let is_kept = |it: &&Value| !node.is_a(NodeType::Concept) && **it != names[0];
+        let former: Vec<Value> = known.filter(is_kept).cloned().collect();
+        names.extend(former);
+        if !node.is_a(NodeType::Episode) {
+            fields.insert("names".to_owned(), names.into());
+        }
+        fields.insert("title".to_owned(), title.into());
+    }
+    if let Some(metadata) = given.object("metadata")? {
+        let kept = node.fields.get("metadata").and_then(Value::as_object);
+        let mut all = kept.cloned().unwrap_or_default();
+        all.extend(metadata.clone());
+        fields.insert("metadata".to_owned(), all.into());
+    }
+    if let Some(confidence) = given.share("confidence")? {
+        fields.insert("confidence".to_owned(), confidence.into());
+    }
+    if let Some(kind) = given.string("kind", 50)? {
+        if node.is_a(NodeType::Episode) && !kinds.contains(&kind.as_str()) {
+            return Err(given.refuse("kind", format!("must be one of {}", kinds.join(", "))));
+        }
+        fields.insert("kind".to_owned(), kind.into());
+    }
+    Ok(fields)
+}
+
+/// Returns the edges of an episode with other mentions.
+fn with_mentions(node: &KnowledgeNode, mentions: &[NodeId]) -> Value {
+    let known = node.fields.get("links").and_then(Value::as_array).into_iter().flatten();
+    let mut linked = Map::new();
+    known.filter(|it| it["type"] != "mentions").for_each(|it| add_edge(&mut linked, it.clone()));
+    mentions.iter().for_each(|it| add_edge(&mut linked, edge("mentions", *it, 1.0, None)));
+    linked.shift_remove("links").unwrap_or(Value::Null)
+}
+
+/// Changes a memory as `update_memory` does.
+fn update_memory(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+    node: &KnowledgeNode,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut arguments = Map::new();
+    for (name, value) in given.members().iter().filter(|(it, _)| !OF_ALL.contains(&it.as_str())) {
+        arguments.insert(name.clone(), value.clone());
+    }
+    arguments.insert("id".to_owned(), json!(node.text("uuid")));
+    let UpdateRequest { content, changes, .. } = UpdateRequest::parse(&arguments)?;
+    rewrite(batch, &node.record, content.as_deref(), &changes, changeset.now)?;
+    Ok(OperationOutcome::of(node.id()))
+}

@@ -1,0 +1,461 @@
+//! Review: worksheets within a budget, for whoever consolidates episodes or ends conflicts.
+//!
+//! A worksheet has the episodes of one topic, the concepts nearest to them, what contradicts, and
+//! the operations that an answer may consist of. Texts are cut where they are long, never left out
+//! without a number.
+
+mod worksheet;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::fact_writes::DISPUTES;
+use super::ingest_queue::WAITING;
+use super::operations::OPERATIONS;
+use super::recall::{find_topic, nearest_concepts, unknown};
+use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::entity_extraction::slug_of;
+use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
+pub(super) use worksheet::Worksheet;
+
+/// The tasks of a review.
+pub(crate) const TASKS: &[&str] = &["consolidate", "triage", "conflicts", "health"];
+
+/// Tokens of a worksheet, where none are named.
+const BUDGET_DEFAULT: u32 = 4_000;
+
+/// Episodes of one worksheet, at most.
+const EPISODES_MAX: u64 = 25;
+
+/// Episodes that are consolidated without being forced, at least.
+const CONSOLIDATED_MIN: u64 = 3;
+
+/// Conflicts of one worksheet, at most.
+const CONFLICTS_MAX: usize = 25;
+
+/// Concepts of one worksheet, at most.
+const CONCEPTS_MAX: usize = 12;
+
+/// Titles of several concepts that one worksheet names, at most.
+const TITLES_MAX: usize = 10;
+
+/// Edges that are read for a worksheet, at most.
+const EDGES_MAX: usize = 4_096;
+
+/// Characters of an episode's text that a worksheet shows, at most.
+const TEXT_CHARS_MAX: usize = 2_000;
+
+/// Characters of episodes by which the nearest concepts are found, at most.
+const WORDS_CHARS_MAX: usize = 4_000;
+
+/// Temperature below which a concept is stale.
+const STALE_BELOW: f64 = 0.1;
+
+/// Asks for a worksheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorksheetRequest {
+    task: &'static str,
+    topic: Option<String>,
+    budget: u32,
+    n_episodes: usize,
+}
+
+impl WorksheetRequest {
+    /// Reads the arguments of `MemoryReview`.
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<WorksheetRequest> {
+        let given = ArgumentObject::new(args, "", &["task", "topic", "budget", "limit"])?;
+        Ok(WorksheetRequest {
+            task: given.choice("task", TASKS)?.unwrap_or(TASKS[0]),
+            topic: given.string("topic", 100)?,
+            budget: given.whole("budget", 800, 100_000)?.map_or(BUDGET_DEFAULT, |it| it as u32),
+            n_episodes: given.whole("limit", 1, EPISODES_MAX)?.unwrap_or(EPISODES_MAX) as usize,
+        })
+    }
+}
+
+/// Asks to consolidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConsolidateRequest {
+    sheet: WorksheetRequest,
+    is_forced: bool,
+}
+
+impl ConsolidateRequest {
+    /// Returns a request of the usual worksheet, however few episodes wait.
+    pub(crate) fn of_all() -> ConsolidateRequest {
+        let (task, topic, budget) = (TASKS[0], None, BUDGET_DEFAULT);
+        let n_episodes = EPISODES_MAX as usize;
+        ConsolidateRequest {
+            sheet: WorksheetRequest { task, topic, budget, n_episodes },
+            is_forced: true,
+        }
+    }
+
+    /// Reads the arguments of `MemoryConsolidate`.
+    pub(crate) fn parse(args: &Map<String, Value>) -> KnowledgeResult<ConsolidateRequest> {
+        let given = ArgumentObject::new(args, "", &["topic", "force", "budget"])?;
+        let is_forced = given.flag("force")?.unwrap_or(false);
+        let mut args = args.clone();
+        args.shift_remove("force");
+        Ok(ConsolidateRequest { sheet: WorksheetRequest::parse(&args)?, is_forced })
+    }
+}
+
+impl Memory {
+    /// Returns the worksheet by which whoever asks consolidates, if enough episodes wait.
+    pub(crate) fn worksheet(&self, request: &ConsolidateRequest) -> Result<Value, MemoryError> {
+        let sheet = self.review(&request.sheet)?;
+        let total = sheet["pending"]["total"].as_u64().unwrap_or(0);
+        if request.is_forced || CONSOLIDATED_MIN <= total {
+            return Ok(sheet);
+        }
+        let note = format!("fewer than {CONSOLIDATED_MIN} episodes wait; `force` hands them out");
+        Ok(json!({
+            "task": "consolidate",
+            "base": sheet["base"],
+            "pending": {"total": total, "shown": 0},
+            "note": note,
+        }))
+    }
+
+    /// Returns a worksheet; it warms nothing.
+    pub(crate) fn review(&self, request: &WorksheetRequest) -> Result<Value, MemoryError> {
+        self.read::<_, MemoryError>(|reader| reader.at_one_state(|reader| review(reader, request)))
+    }
+}
+
+/// Returns a worksheet on one state of the memory.
+pub(crate) fn review(reader: &Reader, request: &WorksheetRequest) -> KnowledgeResult<Value> {
+    let base = reader.versions().snapshots()?.last;
+    let topic = match &request.topic {
+        None => None,
+        Some(text) => Some(find_topic(reader, text)?.ok_or_else(|| unknown("topic", text))?),
+    };
+    match request.task {
+        "triage" => triage_sheet(reader, request, (base, topic)),
+        "conflicts" => conflicts_sheet(reader, request, base),
+        "health" => health_sheet(reader, request, base),
+        _ => consolidation_sheet(reader, request, (base, topic)),
+    }
+}
+
+fn consolidation_sheet(
+    reader: &Reader,
+    request: &WorksheetRequest,
+    (base, asked): (i64, Option<KnowledgeRow>),
+) -> KnowledgeResult<Value> {
+    let total = reader.pending_episodes(asked.as_ref().map(|it| it.id.as_str()))?;
+    let topic_id = match &asked {
+        Some(topic) => Some(topic.id.clone()),
+        None => topic_of_first(reader)?,
+    };
+    let keys = reader.eldest_pending(topic_id.as_deref(), request.n_episodes)?;
+    let topic = match (&asked, &topic_id) {
+        (Some(topic), _) => topic_json(topic),
+        (None, Some(id)) => reader.knowledge_by_id(id)?.map_or(Value::Null, |it| topic_json(&it)),
+        (None, None) => Value::Null,
+    };
+    let mut sheet = Worksheet::new(
+        json!({
+            "task": "consolidate",
+            "base": base,
+            "topic": topic,
+            "pending": {"total": total, "shown": 0},
+            "episodes": [],
+            "concepts": [],
+            "collisions": [],
+            "conflicts": [],
+            "operations": operation_forms(None),
+            "example": example(),
+        }),
+        request.budget,
+    );
+    let words = add_episodes(&mut sheet, reader, &keys)?;
+    for conflict in open_conflicts(reader)? {
+        sheet.add("conflicts", 0.8, conflict_json(reader, &conflict)?);
+    }
+    for (title, ids) in repeated_titles(reader)? {
+        sheet.add("collisions", 0.85, json!({"title": title, "ids": ids}));
+    }
+    for concept in nearest_concepts(reader, &words, CONCEPTS_MAX)? {
+        let shown = |text: &str| {
+            json!({
+                "id": concept.id,
+                "title": concept.title(),
+                "summary": text,
+                "kind": concept.text("kind"),
+                "confidence": concept.number("confidence"),
+            })
+        };
+        sheet.add_cut("concepts", 1.0, &concept.content, TEXT_CHARS_MAX / 4, shown);
+    }
+    Ok(sheet.finish())
+}
+
+/// Returns titles that several concepts have, with these.
+fn repeated_titles(reader: &Reader) -> KnowledgeResult<Vec<(String, Vec<String>)>> {
+    let mut titles = Vec::new();
+    for name in reader.repeated_names(TITLES_MAX)? {
+        let of_type = FieldFilter::text("type", NodeType::Concept.as_str());
+        let keys = reader.nodes_with(&[FieldFilter::text("name", &name), of_type])?;
+        let mut rows = reader.knowledge(&keys)?;
+        rows.retain(|it| !it.is_gone());
+        if let Some(first) = rows.first() {
+            let ids = rows.iter().map(|it| it.id.clone()).collect();
+            titles.push((first.title().to_owned(), ids));
+        }
+    }
+    Ok(titles)
+}
+
+/// Adds episodes as long as they fit, and returns the beginning of what they say.
+fn add_episodes(
+    sheet: &mut Worksheet,
+    reader: &Reader,
+    keys: &[NodeKey],
+) -> KnowledgeResult<String> {
+    let mentions = mentions(reader, keys)?;
+    let mut n_shown = 0;
+    let mut words = String::new();
+    for episode in &reader.knowledge(keys)? {
+        let entities = mentions.iter().filter(|it| it.0 == episode.key);
+        let entities: Vec<&str> = entities.map(|it| it.1.as_str()).collect();
+        let shown = |text: &str| {
+            json!({
+                "id": episode.id,
+                "kind": episode.text("kind"),
+                "text": text,
+                "at": episode.time("at").map(Millis::to_second),
+                "entities": entities,
+            })
+        };
+        // The first one is shown whatever it costs the others.
+        let share = if n_shown == 0 { 0.9 } else { 0.65 };
+        if !sheet.add_cut("episodes", share, &episode.content, TEXT_CHARS_MAX, shown) {
+            break;
+        }
+        n_shown += 1;
+        let n_left = WORDS_CHARS_MAX.saturating_sub(words.chars().count());
+        words.extend(episode.content.chars().take(n_left));
+        words.push(' ');
+    }
+    sheet.set_shown(n_shown);
+    Ok(words)
+}
+
+/// Rules for whoever divides a chunk into episodes.
+const TRIAGE: &str = "Keep what may be useful later, and leave out the rest. One episode says one \
+                      thing and can be understood alone: names instead of pronouns, values \
+                      instead of `it`. What is known already need not be kept again. An action \
+                      with its result is an outcome; a value is a fact with subject and \
+                      attribute. End with `ingested`, even where nothing is kept.";
+
+fn triage_sheet(
+    reader: &Reader,
+    request: &WorksheetRequest,
+    (base, topic): (i64, Option<KnowledgeRow>),
+) -> KnowledgeResult<Value> {
+    let mut wanted = vec![
+        FieldFilter::text("kind", WAITING),
+        FieldFilter::text("type", NodeType::Chunk.as_str()),
+    ];
+    wanted.extend(topic.iter().map(|it| FieldFilter::text("topic", &it.id)));
+    let keys = reader.nodes_with(&wanted)?;
+    let chunk = reader.knowledge(&keys[..keys.len().min(1)])?.pop();
+    let mut instructions = TRIAGE.to_owned();
+    if let Some(own) = chunk.as_ref().and_then(|it| it.text("instructions")) {
+        instructions = format!("{own}\n{TRIAGE}");
+    }
+    let mut sheet = Worksheet::new(
+        json!({
+            "task": "triage",
+            "base": base,
+            "pending": {"total": keys.len(), "shown": 0},
+            "chunk": null,
+            "instructions": instructions,
+            "concepts": [],
+            "operations": operation_forms(Some(&["remember", "fact", "ingested"])),
+            "example": [
+                {"op": "remember", "kind": "decision", "content": "Payments retry three times."},
+                {"op": "fact", "text": "The cache timeout is 30 s.", "subject": "cache",
+                 "attribute": "timeout"},
+                {"op": "ingested", "chunk": "CHUNK", "density": 0.4},
+            ],
+        }),
+        request.budget,
+    );
+    let Some(chunk) = chunk else { return Ok(sheet.finish()) };
+    let topic = match (topic, chunk.text("topic")) {
+        (Some(topic), _) => Some(topic),
+        (None, Some(id)) => reader.knowledge_by_id(id)?,
+        (None, None) => None,
+    };
+    let topic = topic.as_ref().map_or(Value::Null, topic_json);
+    let shown = |text: &str| {
+        let mut shown = json!({
+            "id": chunk.id,
+            "text": text,
+            "source": chunk.text("source"),
+            "topic": topic,
+        });
+        if text != chunk.content {
+            shown["cut"] = "a larger `budget` shows the rest".into();
+        }
+        shown
+    };
+    if sheet.set_cut("chunk", 0.9, &chunk.content, shown) {
+        sheet.set_shown(1);
+    }
+    for concept in nearest_concepts(reader, &chunk.content, CONCEPTS_MAX / 2)? {
+        let line = json!({"id": concept.id, "title": concept.title()});
+        sheet.add("concepts", 1.0, line);
+    }
+    Ok(sheet.finish())
+}
+
+/// Returns the id of the topic of the eldest pending episode.
+fn topic_of_first(reader: &Reader) -> KnowledgeResult<Option<String>> {
+    let Some(first) = reader.first_pending()? else { return Ok(None) };
+    let row = reader.knowledge(&[first])?.pop();
+    Ok(row.and_then(|it| it.text("topic").map(str::to_owned)))
+}
+
+fn topic_json(topic: &KnowledgeRow) -> Value {
+    json!({"id": topic.id, "slug": slug_of(topic.title()), "name": topic.title()})
+}
+
+/// Returns the names of what episodes mention.
+fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, String)>> {
+    let mut edges = reader.typed_edges_from(keys, EDGES_MAX)?;
+    edges.retain(|it| it.link_type == "mentions");
+    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let rows = reader.knowledge(&targets)?;
+    let named = |key: NodeKey| {
+        let row = rows.iter().find(|it| it.key == key)?;
+        let kind = if row.node_type == NodeType::Entity { row.text("kind")? } else { "file" };
+        Some(format!("{kind}:{}", row.title()))
+    };
+    Ok(edges.iter().filter_map(|it| Some((it.source, named(it.target)?))).collect())
+}
+
+fn open_conflicts(reader: &Reader) -> KnowledgeResult<Vec<KnowledgeRow>> {
+    let open = ("conflict", CONFLICT_STATES[0]);
+    let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX)?;
+    keys.reverse();
+    Ok(reader.knowledge(&keys)?)
+}
+
+/// Returns a conflict with its statements, cut to a line each.
+fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Value> {
+    let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
+    edges.retain(|it| it.link_type == DISPUTES);
+    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
+    let facts: Vec<Value> = reader
+        .knowledge(&targets)?
+        .iter()
+        .map(|it| {
+            json!({
+                "id": it.id,
+                "text": crate::text::truncate_chars(&it.content, TEXT_CHARS_MAX / 4),
+                "valid_from": it.time("valid_from").map(Millis::to_second),
+            })
+        })
+        .collect();
+    Ok(json!({
+        "id": conflict.id,
+        "severity": conflict.text("severity"),
+        "about": conflict.content,
+        "facts": facts,
+        "note": conflict.text("note"),
+    }))
+}
+
+fn conflicts_sheet(
+    reader: &Reader,
+    request: &WorksheetRequest,
+    base: i64,
+) -> KnowledgeResult<Value> {
+    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    let total = reader.nodes_with(&[open])?.len();
+    let mut sheet = Worksheet::new(
+        json!({
+            "task": "conflicts",
+            "base": base,
+            "pending": {"total": total, "shown": 0},
+            "conflicts": [],
+            "operations": operation_forms(Some(&["resolve", "dismiss", "supersede", "update"])),
+            "example": [{"op": "resolve", "id": "CONFLICT", "winner": "FACT", "note": "why"}],
+        }),
+        request.budget,
+    );
+    let mut n_shown = 0;
+    for conflict in open_conflicts(reader)? {
+        if !sheet.add("conflicts", 1.0, conflict_json(reader, &conflict)?) {
+            break;
+        }
+        n_shown += 1;
+    }
+    sheet.set_shown(n_shown);
+    Ok(sheet.finish())
+}
+
+fn health_sheet(reader: &Reader, request: &WorksheetRequest, base: i64) -> KnowledgeResult<Value> {
+    let concepts = reader.nodes_with(&[FieldFilter::text("type", "concept")])?;
+    let evidence = reader.typed_edges_to(&concepts, usize::MAX)?;
+    let supported: HashSet<NodeKey> = evidence.iter().map(|it| it.target).collect();
+    let attended = reader.attended()?;
+    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
+    let mut sheet = Worksheet::new(
+        json!({
+            "task": "health",
+            "base": base,
+            "pending": {"total": reader.pending_episodes(None)?, "shown": 0},
+            "open_conflicts": reader.nodes_with(&[open])?.len(),
+            "concepts": concepts.len(),
+            "orphans": [],
+            "stale": [],
+            "repeated_titles": [],
+        }),
+        request.budget,
+    );
+    for (title, ids) in repeated_titles(reader)? {
+        sheet.add("repeated_titles", 1.0, json!({"title": title, "ids": ids}));
+    }
+    for row in reader.knowledge(&concepts)? {
+        let is_cluster = row.has("subject");
+        let line = json!({"id": row.id, "title": row.title()});
+        if row.is_gone() || row.has("superseded_by") {
+            continue;
+        }
+        if !is_cluster && !supported.contains(&row.key) {
+            sheet.add("orphans", 0.8, line.clone());
+        }
+        if row.heat.now(attended) < STALE_BELOW {
+            sheet.add("stale", 1.0, line);
+        }
+    }
+    Ok(sheet.finish())
+}
+
+/// Returns the operations with their arguments, those that they need not have with a question mark.
+fn operation_forms(only: Option<&[&str]>) -> Vec<String> {
+    let of_interest = |name: &str| only.is_none_or(|it| it.contains(&name));
+    OPERATIONS.iter().filter(|it| of_interest(it.name)).map(|it| it.form()).collect()
+}
+
+fn example() -> Value {
+    json!([
+        {"op": "concept", "as": "backoff", "title": "Retries need backoff",
+         "summary": "Retrying at once made outages longer; pauses that grow ended them.",
+         "from": ["EPISODE", "EPISODE"]},
+        {"op": "link", "from": "$backoff", "to": "CONCEPT", "type": "implies", "strength": 0.7},
+        {"op": "processed", "ids": ["EPISODE"]},
+    ])
+}

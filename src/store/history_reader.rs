@@ -1,0 +1,255 @@
+//! Reads snapshots, changes and earlier versions of nodes, on any connection.
+//!
+//! A row of `diff` holds the version before its change. So the state of a node at a snapshot is the
+//! old version of the first change after it or, where nothing changed since, the node itself: one
+//! index lookup, however long the history is.
+
+use rusqlite::{Connection, Row, params};
+
+use super::node_columns::{AttributeValues, SqlTemplate};
+use super::{ErrorContext, PreparedStatements, StoreError};
+use crate::model::clock::Millis;
+
+/// A snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    pub(crate) id: i64,
+    /// Fingerprint of the whole state.
+    pub(crate) cursor_hash: String,
+    pub(crate) message: String,
+    pub(crate) created_at: Millis,
+}
+
+/// A node's version: everything that the history keeps of it, apart from the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeVersion {
+    /// Hash of the text.
+    pub(crate) hash: String,
+    /// Id of the parent.
+    pub(crate) parent: Option<String>,
+    /// Number of the file's root.
+    pub(crate) root: Option<i64>,
+    /// Path of the file.
+    pub(crate) path: Option<String>,
+    pub(crate) position: i64,
+    pub(crate) node_type: String,
+    pub(crate) label: String,
+    pub(crate) format: String,
+    pub(crate) tokens: u32,
+    pub(crate) attributes: AttributeValues,
+}
+
+/// The position of a change in the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ChangePosition {
+    pub(crate) snapshot: i64,
+    /// The number of the change within its snapshot.
+    pub(crate) seq: i64,
+}
+
+/// One change of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HistoryChange {
+    pub(crate) moment: ChangePosition,
+    pub(crate) node_id: String,
+    /// `add`, `mod` or `rem`.
+    pub(crate) op: String,
+    /// Whether a file's new text replaced an agent's overlay.
+    pub(crate) is_conflict: bool,
+    /// The version before; `None` where the node did not exist.
+    pub(crate) old: Option<NodeVersion>,
+}
+
+/// The extent of the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HistoryBounds {
+    pub(crate) n: i64,
+    pub(crate) first: i64,
+    /// The newest snapshot, which is HEAD.
+    pub(crate) last: i64,
+    /// Whether the history before the first one was trimmed.
+    pub(crate) is_cut: bool,
+}
+
+/// Reads `{version}` or `{present}`, which begins at column `at`; `None` where the node did not
+/// exist.
+fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> {
+    let Some(hash) = row.get(at + 7)? else { return Ok(None) };
+    Ok(Some(NodeVersion {
+        hash,
+        root: row.get(at)?,
+        path: row.get(at + 1)?,
+        parent: row.get(at + 2)?,
+        position: row.get(at + 3)?,
+        node_type: row.get(at + 4)?,
+        format: row.get(at + 5)?,
+        label: row.get(at + 6)?,
+        tokens: row.get(at + 8)?,
+        attributes: AttributeValues::read(row, at + 9)?,
+    }))
+}
+
+/// Reads the history on any connection.
+#[derive(Clone, Copy)]
+pub(crate) struct HistoryReader<'a> {
+    conn: &'a Connection,
+}
+
+/// Returns the number of changes, and those whose earlier version cannot be read, as
+/// `SNAPSHOT.SEQ`.
+pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
+    static CHANGES: SqlTemplate = SqlTemplate::new("SELECT snapshot, seq, op, {version} FROM diff");
+    let (mut n, mut bad) = (0, Vec::new());
+    let mut query = conn.prepare(CHANGES.text()).doing("read the history")?;
+    let mut rows = query.query([]).doing("read the history")?;
+    while let Some(row) = rows.next().doing("read the history")? {
+        n += 1;
+        let is_whole =
+            match (row.get_ref(2).is_ok_and(|it| it.as_str() == Ok("add")), read_side(row, 3)) {
+                (true, _) => true,
+                (false, side) => side.is_ok_and(|it| it.is_some()),
+            };
+        if !is_whole {
+            let moment: (i64, i64) =
+                (row.get(0).doing("read the history")?, row.get(1).doing("read the history")?);
+            bad.push(format!("{}.{}", moment.0, moment.1));
+        }
+    }
+    Ok((n, bad))
+}
+
+impl<'a> HistoryReader<'a> {
+    pub(super) fn of(conn: &'a Connection) -> HistoryReader<'a> {
+        HistoryReader { conn }
+    }
+
+    /// Returns the snapshot of an id.
+    pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
+        const SNAPSHOT: &str = "
+            SELECT id, cursor_hash, message, created_at FROM snapshot WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Snapshot {
+                id: row.get(0)?,
+                cursor_hash: row.get(1)?,
+                message: row.get(2)?,
+                created_at: Millis(row.get(3)?),
+            })
+        };
+        self.conn.find(SNAPSHOT, [id], read, "read a snapshot")
+    }
+
+    /// Returns the extent of the history; all zero when there are no snapshots.
+    pub(crate) fn snapshots(&self) -> Result<HistoryBounds, StoreError> {
+        // Each snapshot records a change; one without changes is the beginning of a trimmed
+        // history.
+        const EXTENT: &str = "
+            SELECT count(*), ifnull(min(id), 0),
+                   ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
+                   NOT EXISTS (SELECT 1 FROM diff WHERE snapshot = (SELECT min(id) FROM snapshot))
+              FROM snapshot";
+        let read = |row: &Row<'_>| {
+            let (n, is_cut): (i64, bool) = (row.get(0)?, row.get(3)?);
+            Ok(HistoryBounds { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
+        };
+        self.conn.query_row(EXTENT, [], read).doing("measure the history")
+    }
+
+    /// Returns the neighbours of an id without a snapshot: the one before and the one after.
+    pub(crate) fn snapshots_beside(
+        &self,
+        id: i64,
+    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
+        const AROUND: &str = "
+            SELECT (SELECT max(id) FROM snapshot WHERE id < ?1),
+                   (SELECT min(id) FROM snapshot WHERE id > ?1)";
+        self.conn
+            .query_row(AROUND, [id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing("list snapshots")
+    }
+
+    /// Returns a node's version at a snapshot; `None` where it did not exist.
+    pub(crate) fn version_at(
+        &self,
+        node_id: &str,
+        snapshot: i64,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        self.version_after(node_id, ChangePosition { snapshot, seq: i64::MAX })
+    }
+
+    /// Returns a node's version right after a change.
+    pub(crate) fn version_after(
+        &self,
+        node_id: &str,
+        after: ChangePosition,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        static NEXT: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {version}
+              FROM diff
+             WHERE node_id = ?1 AND (snapshot, seq) > (?2, ?3)
+             ORDER BY snapshot, seq
+             LIMIT 1",
+        );
+        static NOW: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {present}
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN file ON file.id = node.file
+             WHERE node.id = ?1",
+        );
+        let doing = "search the history";
+        let args = params![node_id, after.snapshot, after.seq];
+        if let Some(side) = self.conn.find(NEXT.text(), args, |row| read_side(row, 0), doing)? {
+            return Ok(side);
+        }
+        Ok(self.conn.find(NOW.text(), [node_id], |row| read_side(row, 0), doing)?.flatten())
+    }
+
+    /// Returns the text of a hash, which the node has or had.
+    pub(crate) fn former_text(
+        &self,
+        node_id: &str,
+        hash: &str,
+    ) -> Result<Option<String>, StoreError> {
+        const TEXT: &str = "
+            SELECT content FROM blob WHERE hash = ?2
+             UNION ALL
+            SELECT content FROM node WHERE id = ?1 AND content_hash = ?2
+             LIMIT 1";
+        self.conn.find(TEXT, [node_id, hash], |row| row.get(0), "read a former text")
+    }
+
+    /// Returns the changes of a node before a moment, newest first.
+    pub(crate) fn changes_of(
+        &self,
+        node_id: &str,
+        before: ChangePosition,
+        n_max: usize,
+    ) -> Result<Vec<HistoryChange>, StoreError> {
+        static CHANGES: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT snapshot, seq, op, conflict, {version}
+              FROM diff
+             WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
+             ORDER BY snapshot DESC, seq DESC
+             LIMIT ?4",
+        );
+        let read = |row: &Row<'_>| {
+            Ok(HistoryChange {
+                moment: ChangePosition { snapshot: row.get(0)?, seq: row.get(1)? },
+                node_id: node_id.to_owned(),
+                op: row.get(2)?,
+                is_conflict: row.get(3)?,
+                old: read_side(row, 4)?,
+            })
+        };
+        let n_max = i64::try_from(n_max).unwrap_or(i64::MAX);
+        self.conn.rows(
+            CHANGES.text(),
+            params![node_id, before.snapshot, before.seq, n_max],
+            read,
+            "read a node's history",
+        )
+    }
+}

@@ -1,0 +1,61 @@
+//! Resources about the process: its sessions, its log, and the latest scan.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{ECHO_CHARS_MAX, path, put};
+use crate::memory::{Error, ReadOnlyMemory, ServerStateKey};
+use crate::store::ActiveLease;
+use crate::text;
+
+/// Writes a fact.
+pub(super) fn write_fact(
+    view: &ReadOnlyMemory,
+    fact: ServerStateKey<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    put(out, &known(view, fact)?.to_string())
+}
+
+/// Writes a list under its name, after the path of its database.
+pub(super) fn write_list(
+    view: &ReadOnlyMemory,
+    name: &str,
+    fact: ServerStateKey<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    put(out, &json!({"db_path": path(view), name: known(view, fact)?}).to_string())
+}
+
+/// Writes the present sessions; an observer adds what other processes do to the memory.
+pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Result<(), Error> {
+    let sessions = known(view, ServerStateKey::Sessions)?;
+    let mut document = json!({"db_path": path(view), "sessions": sessions});
+    if view.process().is_observer() {
+        let now = view.now();
+        let leases = view.read(|reader| reader.running_leases(now))?;
+        document["servers"] = leases.iter().map(server).collect();
+    }
+    put(out, &document.to_string())
+}
+
+/// Returns which process does what, from the names of a lease and of its holder.
+fn server(lease: &ActiveLease) -> Value {
+    let work = lease.name.split(':').next();
+    let pid = lease.holder.split('-').next().and_then(|it| it.parse::<u32>().ok());
+    json!({"pid": pid, "work": work})
+}
+
+pub(super) fn known(view: &ReadOnlyMemory, fact: ServerStateKey<'_>) -> Result<Value, Error> {
+    let missing = || {
+        let (what, name) = match fact {
+            ServerStateKey::Client(hash) => ("client", hash),
+            ServerStateKey::SessionLogContents(id) => ("session log", id),
+            _ => ("such thing", ""),
+        };
+        Error::NotFound(format!("no {what} `{}`", text::truncate_chars(name, ECHO_CHARS_MAX)))
+    };
+    let fact = view.process().fact(fact).map_err(Error::Unavailable)?;
+    fact.ok_or_else(missing)
+}
