@@ -75,7 +75,7 @@
 //! | a path of plain HTTP | its row in `surface/rest_api`, its record, the manual |
 //! | a resource | `surface/resources/x`, its row, the manual; its document in `query/browse` |
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
-//! | a type of node | its variant and name in `model/tree`; its fields: a row of `model/kind_specs` |
+//! | a type of node | variant and name in `model/tree`; its fields: a row of `model/kind_specs` |
 //! | a column of a node | one row of `store/node_columns`, a migration |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
 //! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |

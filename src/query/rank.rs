@@ -58,7 +58,7 @@ const STRENGTH: f64 = 0.2;
 const TURN_FEEDBACK: f64 = 0.2;
 /// Share of a hit's relevance that the text after it has.
 const BEHIND: f64 = 0.4;
-/// Share of a section's worth that comes from query expansion.
+/// Share of a section's worth that comes from pseudo-relevance feedback.
 const FEEDBACK: f64 = 0.5;
 /// Factors of typed memories by importance, most first.
 const IMPORTANCE_WEIGHTS: [f64; 3] = [1.15, 1.0, 0.85];

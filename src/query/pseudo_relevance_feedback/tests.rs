@@ -1,4 +1,4 @@
-//! Tests for query expansion.
+//! Tests for pseudo-relevance feedback.
 
 use super::*;
 
