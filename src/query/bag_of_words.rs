@@ -121,8 +121,56 @@ fn mixed(number: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A map from stems to values.
-pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>;
+/// A map from stems to values. A bitmap tells most stems that are missing: nearly all stems of a
+/// text are, and a look at the bitmap takes a quarter of one at the map.
+pub(super) struct StemMap<T> {
+    values: HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>,
+    bits: Vec<u64>,
+}
+
+/// Words of the bitmap of a [`StemMap`], 64 bits each.
+const BITMAP_WORDS: usize = 256;
+
+impl<T> Default for StemMap<T> {
+    fn default() -> StemMap<T> {
+        StemMap { values: HashMap::default(), bits: vec![0; BITMAP_WORDS] }
+    }
+}
+
+impl<T> StemMap<T> {
+    /// Returns the value of a stem.
+    pub(super) fn get(&self, stem: &Stem) -> Option<&T> {
+        let (at, bit) = StemMap::<T>::place(stem);
+        if self.bits[at] & bit == 0 { None } else { self.values.get(stem) }
+    }
+
+    /// Returns the value of a stem, which is set where it is missing.
+    pub(super) fn get_or_insert(&mut self, stem: Stem, value: impl FnOnce() -> T) -> &mut T {
+        let (at, bit) = StemMap::<T>::place(&stem);
+        self.bits[at] |= bit;
+        self.values.entry(stem).or_insert_with(value)
+    }
+
+    /// Returns the number of stems.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns the word of the bitmap and the bit in it: bits of the hash that the map looks at
+    /// last.
+    fn place(stem: &Stem) -> (usize, u64) {
+        let at = (stem.0 >> 40) as usize;
+        (at / 64 % BITMAP_WORDS, 1 << (at % 64))
+    }
+}
+
+impl FromIterator<Stem> for StemMap<()> {
+    fn from_iter<I: IntoIterator<Item = Stem>>(stems: I) -> StemMap<()> {
+        let mut map = StemMap::default();
+        stems.into_iter().for_each(|it| *map.get_or_insert(it, || ()) = ());
+        map
+    }
+}
 
 /// A hasher that returns its input: a stem is a hash already.
 #[derive(Default)]

@@ -73,7 +73,7 @@ fn count_words(
     for (term, it) in question.iter().enumerate() {
         for stems in &it.words {
             for stem in stems {
-                let places = by_stem.entry(*stem).or_default();
+                let places = by_stem.get_or_insert(*stem, Vec::new);
                 if places.last() != Some(&words.len()) {
                     places.push(words.len());
                 }

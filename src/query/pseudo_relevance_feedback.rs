@@ -51,7 +51,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
 static STOP_WORDS: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
     let function_words = function_words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
-    letters.chain(function_words).map(|it| (it, ())).collect()
+    letters.chain(function_words).collect()
 });
 
 /// Counts, in all sections, of the words of the best ones.
@@ -71,18 +71,24 @@ impl SectionWordCounts {
     fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionWordCounts {
         let mut words: StemMap<WordId> = StemMap::default();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text_stems());
-        for &stem in stems.filter(|it| !STOP_WORDS.contains_key(it)) {
+        for &stem in stems.filter(|it| STOP_WORDS.get(it).is_none()) {
             let next = words.len();
-            words.entry(stem).or_insert(next);
+            words.get_or_insert(stem, || next);
         }
         let mut n_sections = vec![0; words.len()];
-        let mut met: Vec<WordId> = Vec::new();
+        // Of one section at a time.
+        let mut n_times = vec![0; words.len()];
         let count = |texts: &Vec<&BagOfWords>| {
-            met.clear();
-            let stems = texts.iter().flat_map(|it| it.text_stems());
-            met.extend(stems.filter_map(|it| words.get(it)));
-            met.sort_unstable();
-            met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+            let mut met: Vec<WordId> = Vec::new();
+            for stem in texts.iter().flat_map(|it| it.text_stems()) {
+                if let Some(&word) = words.get(stem) {
+                    if n_times[word] == 0 {
+                        met.push(word);
+                    }
+                    n_times[word] += 1;
+                }
+            }
+            met.into_iter().map(|it| (it, std::mem::take(&mut n_times[it]))).collect()
         };
         let counts: Vec<Vec<(WordId, u32)>> = sections.iter().map(count).collect();
         for &(word, _) in counts.iter().flatten() {
