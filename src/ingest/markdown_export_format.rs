@@ -14,7 +14,7 @@
 //! then parsed as Markdown, the first node of the marker's type keeps the marker's id, and the
 //! others are new.
 //!
-//! This module does no IO, except that [`export_index`] looks for the index of a root.
+//! This module does no IO, except that [`folder_index`] looks for the index of a root.
 
 pub(crate) mod folder_index;
 mod marker;

@@ -5,12 +5,12 @@
 //! nodes right under it. Two readings of a section are mixed:
 //!
 //! - *Prose*: the section is the answer. It is worth its best hit, and a fraction of each further
-//!   one. The best sections expand the question ([`query_expansion`]); where there are enough of
-//!   them, a section that uses the same words gains. A section's best hit has all of its worth, the
-//!   others a part of it, and a share of the rest in proportion to their match. Each has less than
-//!   those before it, by their size, so that one section does not fill an answer.
+//!   one. The best sections expand the question ([`pseudo_relevance_feedback`]); where there are
+//!   enough of them, a section that uses the same words gains. A section's best hit has all of its
+//!   worth, the others a part of it, and a share of the rest in proportion to their match. Each has
+//!   less than those before it, by their size, so that one section does not fill an answer.
 //! - *Turns*: the text is the answer, as in a conversation, a journal or a log. It is worth its
-//!   match with what the texts beside it add ([`super::sibling_context`]), more if its lead, such
+//!   match with what the texts beside it add ([`super::sibling_relevance`]), more if its lead, such
 //!   as the speaker, has a word of the question. It gains from the strength of its section, from
 //!   the words of the best texts, and where it opens its section; it loses where it asks.
 //!
