@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0015_change_count.sql"),
     include_str!("sql/0016_vector.sql"),
     include_str!("sql/0017_forgotten_note.sql"),
+    include_str!("sql/0018_facets_in_one_pass.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.

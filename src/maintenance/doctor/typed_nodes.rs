@@ -85,7 +85,7 @@ pub(super) fn facets(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
 pub(super) fn rebuild_facets(conn: &Connection) -> Result<(), StoreError> {
     const REBUILD: &str = "
         DELETE FROM facet;
-        INSERT INTO facet (key, value, node) SELECT key, value, node FROM facet_made;";
+        INSERT OR IGNORE INTO facet (key, value, node) SELECT key, value, node FROM facet_made;";
     conn.execute_batch(REBUILD).doing("rebuild the facets")
 }
 
