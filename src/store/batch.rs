@@ -8,6 +8,7 @@
 mod agent_edits;
 mod custom_views;
 mod derived_columns;
+mod facets;
 mod forgotten_imports;
 mod fts;
 mod heat_edits;

@@ -46,6 +46,8 @@ pub(crate) fn forget_fields(path: &Path) {
          DROP TRIGGER facet_node_changed;
          DROP TRIGGER facet_node_removed;
          DROP VIEW facet_made;
+         DROP VIEW facet_change;
+         DROP TABLE facet_program;
          DROP TABLE facet;
          DROP TABLE receipt;
          DROP VIEW typed_edge_made;

@@ -34,6 +34,8 @@ pub(super) const DERIVED_TABLES: &[&str] = &[
     "pulse",
     "facet",
     "facet_made",
+    "facet_program",
+    "facet_change",
     "typed_edge",
     "typed_edge_made",
     "receipt",

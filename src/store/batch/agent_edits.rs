@@ -7,13 +7,15 @@
 
 use rusqlite::ToSql;
 
+use super::facets::FacetRows;
 use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
 use crate::model::order_keys;
 use crate::store::node_columns::SqlTemplate;
 use crate::store::{
-    ErrorContext, FileId, NodeData, NodeKey, NodePlace, NodeRecord, PreparedStatements, StoreError,
+    AttributeValues, ErrorContext, FileId, NodeData, NodeKey, NodePlace, NodeRecord,
+    PreparedStatements, StoreError,
 };
 
 /// The path in the birth ids of agents' nodes.
@@ -153,17 +155,37 @@ impl Batch<'_> {
         }
         self.record(DiffOp::Mod, old, Some(hash), OverlayReplaced::No)?;
         self.counts.modified += 1;
-        if hash != old.content_hash || new.label != old.label {
-            self.set_text(old, new, hash)?;
-        }
-        let format = new.format.as_str();
-        let own: [&dyn ToSql; 2] = [&old.key.0, &format];
-        let row: Vec<&dyn ToSql> = own.into_iter().chain(new.attributes.params()).collect();
-        self.tx.run(SET.text(), &row[..], "change a node's type and attributes")?;
+        let set = |batch: &mut Self| {
+            if hash != old.content_hash || new.label != old.label {
+                batch.set_text(old, new, hash)?;
+            }
+            let format = new.format.as_str();
+            let own: [&dyn ToSql; 2] = [&old.key.0, &format];
+            let row: Vec<&dyn ToSql> = own.into_iter().chain(new.attributes.params()).collect();
+            batch.tx.run(SET.text(), &row[..], "change a node's type and attributes").map(drop)
+        };
+        self.set_with_facets(old, (&new.attributes, hash), set)?;
         if is_alone {
             self.fingerprint_delta = self.fingerprint_delta.wrapping_add(self.term_of(old.key)?);
         }
         if new.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
+    }
+
+    /// Runs statements that give a node other fields or another text, and makes its facets.
+    fn set_with_facets(
+        &mut self,
+        old: &NodeRecord,
+        (attributes, hash): (&AttributeValues, ContentHash),
+        set: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let rows = |hash: ContentHash, of: &AttributeValues| {
+            FacetRows::of(old.node_type, &hash.to_string(), of.fields())
+        };
+        let is_typed = old.attributes.fields().or(attributes.fields()).is_some();
+        let had = if is_typed { rows(old.content_hash, &old.attributes) } else { None };
+        let (Some(had), Some(has)) = (had, rows(hash, attributes)) else { return set(self) };
+        self.without_facet_triggers(old.key, set)?;
+        self.write_facets(old.key, &had, &has)
     }
 
     /// Moves a node with all that is below it. A move is a change even among the same siblings; see

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
+use super::facets::FacetRows;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
 use crate::model::heat::Heat;
@@ -156,15 +157,34 @@ impl Batch<'_> {
         statements: &mut InsertStatements<'_>,
         row: &NodeInsertRow<'_>,
     ) -> Result<bool, StoreError> {
-        if !row.insert(&mut statements.node).doing("add a node")? {
+        if !self.insert_row(statements, row)? {
             return Ok(false);
         }
         self.index_later(row.key)?;
-        if row.data.attributes.fields().is_some() {
-            self.make_facets(row.key)?;
-        }
         self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
         Ok(true)
+    }
+
+    /// Inserts a node's row with its facets; returns false if its id is taken.
+    fn insert_row(
+        &mut self,
+        statements: &mut InsertStatements<'_>,
+        row: &NodeInsertRow<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut insert = || row.insert(&mut statements.node).doing("add a node");
+        let Some(fields) = row.data.attributes.fields() else { return insert() };
+        let Some(facets) = FacetRows::of(row.data.node_type, row.hash, Some(fields)) else {
+            let is_free = insert()?;
+            if is_free {
+                self.make_facets(row.key)?;
+            }
+            return Ok(is_free);
+        };
+        let is_free = self.without_facet_triggers(row.key, |_| insert())?;
+        if is_free {
+            self.write_facets(row.key, &FacetRows::default(), &facets)?;
+        }
+        Ok(is_free)
     }
 
     /// Numbers the insert of a node, which is recorded later.

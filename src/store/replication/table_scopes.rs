@@ -108,6 +108,8 @@ pub(super) const TABLES: &[(&str, TableScope)] = &[
     ("node_fts", TableScope::Derived),
     ("facet", TableScope::Derived),
     ("facet_made", TableScope::Derived),
+    ("facet_program", TableScope::Derived),
+    ("facet_change", TableScope::Derived),
     ("typed_edge", TableScope::Derived),
     ("typed_edge_made", TableScope::Derived),
 ];

@@ -1,0 +1,154 @@
+//! Tests for facets: those that a write makes are those of the views.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+
+use super::*;
+use crate::model::clock::Millis;
+use crate::model::fields::Fields;
+use crate::model::tree::Format;
+use crate::store::node_columns::FIELDS;
+use crate::store::{AttributeValue, AttributeValues, IfMissing, NodeData, NodePlace, Writer};
+
+const TYPES: [NodeType; 8] = [
+    NodeType::Core,
+    NodeType::Learning,
+    NodeType::Task,
+    NodeType::Episode,
+    NodeType::Concept,
+    NodeType::Fact,
+    NodeType::Conflict,
+    NodeType::Entity,
+];
+
+fn data<'a>(node_type: NodeType, content: &'a str, fields: &Fields) -> NodeData<'a> {
+    let fields = AttributeValue::Text(fields.to_string());
+    let attributes = AttributeValues::default().with(FIELDS, Some(fields));
+    let format = Format::Plain;
+    NodeData { node_type, format, label: "A node", content, token_count: 1, attributes }
+}
+
+/// Returns the rows that a table has too many and too few, by the view that tells what it must
+/// have.
+fn differences(writer: &Writer, table: &str, columns: &str) -> Vec<String> {
+    let [has, must] =
+        [table.to_owned(), format!("{table}_made")].map(|it| format!("SELECT {columns} FROM {it}"));
+    let sql = format!(
+        "SELECT 'surplus ' || quote(key) FROM (SELECT json_array({columns}) AS key
+             FROM ({has} EXCEPT {must}))
+         UNION ALL
+         SELECT 'missing ' || quote(key) FROM (SELECT json_array({columns}) AS key
+             FROM ({must} EXCEPT {has}))"
+    );
+    let conn = writer.lock();
+    let mut query = conn.prepare(&sql).unwrap();
+    let rows = query.query_map([], |row| row.get(0)).unwrap();
+    rows.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+fn check(writer: &Writer) -> Vec<String> {
+    let mut all = differences(writer, "facet", "key, value, node");
+    all.extend(differences(writer, "typed_edge", "source, type, target, strength"));
+    let left: i64 =
+        super::super::one(&writer.lock(), "SELECT count(*) FROM facet_program").unwrap();
+    all.extend((left != 0).then(|| "a node is left to the program".to_owned()));
+    all
+}
+
+fn scalar() -> impl Strategy<Value = Value> {
+    let others = vec![json!("a"), json!("ä'\""), json!(7), json!(false), json!(2.5)];
+    prop_oneof![1 => Just(json!(true)), 2 => select(others)]
+}
+
+fn any_link() -> impl Strategy<Value = Value> {
+    (select(vec!["supports", "implies"]), select(vec!["x", "y"]), scalar())
+        .prop_map(|(of, to, strength)| json!({"type": of, "to": to, "strength": strength}))
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => scalar(),
+        2 => proptest::collection::vec(scalar(), 0..4).prop_map(Value::from),
+        1 => Just(json!({"status": "blocked", "completed_at": 5})),
+        1 => Just(json!([["nested"], {"type": "supports"}, "word"])),
+    ]
+}
+
+fn any_fields() -> impl Strategy<Value = Fields> {
+    let keys = vec![
+        "uuid",
+        "updated_at",
+        "importance",
+        "kind",
+        "topic",
+        "at",
+        "created_at",
+        "subject",
+        "conflict",
+        "tags",
+        "names",
+        "task_metadata",
+        "category",
+        "archived",
+        "deleted",
+        "superseded_by",
+        "merged_into",
+        "processed_in",
+        "valid_to",
+        "key",
+        "links",
+        "confidence",
+    ];
+    let members = proptest::collection::btree_map(select(keys), any_value(), 1..9);
+    let links = proptest::option::of(proptest::collection::vec(any_link(), 0..5));
+    let statement = proptest::option::of(Just(json!("a statement")));
+    (members, links, statement).prop_filter_map("some fields", |(members, links, statement)| {
+        let own = [("links", links.map(Value::from)), ("key", statement)];
+        let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let all = members.into_iter().chain(own).map(|(key, value)| (key.to_owned(), value));
+        Fields::new(all.collect()).ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn facets_are_those_of_the_views_after_every_edit(
+        node_type in select(TYPES.to_vec()),
+        states in proptest::collection::vec((any_fields(), "[ab]{1,2}"), 20),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        let mut key = None;
+        for (fields, content) in &states {
+            let new = data(node_type, content, fields);
+            let write = |batch: &mut Batch<'_>| match key {
+                None => {
+                    let place = NodePlace { file: None, parent: None, position: 1 };
+                    batch.insert_agent_node(&new, place).map(|it| it.0)
+                }
+                Some(key) => {
+                    let old = batch.at(key)?.unwrap();
+                    batch.set_agent_text(&old, &new).map(|()| key)
+                }
+            };
+            key = Some(writer.write("m", "", Millis(0), write).unwrap().0);
+            prop_assert_eq!(check(&writer), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn ordinary_fields_need_no_view() {
+    let fields = json!({
+        "uuid": "7b0f", "created_at": 1, "updated_at": 2, "tags": ["a", "b"], "topic": "t",
+        "links": [{"type": "supports", "to": "x", "strength": 0.5}, {"type": "mentions", "to": "y"}],
+    });
+    for node_type in TYPES {
+        let rows = FacetRows::of(node_type, "hash", Some(&fields.to_string())).unwrap();
+        assert_eq!(rows.edges.len(), 2, "{node_type}");
+        assert!(rows.facets.contains(&("tag", FacetValue::Text("b".to_owned()))), "{node_type}");
+    }
+}
