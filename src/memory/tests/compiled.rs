@@ -93,12 +93,17 @@ fn check_changed_file(before: &Model, after: &Model, changed: &Changed, file: &s
     let known = count(old.values());
     // A deleted node may have moved here under its own id, where this one was deleted itself.
     let gone = changed.iter().filter(|(_, text)| text.is_none());
-    let vanished_blocks =
-        gone.filter_map(|(file, _)| before.base_blocks.get(file)).flat_map(|it| it.values());
-    let vanished_blocks: BTreeSet<&Block> = vanished_blocks.collect();
+    let gone = gone.filter_map(|(file, _)| Some((file, before.base_blocks.get(file)?)));
+    // A block that was forgotten there stays so, even where a rollback gave this file the same text.
+    let (mut vanished_blocks, mut forgotten_blocks) = (BTreeSet::new(), BTreeSet::new());
+    for (file, blocks) in gone {
+        vanished_blocks.extend(blocks.values());
+        let forgotten = blocks.iter().filter(|(id, _)| !lives_in(before, id, file));
+        forgotten_blocks.extend(forgotten.map(|it| it.1));
+    }
     for (id, block) in old {
         let is_gone = !lives_in(before, id, file);
-        if is_gone && vanished_blocks.contains(block) {
+        if is_gone && vanished_blocks.contains(block) || forgotten_blocks.contains(block) {
             continue;
         }
         if known[block] != 1 || counted.get(block) != Some(&1) || block.1 == hash("") {

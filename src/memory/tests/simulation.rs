@@ -558,8 +558,12 @@ impl Simulation {
     #[track_caller]
     fn check_sums(&self) {
         let (lines, now) = (HeatThresholds::default(), self.clock.now());
-        let kept = self.memory().read(|reader| reader.stats(lines, now)).unwrap();
+        let mut kept = self.memory().read(|reader| reader.stats(lines, now)).unwrap();
         let counted = Reader::open(&self.db()).and_then(|it| it.stats(lines, now)).unwrap();
+        // Sums in another order differ in their last digits.
+        let averages = [&kept, &counted].map(|it| it.temperatures.average);
+        assert!((averages[0] - averages[1]).abs() < 1e-9, "{averages:?}");
+        kept.temperatures.average = counted.temperatures.average;
         assert_eq!(kept, Stats { path: kept.path.clone(), ..counted }, "the sums");
     }
 
