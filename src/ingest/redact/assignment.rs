@@ -13,6 +13,9 @@ use super::key_name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
 use super::value_checks::{self, HEAD_BYTES_MAX};
 use super::value_span::{ValueDelimiter, open, value_end};
 
+/// Bytes before a name in which its visibility is sought.
+const VISIBILITY_BYTES_MAX: usize = 80;
+
 /// Words that end the names of secrets.
 pub(super) const WORDS: [&str; 8] =
     ["password", "passwd", "passphrase", "pwd", "pass", "secret", "token", "key"];
@@ -241,13 +244,26 @@ fn is_contradicted(
         && !site.upper
         && value_checks::is_chosen_word(assigned);
     let is_element = operator.separator == Separator::Tag && text[..begin].ends_with('<');
+    // `pub password: EapUsernamePasswordCredential,`
+    let is_type = is_bare
+        && operator.separator == Separator::Colon
+        && value_checks::is_camel_case(assigned)
+        && is_declared(text, begin);
     ends_text
+        || is_type
         || is_pattern
         || is_bare && name.rsplit('.').next() == Some(assigned)
         || is_word && in_code(text, begin, value.end)
         || operator.separator == Separator::Colon && in_vocabulary(text, begin, value)
         || is_element && !value_checks::head(&text[value.end..]).contains("</")
         || in_badge(text, begin)
+}
+
+/// Returns whether a name is declared: only `pub` precedes it in its line.
+fn is_declared(text: &str, begin: usize) -> bool {
+    let near = text.floor_char_boundary(begin.saturating_sub(VISIBILITY_BYTES_MAX));
+    let line = text[near..begin].rsplit(['\n', '\r']).next().unwrap_or("").trim();
+    line == "pub" || line.starts_with("pub(") && line.ends_with(')')
 }
 
 fn count_blanks(bytes: &[u8]) -> usize {

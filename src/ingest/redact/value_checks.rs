@@ -139,6 +139,7 @@ pub(super) fn is_passphrase(value: &str) -> bool {
 pub(super) fn is_code(value: &str) -> bool {
     let value = head(value);
     let value = value.trim_start_matches(['&', '*', '!', '(', '@']);
+    let value = value.strip_prefix("::").unwrap_or(value);
     let name_len = value
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
@@ -148,7 +149,7 @@ pub(super) fn is_code(value: &str) -> bool {
     if is_small_number(items.split([',', ';', ']']).next().unwrap_or("")) {
         return true;
     }
-    if !is_identifier(name) || is_random(name) {
+    if !is_identifier(name) || is_random(name) && !is_camel_case(name) {
         return false;
     }
     if rest.starts_with("!(") || rest.starts_with("![") || rest.starts_with("!{") {
@@ -281,6 +282,17 @@ pub(super) fn head(value: &str) -> &str {
 fn is_identifier(name: &str) -> bool {
     name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || b"_$".contains(&first))
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte))
+}
+
+/// Returns whether a name is words in `CamelCase`: of letters, each word of two or more, and of
+/// four in the mean. Random letters change their case twice as often.
+pub(super) fn is_camel_case(name: &str) -> bool {
+    if !name.bytes().all(|it| it.is_ascii_alphabetic()) {
+        return false;
+    }
+    let small = name.split(|it: char| it.is_ascii_uppercase());
+    let words: Vec<&str> = small.skip(1).collect();
+    2 <= words.len() && words.iter().all(|it| !it.is_empty()) && 4 * words.len() <= name.len()
 }
 
 /// Returns the runs of letters and digits.
