@@ -25,8 +25,10 @@ pub(super) fn run(
             check_view_name(&name)?;
             let conditions = parse_conditions(&words)?;
             let memory = open_memory(db, context)?;
-            let (view, change) = memory.define_view(&name, &conditions)?;
+            // Counted before, so that no error comes after the change.
+            let view = CustomView { name: name.clone(), conditions: conditions.clone() };
             let count = memory.read(|reader| view.count(reader))?;
+            let (view, change) = memory.define_view(&name, &conditions)?;
             let mut json = to_json(&view);
             json["created"] = (change == DefineViewOutcome::Made).into();
             json["count"] = count.into();

@@ -252,11 +252,13 @@ impl Sweep<'_> {
     /// Checks that every other file is as it was, or as it is after the command.
     fn judge_files(&self, obstacle: Obstacle, is_done: bool, complaints: &mut Vec<String>) {
         let now = self.files();
+        // What a fault made unreadable is kept as it is, under a name that says so.
+        let is_set_aside = |name: &str| name.contains(".damaged");
         for (name, bytes) in &now {
             let was = self.files_before.get(name);
             let becomes = self.files_after.get(name);
             if was.is_none() && becomes.is_none() {
-                if !obstacle.keeps_files() {
+                if !obstacle.keeps_files() && !is_set_aside(name) {
                     complaints.push(format!("{name} is left over"));
                 }
             } else if !bytes.starts_with(b"SQLite format 3")
@@ -272,7 +274,11 @@ impl Sweep<'_> {
                 complaints.push(format!("{name} is gone"));
             }
         }
+        let is_kept = now.keys().any(|it| is_set_aside(it));
         for name in self.files_after.keys().filter(|it| is_done && !now.contains_key(*it)) {
+            if is_kept && name.ends_with(".before-restore") {
+                continue;
+            }
             complaints.push(format!("{name} is acknowledged, and not there"));
         }
     }
