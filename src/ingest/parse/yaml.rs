@@ -12,6 +12,9 @@ use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
+/// What separates words in YAML (1.2.2, §5.4 and §5.5). All else may stand in the name of an anchor.
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// Parses a YAML file.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut reader = YamlReader::new(source);
@@ -298,9 +301,9 @@ impl<'a> YamlReader<'a> {
         let authored = &self.text[range.clone()];
         let mut len = 0;
         loop {
-            let rest = authored[len..].trim_start();
+            let rest = authored[len..].trim_start_matches(BLANKS);
             let word_len = match rest.chars().next() {
-                Some('&' | '!') => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+                Some('&' | '!') => rest.find(BLANKS).unwrap_or(rest.len()),
                 Some('#') => rest.find(['\n', '\r']).unwrap_or(rest.len()),
                 _ => break,
             };
@@ -367,7 +370,7 @@ impl<'a> YamlReader<'a> {
     /// Returns the anchor and tag at the start of `text`.
     fn marks_at(&self, text: &'a str) -> &'a str {
         let mut end = 0;
-        for word in text.split([' ', '\t', '\n', '\r']) {
+        for word in text.split(BLANKS) {
             if word.starts_with(['&', '!']) {
                 end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
             } else if !word.is_empty() {
