@@ -12,7 +12,7 @@ use super::value_tree::{self, DEPTH_MAX, ValueKind, ValueTreeBuilder, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
-/// What separates words in YAML (1.2.2, §5.4 and §5.5). All else may stand in the name of an anchor.
+/// Characters that end the name of an anchor (YAML 1.2.2, §5.4 and §5.5).
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Parses a YAML file.
