@@ -19,7 +19,7 @@ const JUDGED_BYTES_MAX: usize = 1 << 23;
 
 /// Elements whose text has no tags, unless they stand in a drawing.
 const PLAIN_TEXTS: &[&str] =
-    &["<textarea", "<xmp", "<iframe", "<noembed", "<noframes", "<plaintext"];
+    &["<textarea", "<xmp", "<iframe", "<noembed", "<noframes", "<noscript", "<plaintext"];
 
 /// Panics when parsing `data` as HTML violates an invariant.
 pub fn html(data: &[u8]) {

@@ -42,18 +42,18 @@ pub(super) fn graft(copy: &Path, sound: &Path, part: RepairedPart) -> io::Result
         return Ok(());
     }
     let mut sound = File::open(sound)?;
+    let pages = if part == RepairedPart::Schema { below(&mut sound)? } else { BTreeSet::new() };
+    // A file that was cut off is as long again as the schema needs, with empty pages in between.
+    let n_pages = u32::try_from(n_pages).unwrap_or(u32::MAX);
+    let n_pages = n_pages.max(pages.last().copied().unwrap_or(0));
     let mut new = page(&mut sound, 1)?;
-    new[28..32].copy_from_slice(&u32::try_from(n_pages).unwrap_or(u32::MAX).to_be_bytes());
+    new[28..32].copy_from_slice(&n_pages.to_be_bytes());
     // An empty list of free pages.
     new[32..40].fill(0);
     let n_bytes = if part == RepairedPart::Head { HEAD_BYTES } else { PAGE_BYTES };
     write(&mut file, 1, &new[..n_bytes])?;
-    if part == RepairedPart::Schema {
-        for number in below(&mut sound)? {
-            if u64::from(number) <= n_pages {
-                write(&mut file, number, &page(&mut sound, number)?)?;
-            }
-        }
+    for number in pages {
+        write(&mut file, number, &page(&mut sound, number)?)?;
     }
     Ok(())
 }
