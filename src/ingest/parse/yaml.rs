@@ -91,7 +91,7 @@ impl<'a> YamlReader<'a> {
     fn read(&mut self) -> Result<(), (usize, String)> {
         // The parser counts bytes of a directive, but characters elsewhere.
         let is_miscounted = |line: &str| line.starts_with('%') && !line.is_ascii();
-        match self.text.lines().any(is_miscounted) {
+        match self.text.split(['\n', '\r']).any(is_miscounted) {
             true => self.read_events(Parser::new_from_iter(self.text.chars())),
             false => self.read_events(Parser::new_from_str(self.text)),
         }
