@@ -77,6 +77,7 @@
 //! | a format | `ingest/parse/x`, its variant and rows, test data, a fuzz target, the manual |
 //! | a type of node | variant and name in `model/tree`; its fields: a row of `model/kind_specs` |
 //! | a column of a node | one row of `store/node_columns`, a migration |
+//! | a facet | the views `facet_made`, `typed_edge_made` in a migration, `store/batch/facets` |
 //! | a command | `cli/x`, its call, help and manual; its row, arguments and parser in `cli/args` |
 //! | a setting | its field in `settings/config/values`, its key in `settings/config`, the manual |
 //!

@@ -5,7 +5,7 @@
 use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
 use super::{CommandError, CommandOutcome, Context};
 use crate::ingest::foreign::FOREIGN_SOURCES;
-use crate::memory::typed::MEMORY_TYPES;
+use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;

@@ -9,7 +9,8 @@ use super::color::TextRole;
 use super::memory_place::database_to_make;
 use super::tool_advice_rewording::flag_of;
 use super::{CommandError, CommandOutcome, Context, knowledge, typed_memory_output};
-use crate::memory::typed::{MEMORY_TYPES, MemoryError, StoreOutcome, StoreRequest};
+use crate::memory::typed::{MemoryError, StoreOutcome, StoreRequest};
+use crate::model::kind_specs::MEMORY_TYPES;
 use crate::store::IfMissing;
 
 /// Bytes of standard input, at most; no memory has as many.

@@ -34,8 +34,8 @@ pub(crate) use jsonl::{ARCHIVE, FILES, INDEX, LineDefaults, read_lines};
 pub(crate) use query::{MemoryPage, list_memories};
 #[allow(unused_imports, reason = "tools and resources are built on it")]
 pub(crate) use request::{
-    DeleteMode, DeleteRequest, FieldChanges, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS,
-    SortKey, SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
+    DeleteMode, DeleteRequest, FieldChanges, QueryRequest, SORT_KEYS, SORT_ORDERS, SortKey,
+    SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
 };
 pub(crate) use stats::MemoryStats;
 pub(crate) use typed_memory::TypedMemory;

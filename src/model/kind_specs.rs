@@ -60,6 +60,9 @@ pub(crate) enum ValueType {
     Free { bytes_max: usize },
 }
 
+/// The types of memories, by the names that clients use.
+pub(crate) const MEMORY_TYPES: [NodeType; 3] = [NodeType::Core, NodeType::Learning, NodeType::Task];
+
 /// The label of the root that typed memories live under, which belongs to no file.
 pub(crate) const MEMORIES_ROOT: &str = "@memories";
 

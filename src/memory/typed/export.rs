@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::json;
 
 use super::jsonl::{FILES, file_of};
-use super::{ErrorCode, MEMORY_TYPES, MemoryError, TypedMemory};
+use super::{ErrorCode, MemoryError, TypedMemory};
 use crate::model::clock::Millis;
+use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeKey, StoreError};

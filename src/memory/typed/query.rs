@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::request::{MEMORY_TYPES, QueryRequest, SortKey, SortOrder};
+use super::request::{QueryRequest, SortKey, SortOrder};
 use super::typed_memory::TypedMemory;
-use crate::model::kind_specs::IMPORTANCES;
+use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::model::tree::NodeType;
 use crate::store::reader::{FieldFilter, FilterValue, Reader};
 use crate::store::{NodeKey, StoreError};

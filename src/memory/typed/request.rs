@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::{
-    CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, STATUSES, TASK_METADATA, ValueType,
+    CONTENT_CHARS_MAX, FieldSpec, IMPORTANCES, MEMORY_TYPES, STATUSES, TASK_METADATA, ValueType,
     check_marked_text, is_uuid, value_type_of,
 };
 use crate::model::tree::NodeType;
@@ -36,9 +36,6 @@ pub(super) const VIEW_CONDITIONS: [&str; 10] = [
     "sort_order",
     "limit",
 ];
-
-/// The types of memories, by the names that clients use.
-pub(crate) const MEMORY_TYPES: [NodeType; 3] = [NodeType::Core, NodeType::Learning, NodeType::Task];
 
 /// Holds new values of fields; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,9 +4,8 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value, json};
 
-use super::request::MEMORY_TYPES;
 use crate::model::clock::Millis;
-use crate::model::kind_specs::IMPORTANCES;
+use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES};
 use crate::store::StoreError;
 use crate::store::reader::{FilterValue, Reader};
 

@@ -12,6 +12,7 @@ use rusqlite::{ToSql, params, types::ToSqlOutput};
 use serde_json::{Map, Value};
 
 use super::Batch;
+use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::tree::NodeType;
 use crate::store::{NodeKey, PreparedStatements, StoreError};
 
@@ -24,7 +25,7 @@ const MEMBERS: &[(&str, &[NodeType])] = &[
     ("kind", &[]),
     ("topic", &[]),
     ("at", &[]),
-    ("created_at", MEMORIES),
+    ("created_at", &MEMORY_TYPES),
     ("subject", &[NodeType::Concept]),
     ("conflict", &[NodeType::Conflict]),
 ];
@@ -34,9 +35,6 @@ const LISTS: &[(&str, &str)] = &[("tags", "tag"), ("names", "name")];
 
 /// Members of a task's own object whose values are facets.
 const MEMBERS_OF_TASKS: &[&str] = &["status", "completed_at"];
-
-/// Types of the agent's memories.
-const MEMORIES: &[NodeType] = &[NodeType::Core, NodeType::Learning, NodeType::Task];
 
 /// A value of a facet, as SQLite has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +116,7 @@ impl FacetRows {
         for name in MEMBERS_OF_TASKS {
             self.add_member(name, of_task.and_then(|it| it.get(name)))?;
         }
-        if MEMORIES.contains(&node_type) {
+        if MEMORY_TYPES.contains(&node_type) {
             let status = of_task.and_then(|it| it.get("status"));
             match fields.get("category").or(status) {
                 None => self.add("category", FacetValue::Text("other".to_owned())),
@@ -171,9 +169,10 @@ impl Batch<'_> {
         const CLAIM: &str = "INSERT INTO facet_program (node) VALUES (?1)";
         const RELEASE: &str = "DELETE FROM facet_program WHERE node = ?1";
         self.tx.run(CLAIM, [node.0], "make facets")?;
-        let done = run(self);
+        // After an error the whole write is taken back.
+        let done = run(self)?;
         self.tx.run(RELEASE, [node.0], "make facets")?;
-        done
+        Ok(done)
     }
 
     /// Writes the differences between what a node had and what it has.

@@ -180,7 +180,11 @@ impl Batch<'_> {
             }
             return Ok(is_free);
         };
-        let is_free = self.without_facet_triggers(row.key, |_| insert())?;
+        let is_free = match self.is_indexing_later() {
+            // The trigger is set aside.
+            true => insert()?,
+            false => self.without_facet_triggers(row.key, |_| insert())?,
+        };
         if is_free {
             self.write_facets(row.key, &FacetRows::default(), &facets)?;
         }

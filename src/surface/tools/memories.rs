@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::mcp::{ArgSpec, Tool, ToolEffect};
 use crate::memory::typed::{
-    DeleteRequest, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS, StoreRequest, UpdateRequest,
+    DeleteRequest, QueryRequest, SORT_KEYS, SORT_ORDERS, StoreRequest, UpdateRequest,
     check_no_arguments,
 };
+use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::surface::ToolRunner;
 
