@@ -94,7 +94,7 @@ fn shipped_migrations_never_change() {
             "418bb8e02d0388c6",
             "24d8e7554342e663",
             "40ae1c0c5b342ae9",
-            "4919d82cb7317d5a",
+            "32484d34f2294d2a",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -1,6 +1,6 @@
 -- The views that facets and typed edges are made from read the fields of a node in one pass, and may name a
--- row twice: the tables keep it once. Views that sort out doubles made an edit of a typed node half as slow
--- again. What the tables have stays as it is.
+-- row twice: the tables keep it once, which takes fewer steps than views that sort out doubles. What the
+-- tables have stays as it is.
 DROP VIEW facet_made;
 CREATE VIEW facet_made (key, value, node) AS
 SELECT 'type', node_type, key
