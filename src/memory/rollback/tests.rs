@@ -456,6 +456,27 @@ fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
 }
 
 #[test]
+fn a_restored_node_stays_where_its_file_takes_the_name_of_one_that_had_its_text() {
+    const MOVED: &str = "A paragraph that is long enough to be known in another file.";
+    let fixture = RollbackFixture::new(13);
+    fixture.write("a.md", &format!("# A\n\nOne.\n\n{MOVED}\n")).compile();
+    fixture.write("a.md", "# A\n\nOne.\n").write("b.md", &format!("{MOVED}\n")).compile();
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
+    let id = fixture.id_of(MOVED);
+    fs::remove_file(fixture.path("b.md")).unwrap();
+    fixture.compile();
+    fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
+    fixture.compile();
+    assert_eq!(fixture.texts(), format!("A / One. / {MOVED}"));
+    // The file has it again, and takes it away for good.
+    fixture.write("b.md", &format!("# A\n\nOne.\n\n{MOVED}\n")).compile();
+    assert_eq!(fixture.id_of(MOVED), id);
+    fixture.write("b.md", "# A\n\nOne.\n").compile();
+    expect!["A / One."].assert_eq(&fixture.texts());
+    fixture.check_health();
+}
+
+#[test]
 fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
     let fixture = RollbackFixture::new(10);

@@ -149,8 +149,14 @@ impl Batch<'_> {
     /// Moves all nodes and tombstones of a file to another one in which the same text reappeared.
     /// Its row stays until the file is marked as gone.
     pub(crate) fn merge_file(&mut self, from: FileId, into: FileId) -> Result<(), StoreError> {
+        // What a rollback restored in the one is nothing that the other has, though it had it once.
+        const RESTORED: &str = "
+            DELETE FROM tombstone
+             WHERE file = ?2
+               AND node_id IN (SELECT id FROM node WHERE file = ?1 AND source_hash IS NULL)";
         const MOVE: &str = "UPDATE OR IGNORE tombstone SET file = ?2 WHERE file = ?1";
         const DROP: &str = "DELETE FROM tombstone WHERE file = ?1";
+        self.tx.execute(RESTORED, [from.0, into.0]).doing("move a file's tombstones")?;
         for node in self.children(SiblingGroup::File(from))? {
             let place = self.last_place(Some(into), None)?;
             self.move_to(&node, place)?;
