@@ -33,9 +33,10 @@ pub fn html(data: &[u8]) {
     if has(&["<svg", "<math"]) && has(&["<nav", "<header", "<footer", "<aside", "role"]) {
         return;
     }
-    // The same for `</code>` and its kin; then they may disagree on whether an element of plain
-    // text stands inside the drawing, where its text would be tags.
-    if has(&["<svg", "<math"]) && has(PLAIN_TEXTS) {
+    // The same for an end tag of formatting that a table in the drawing's way may stop; then they
+    // may disagree on whether an element of plain text stands inside the drawing, where its text
+    // would be tags.
+    if has(&["<svg", "<math"]) && has(&["<table"]) && has(PLAIN_TEXTS) {
         return;
     }
     if let Err(report) = check_words(&parsed, &text) {
@@ -306,6 +307,15 @@ impl TreeSink for OracleDom {
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     fn add_attrs_if_missing(&self, _: &Handle, _: Vec<Attribute>) {}
+
+    fn is_mathml_annotation_xml_integration_point(&self, target: &Handle) -> bool {
+        self.nodes.borrow()[target.0].attributes.iter().any(|(key, value)| {
+            key == "encoding"
+                && ["text/html", "application/xhtml+xml"]
+                    .iter()
+                    .any(|it| value.eq_ignore_ascii_case(it))
+        })
+    }
 
     fn remove_from_parent(&self, target: &Handle) {
         self.nodes.borrow_mut()[target.0].parent = None;

@@ -5,7 +5,8 @@
 //!
 //! 1. Formatting tags that nobody closed are opened again in every block that follows: 59 KB of
 //!    `<p><b id=…>x` become 8 million nodes. They mean nothing here and are left out; links and
-//!    code are renamed to elements without that habit.
+//!    code are renamed to elements without that habit. On a page with drawings the others are
+//!    renamed, too, and noted while they are open: their end tags end drawings around them.
 //! 2. Every tag looks through the elements that are open: 80 KB of `<div>` take 10 s, twice as
 //!    much takes four times as long. So their number is bounded, and deeper elements are
 //!    flattened.
@@ -16,6 +17,8 @@
 //! tokenizer alone would need tree rules of ours, and a limit on the size of files would refuse
 //! sound ones. The text is fed piece by piece, from one `<` to the next, which gives nodes their
 //! spans. The line breaks of code, which tokenizers change, are marked on that way.
+
+mod formatting;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,6 +32,7 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
+use self::formatting::{FormattingScope, OpenFormatting};
 use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
 use crate::text;
@@ -38,6 +42,9 @@ const DEPTH_MAX: usize = 256;
 
 /// Maximum depth at which headings, paragraphs and code are still elements.
 const DEPTH_BLOCKS_MAX: usize = DEPTH_MAX + 64;
+
+/// Maximum number of open elements around formatting that is kept.
+const DEPTH_FORMATTING_MAX: usize = 64;
 
 /// Maximum attributes of one tag.
 const ATTRIBUTES_MAX: usize = 256;
@@ -52,7 +59,7 @@ pub(super) const BOUNDARY: &str = "BOUNDARY";
 
 /// Builds the document of `text`.
 pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
-    let tokenizer = Tokenizer::new(TagRewriter::new(), TokenizerOpts::default());
+    let tokenizer = Tokenizer::new(TagRewriter::new(has_drawings(text)), TokenizerOpts::default());
     let mut warnings = Vec::new();
     let whole = StrTendril::from_slice(text);
     let queue = BufferQueue::default();
@@ -113,6 +120,16 @@ fn code_start(text: &str, start: usize, text_start: usize, n_pres: u32) -> Optio
     // The line break after the tag is no part of the code.
     let lead = if is_first && text[text_start..].starts_with("\r\n") { 2 } else { 0 };
     is_code.then_some(text_start + lead)
+}
+
+/// Returns whether a drawing or a formula may start in `text`.
+fn has_drawings(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| {
+        let rest = &text.as_bytes()[at + 1..];
+        ["svg", "math"].iter().any(|name| {
+            rest.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name.as_bytes()))
+        })
+    })
 }
 
 /// Returns whether `tag`, which follows a `<`, has this name.
@@ -201,6 +218,8 @@ struct TagRewriter {
     builder: TreeBuilder<DomId, DomSink>,
     /// Tags that were left out for their depth, and whose end tags have to be left out, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
+    /// The formatting elements that the standard has open; `None` if nothing depends on them.
+    formatting: Option<RefCell<OpenFormatting>>,
     /// Number of open elements, or more.
     depth: Cell<usize>,
     is_depth_exact: Cell<bool>,
@@ -240,11 +259,12 @@ impl TokenSink for TagRewriter {
 }
 
 impl TagRewriter {
-    fn new() -> TagRewriter {
+    fn new(has_drawings: bool) -> TagRewriter {
         let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
         TagRewriter {
             builder: TreeBuilder::new(DomSink::new(), options),
             dropped: RefCell::default(),
+            formatting: has_drawings.then(RefCell::default),
             depth: Cell::new(0),
             is_depth_exact: Cell::new(false),
             is_raw: Cell::new(false),
@@ -258,28 +278,19 @@ impl TagRewriter {
 
     fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         self.is_raw.set(false);
-        if FORMATTING.contains(&&*tag.name) {
-            if tag.kind == StartTag
-                && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
-            {
-                // These tags end a drawing or a formula that is open.
-                self.empty(local_name!("span"), line);
-            }
-            return TokenSinkResult::Continue;
-        }
-        if tag.name == local_name!("a") {
-            tag.name = LocalName::from(LINK);
-            if tag.kind == StartTag {
-                let is_html =
-                    !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
-                if 0 < self.n_links.get() && is_html {
-                    // A link ends where the next one starts.
-                    let _ = self.pass(end_tag(LocalName::from(LINK)), line);
+        let is_link = tag.name == local_name!("a");
+        let is_formatting = FORMATTING.contains(&&*tag.name);
+        if is_link || is_formatting || tag.name == local_name!("code") {
+            match self.formatting_reach(&tag, line) {
+                Reach::Drawing => (),
+                Reach::Page if !is_formatting || self.formatting.is_some() => {
+                    if is_link && tag.kind == StartTag {
+                        self.end_link(line);
+                    }
+                    tag.name = renamed(&tag.name);
                 }
-                self.n_links.set(self.n_links.get().saturating_add(1));
+                Reach::Page | Reach::Nothing => return TokenSinkResult::Continue,
             }
-        } else if tag.name == local_name!("code") {
-            tag.name = LocalName::from(CODE);
         }
         if tag.name == local_name!("pre") || tag.name == local_name!("listing") {
             let n = self.n_pres.get();
@@ -290,6 +301,51 @@ impl TagRewriter {
             StartTag => self.start(tag, line),
             EndTag => self.end_of(tag, line),
         }
+    }
+
+    /// Ends the link before the next one.
+    fn end_link(&self, line: u64) {
+        let is_in_drawing = self.builder.adjusted_current_node_present_but_not_in_html_namespace();
+        if 0 < self.n_links.get() && !is_in_drawing {
+            let _ = self.pass(end_tag(LocalName::from(LINK)), line);
+        }
+        self.n_links.set(self.n_links.get().saturating_add(1));
+    }
+
+    /// Returns what a tag of formatting belongs to. Ends the drawing around it where the standard
+    /// does.
+    fn formatting_reach(&self, tag: &Tag, line: u64) -> Reach {
+        let Some(formatting) = &self.formatting else { return Reach::Page };
+        let (open, sink) = (self.open_elements(), &self.builder.sink);
+        let is_start = tag.kind == StartTag;
+        let is_in_drawing = self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+            && !(is_start && open.last().is_some_and(|&it| formatting::is_barrier(sink, it)));
+        let is_of_drawing = match tag.kind {
+            StartTag => tag.name == local_name!("a") || is_font_of_drawing(tag),
+            EndTag => formatting::is_open_in_drawing(sink, &open, &tag.name),
+        };
+        if is_in_drawing && is_of_drawing {
+            return Reach::Drawing;
+        }
+        let scope = FormattingScope::innermost(&open, sink);
+        let mut formatting = formatting.borrow_mut();
+        let has_reached = match tag.kind {
+            StartTag => {
+                formatting.start(&tag.name, scope, &open);
+                true
+            }
+            EndTag => formatting.end(&tag.name, scope, &open),
+        };
+        match (is_in_drawing, has_reached) {
+            (true, true) => self.empty(local_name!("span"), line),
+            (true, false) => return Reach::Nothing,
+            (false, _) => (),
+        }
+        if is_start && DEPTH_FORMATTING_MAX < open.len() && FORMATTING.contains(&&*tag.name) {
+            *self.dropped.borrow_mut().entry(renamed(&tag.name)).or_default() += 1;
+            return Reach::Nothing;
+        }
+        Reach::Page
     }
 
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
@@ -339,9 +395,7 @@ impl TagRewriter {
             return true;
         }
         if !self.is_depth_exact.get() {
-            let count = CountingTracer(Cell::new(0));
-            self.builder.trace_handles(&count);
-            self.depth.set(count.0.get());
+            self.depth.set(self.traced_elements().len());
             self.is_depth_exact.set(true);
         }
         if self.depth.get() < DEPTH_MAX {
@@ -352,6 +406,21 @@ impl TagRewriter {
         let is_html = !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
         let max = if is_block(name) { DEPTH_BLOCKS_MAX } else { DEPTH_MAX };
         is_html && (RAW_TEXT.contains(&&**name) || self.depth.get() < max)
+    }
+
+    /// Returns the open elements, of which each is younger than the one around it.
+    fn open_elements(&self) -> Vec<DomId> {
+        let mut all = self.traced_elements();
+        // Behind them stand elements that need not be open: the head and the form.
+        let n_open = all.windows(2).take_while(|it| it[0] < it[1]).count() + 1;
+        all.truncate(n_open);
+        all
+    }
+
+    fn traced_elements(&self) -> Vec<DomId> {
+        let tracer = ElementTracer::default();
+        self.builder.trace_handles(&tracer);
+        tracer.0.into_inner()
     }
 
     /// Marks the start or end of an element that is left out of the document.
@@ -381,13 +450,35 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-struct CountingTracer(Cell<usize>);
+/// What a tag of formatting belongs to.
+enum Reach {
+    /// The drawing around it.
+    Drawing,
+    /// The page, also where a part of it stands in a drawing.
+    Page,
+    /// Nothing: an end tag in a drawing that has nothing to end.
+    Nothing,
+}
 
-impl Tracer for CountingTracer {
+/// Returns the name of an element of links, code or formatting, which no tag of the source can have.
+fn renamed(name: &str) -> LocalName {
+    LocalName::from(name.to_ascii_uppercase())
+}
+
+/// Returns whether a drawing goes on behind this tag, as its `<font>` is one of its own.
+fn is_font_of_drawing(tag: &Tag) -> bool {
+    let is_of_page = |name: &str| matches!(name, "color" | "face" | "size");
+    tag.name == local_name!("font") && !tag.attrs.iter().any(|it| is_of_page(&it.name.local))
+}
+
+#[derive(Default)]
+struct ElementTracer(RefCell<Vec<DomId>>);
+
+impl Tracer for ElementTracer {
     type Handle = DomId;
 
-    fn trace_handle(&self, _: &DomId) {
-        self.0.set(self.0.get() + 1);
+    fn trace_handle(&self, id: &DomId) {
+        self.0.borrow_mut().push(*id);
     }
 }
 
@@ -414,14 +505,15 @@ const RAW_TEXT: [&str; 9] = [
     "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp",
 ];
 
-/// Elements that do not end a word.
+/// Elements that do not end a word, beside links, code and formatting.
 #[rustfmt::skip]
-const INLINE: [&str; 25] = [
-    LINK, CODE, "abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "ins", "kbd",
-    "label", "mark", "q", "rb", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "var",
+const INLINE: [&str; 23] = [
+    "abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "ins", "kbd", "label", "mark", "q",
+    "rb", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "var",
 ];
 
 /// Returns whether an element does not end a word.
-pub(super) fn is_inline(name: &str) -> bool {
-    INLINE.contains(&name) || name.contains('-')
+fn is_inline(name: &str) -> bool {
+    let is_renamed = name.bytes().all(|it| it.is_ascii_uppercase());
+    is_renamed || INLINE.contains(&name) || name.contains('-')
 }

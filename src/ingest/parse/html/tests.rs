@@ -77,7 +77,7 @@ fn words_of_a_corpus_are_kept() {
 fn hostile_inputs_take_linear_time() {
     const REPEATS: usize = 5_000;
     type Make = fn(usize) -> String;
-    let inputs: [(&str, Make); 24] = [
+    let inputs: [(&str, Make); 27] = [
         ("div", |n| "<div>".repeat(n) + "x"),
         ("closed div", |n| "<div>".repeat(n) + "x" + &"</div>".repeat(n)),
         ("b", |n| "<b>".repeat(n) + "x"),
@@ -92,6 +92,9 @@ fn hostile_inputs_take_linear_time() {
         ("quote / 50", |n| "<blockquote>x".repeat(n / 50)),
         ("pre", |n| "<pre>x".repeat(n)),
         ("svg", |n| "<svg><g>x".repeat(n)),
+        ("b p beside svg", |n| "<svg></svg>".to_owned() + &"<p><b>x".repeat(n)),
+        ("b around svg", |n| "<b>".repeat(n) + &"<svg><g></b>x".repeat(n)),
+        ("a in svg", |n| "<svg><desc><a><font>x</a>".repeat(n)),
         ("math", |n| format!("<math>{}<mi>x", "<mrow>".repeat(n))),
         ("mfrac", |n| format!("<math>{}", "<mfrac><mi>x</mi><mrow>".repeat(n))),
         ("attributes", |n| {
@@ -191,6 +194,20 @@ mod random {
         "<sup>2</sup>", "<button>go</button>",
     ];
 
+    /// Drawings and formulas, what ends them, and elements whose text has no tags.
+    #[rustfmt::skip]
+    const DRAWN: [&str; 65] = [
+        "word ", "nul\0s ", "<i title=in>", "<![CDATA[raw]]>", "<!-- c -->", "<svg>", "</svg>", "<svg>",
+        "<math>", "</math>", "<math>", "<g>", "</g>", "<mi>", "</mi>", "<mrow>", "</mrow>", "<desc>",
+        "</desc>", "<foreignObject>", "</foreignObject>", "<annotation-xml encoding=text/html>",
+        "</annotation-xml>", "<b>", "</b>", "<b>", "</b>", "<em>", "</em>", "<nobr>", "</nobr>",
+        "<font>", "<font size=2>", "</font>", "<a href=x>", "</a>", "<code>", "</code>", "<p>", "</p>",
+        "<div>", "</div>", "<table><tr><td>", "</table>", "<td>", "</td>", "<object>", "<template>",
+        "</object>", "<select>", "</select>", "<option>", "<span>", "</span>", "<textarea>",
+        "</textarea>", "<xmp>", "</xmp>", "<noscript>", "</noscript>", "<title>T t</title>", "<br>",
+        "</br>", "<style>p{}</style>", "<li>",
+    ];
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -198,6 +215,15 @@ mod random {
         fn no_word_is_lost(pieces in prop::collection::vec(0..PIECES.len(), 0..40)) {
             let text: String = pieces.into_iter().map(|at| PIECES[at]).collect();
             crate::fuzzing::html::html(text.as_bytes());
+        }
+
+        #[test]
+        fn no_word_is_lost_beside_a_drawing(
+            pieces in prop::collection::vec(0..DRAWN.len(), 0..24),
+        ) {
+            let text: String = pieces.into_iter().map(|at| DRAWN[at]).collect();
+            let parsed = crate::ingest::parse::parse(crate::ingest::parse::Syntax::Html, &text);
+            prop_assert_eq!(crate::fuzzing::html::check_words(&parsed, &text), Ok(()), "{}", text);
         }
 
         #[test]
