@@ -477,6 +477,22 @@ fn a_restored_node_stays_where_its_file_takes_the_name_of_one_that_had_its_text(
 }
 
 #[test]
+fn a_name_that_only_dropped_snapshots_had_is_gone_with_them() {
+    const PATHS: &str = "SELECT group_concat(path, ' ') FROM file";
+    let fixture = RollbackFixture::new(14);
+    // The paragraph moves with its heading, which alone has a change.
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    fs::rename(fixture.path("a.md"), fixture.path("secret.md")).unwrap();
+    fixture.compile();
+    fixture.rollback(1, LaterSnapshotPolicy::Keep);
+    fixture.rollback(1, LaterSnapshotPolicy::Drop);
+    let paths: String = fixture.conn().query_row(PATHS, [], |row| row.get(0)).unwrap();
+    assert_eq!(paths, "a.md");
+    expect!["A / One."].assert_eq(&fixture.texts());
+    fixture.check_health();
+}
+
+#[test]
 fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
     let fixture = RollbackFixture::new(10);

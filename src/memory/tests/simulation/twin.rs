@@ -123,8 +123,11 @@ impl Simulation {
     /// Publishes what changed the present replica past the log.
     pub(super) fn publish(&self) {
         if let Some(twin) = &self.twin {
+            let epoch = || twin.space.keeper.log().head.as_ref().map(|it| it.place.epoch);
+            let before = epoch();
             self.memory().publish_image().unwrap();
-            twin.is_published.set(true);
+            // An image of what all have is for those who come later.
+            twin.is_published.set(epoch() != before);
         }
     }
 
