@@ -15,6 +15,7 @@ mod heat_edits;
 mod history_access;
 mod inserts;
 mod knowledge_lookup;
+mod known_names;
 mod manual_edges;
 mod nodes;
 mod source_files;
@@ -29,6 +30,7 @@ pub(in crate::store) use fts::merge_few;
 pub(in crate::store) use fts::{merge_many, merge_on};
 use inserts::UnrecordedInsert;
 pub(crate) use knowledge_lookup::RequestReceipt;
+use known_names::KnownNames;
 pub(crate) use manual_edges::{ManualEdgeTarget, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{Row, Transaction, params};
@@ -92,6 +94,7 @@ pub(crate) struct Batch<'a> {
     unrecorded: Vec<UnrecordedInsert>,
     /// Whether large segments of the full-text index are lifted at the end.
     lifts_segments: bool,
+    known_names: KnownNames,
 }
 
 /// All children of one parent.
@@ -155,6 +158,7 @@ impl<'a> Batch<'a> {
             indexing: IndexingTime::AtOnce,
             unrecorded: Vec::new(),
             lifts_segments: false,
+            known_names: KnownNames::default(),
         })
     }
 

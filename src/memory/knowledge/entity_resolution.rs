@@ -120,7 +120,11 @@ pub(super) fn mentioned(
     }
     let possible: BTreeSet<String> = possible_names(text);
     let possible: Vec<String> = possible.iter().map(|it| name_key(it)).collect();
+    let possible = batch.possibly_known(possible)?;
     let possible: Vec<&str> = possible.iter().map(String::as_str).collect();
+    if possible.is_empty() {
+        return Ok(ids);
+    }
     let known = batch.with_any_facet(NodeType::Entity, "name", &possible)?;
     for entity in KnowledgeNode::all(known)?.into_iter().take(KNOWN_MAX) {
         if let Some(entity) = present_one(batch, entity)? {

@@ -8,6 +8,7 @@
 use rusqlite::ToSql;
 
 use super::facets::FacetRows;
+use super::known_names::KnownNames;
 use super::{Batch, DiffOp, OverlayReplaced, SiblingGroup};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::kind_specs::is_uuid;
@@ -183,7 +184,12 @@ impl Batch<'_> {
         };
         let is_typed = old.attributes.fields().or(attributes.fields()).is_some();
         let had = if is_typed { rows(old.content_hash, &old.attributes) } else { None };
-        let (Some(had), Some(has)) = (had, rows(hash, attributes)) else { return set(self) };
+        let (Some(had), Some(has)) = (had, rows(hash, attributes)) else {
+            if is_typed {
+                self.known_names = KnownNames::default();
+            }
+            return set(self);
+        };
         self.without_facet_triggers(old.key, set)?;
         self.write_facets(old.key, &had, &has)
     }

@@ -177,7 +177,7 @@ impl Batch<'_> {
 
     /// Writes the differences between what a node had and what it has.
     pub(super) fn write_facets(
-        &self,
+        &mut self,
         node: NodeKey,
         old: &FacetRows,
         new: &FacetRows,
@@ -196,6 +196,9 @@ impl Batch<'_> {
         }
         for (name, value) in new.facets.difference(&old.facets) {
             self.tx.run(ADD, params![name, value, node.0], doing)?;
+            if let ("name", FacetValue::Text(name)) = (*name, value) {
+                self.known_names.add(name);
+            }
         }
         for (link_type, target) in old.edges.keys().filter(|it| !new.edges.contains_key(*it)) {
             self.tx.run(UNLINK, params![node.0, link_type, target], doing)?;

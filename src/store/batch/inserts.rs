@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Transaction, params};
 
 use super::facets::FacetRows;
+use super::known_names::KnownNames;
 use super::nodes::{NewNode, link_text};
 use super::{Batch, SiblingGroup};
 use crate::model::heat::Heat;
@@ -175,6 +176,7 @@ impl Batch<'_> {
         let Some(fields) = row.data.attributes.fields() else { return insert() };
         let Some(facets) = FacetRows::of(row.data.node_type, row.hash, Some(fields)) else {
             let is_free = insert()?;
+            self.known_names = KnownNames::default();
             if is_free {
                 self.make_facets(row.key)?;
             }

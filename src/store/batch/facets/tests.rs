@@ -140,6 +140,43 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_write_that_has_read_all_names_knows_those_that_it_made(
+        states in proptest::collection::vec((any_fields(), 0..3_usize), 12),
+    ) {
+        const NAMES: &str = "SELECT DISTINCT value FROM facet WHERE key = 'name' AND '' <= value";
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        let work = |batch: &mut Batch<'_>| {
+            let mut keys: Vec<NodeKey> = Vec::new();
+            for (fields, at) in &states {
+                let new = data(NodeType::Entity, "text", fields);
+                match keys.get(*at) {
+                    None => {
+                        let position = keys.len() as i64;
+                        let place = NodePlace { file: None, parent: None, position };
+                        keys.push(batch.insert_agent_node(&new, place)?.0);
+                    }
+                    Some(&key) => {
+                        let old = batch.at(key)?.unwrap();
+                        batch.set_agent_text(&old, &new)?;
+                    }
+                }
+                // Of these, none is known.
+                let strange = (0..1000).map(|it| format!("no name {it}")).collect();
+                assert_eq!(batch.possibly_known(strange)?, Vec::<String>::new());
+                let names: Vec<String> = batch.tx.rows(NAMES, [], |row| row.get(0), "names")?;
+                assert_eq!(batch.possibly_known(names.clone())?, names);
+            }
+            Ok::<_, StoreError>(())
+        };
+        writer.write("m", "", Millis(0), work).unwrap();
+    }
+}
+
 #[test]
 fn ordinary_fields_need_no_view() {
     let fields = json!({
