@@ -78,8 +78,8 @@ impl Batch<'_> {
 
     /// Returns the files whose nodes are gone and were never in a state up to `target`.
     ///
-    /// A file that is still on the disk is new to the next compile. What moves with a node above it
-    /// has no change of its own.
+    /// A file that is still on the disk is new to the next compile. A node that
+    /// moved there and back with one above it has no change of its own.
     fn files_only_after(&self, target: i64) -> Result<Vec<FileId>, StoreError> {
         const FILES: &str = concat!(
             files_without_nodes!(),
@@ -91,17 +91,10 @@ impl Batch<'_> {
                     WHERE snapshot <= ?1 AND old_root = file.root AND old_path = file.path)
                AND NOT EXISTS (
                    SELECT 1
-                     FROM tombstone AS own
-                    WHERE own.file = file.id
-                      AND NOT EXISTS (
-                          WITH RECURSIVE above (node_id) AS (
-                              SELECT own.node_id
-                               UNION
-                              SELECT tombstone.parent
-                                FROM above
-                                JOIN tombstone ON tombstone.node_id = above.node_id
-                               WHERE tombstone.file = own.file AND tombstone.parent IS NOT NULL)
-                          SELECT 1 FROM above JOIN diff USING (node_id) WHERE ?1 < diff.snapshot))"
+                     FROM tombstone
+                    WHERE tombstone.file = file.id
+                      AND node_id NOT IN (SELECT node_id FROM diff WHERE ?1 < snapshot)
+                      AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = tombstone.node_id))"
         );
         self.tx.rows(FILES, [target], |row| row.get(0).map(FileId), "find dropped files")
     }
