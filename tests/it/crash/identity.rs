@@ -210,6 +210,19 @@ fn a_pipe_in_place_of_the_log_holds_up_no_write() {
     let mut acknowledged = Acknowledged::default();
     assert!(!acknowledged.write(&mut client, "After.".to_owned()));
     drop(client.kill());
+    fs::remove_file(folder.path("m.db-shm")).unwrap();
+    for part in ["m.db-wal", "m.db-journal"] {
+        for command in [&["write", "more"][..], &["search", "there"], &["doctor"], &["salvage"]] {
+            let out = ["--out", "s.db"].into_iter().filter(|_| command[0] == "salvage");
+            let (place, from) =
+                if command[0] == "salvage" { ("m.db", None) } else { ("--db", Some("m.db")) };
+            let ran = folder.run(command.iter().copied().chain([place]).chain(from).chain(out));
+            assert_eq!(ran.code, Some(2), "{command:?}: {}", ran.stdout);
+            let names_it = ran.stderr.contains(part) && ran.stderr.contains("pipe");
+            assert!(names_it, "{command:?}: {}", ran.stderr);
+        }
+        fs::rename(folder.path("m.db-wal"), folder.path("m.db-journal")).unwrap_or_default();
+    }
 }
 
 #[test]
