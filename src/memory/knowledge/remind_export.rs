@@ -158,36 +158,7 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -
 
 fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
     let id = names.own(row).to_owned();
-    let mut entities = Vec::new();
-    let mut supported = Vec::new();
-    for link in links(row, names) {
-        if link.link_type == "mentions" {
-            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
-            entities.push(link.to.to_owned());
-            continue;
-        }
-        if link.link_type == "supersedes" {
-            derived.relations.push(relation(&id, &link));
-            continue;
-        }
-        if link.link_type == "supports" {
-            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
-        }
-        supported.push(link.to.to_owned());
-        let n = derived.evidence.len();
-        derived.evidence.push(json!({
-            "id": format!("evidence-{n}"),
-            "episode_id": id,
-            "concept_id": link.to,
-            "link_type": link.link_type,
-            "strength": link.strength,
-            "note": link.context,
-            "created_at": record_time(row.time("updated_at")),
-        }));
-    }
-    for concept in supported {
-        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
-    }
+    let entities = edges_of_episode(row, names, derived);
     let labels = labels(row, names, derived);
     let metadata = match value(row, "metadata") {
         Value::Null => json!({}),
@@ -228,6 +199,46 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) 
         "timestamp": at,
         "data": data,
     })
+}
+
+/// Notes the edges of an episode as rows, and returns the entities that it mentions.
+fn edges_of_episode(
+    row: &KnowledgeRow,
+    names: &RecordIds,
+    derived: &mut DerivedRecords,
+) -> Vec<String> {
+    let id = names.own(row).to_owned();
+    let mut entities = Vec::new();
+    let mut supported = Vec::new();
+    for link in links(row, names) {
+        if link.link_type == "mentions" {
+            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
+            entities.push(link.to.to_owned());
+            continue;
+        }
+        if link.link_type == "supersedes" {
+            derived.relations.push(relation(&id, &link));
+            continue;
+        }
+        if link.link_type == "supports" {
+            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
+        }
+        supported.push(link.to.to_owned());
+        let n = derived.evidence.len();
+        derived.evidence.push(json!({
+            "id": format!("evidence-{n}"),
+            "episode_id": id,
+            "concept_id": link.to,
+            "link_type": link.link_type,
+            "strength": link.strength,
+            "note": link.context,
+            "created_at": record_time(row.time("updated_at")),
+        }));
+    }
+    for concept in supported {
+        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
+    }
+    entities
 }
 
 fn facts(

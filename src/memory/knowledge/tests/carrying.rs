@@ -33,6 +33,7 @@ fn what_an_imported_edge_replaced_gives_way() {
         ];
         json!({"version": 3, "episodes": [], "concepts": concepts}).to_string()
     };
+    case.import(&export(json!([])));
     let asked = json!({"query": "kestrels deploy by hand"});
     assert_eq!(case.titles(asked.clone()), ["New way"]);
     let both_ways = Case::new();
