@@ -11,6 +11,7 @@ use crate::store::IfMissing;
 
 mod applying;
 mod carrying;
+mod changing;
 mod consolidating;
 mod guarantees;
 mod ingesting;
