@@ -4,7 +4,7 @@
 //! text or tags: `<textarea>` holds text in a page and tags in a drawing. The rules are those of
 //! [the adoption agency] without its moves, which change no word.
 //!
-//! [the adoption agency]: https://html.spec.whatwg.org/multipage/parsing.html#adoption-agency
+//! [the adoption agency]: https://html.spec.whatwg.org/#adoption-agency-algorithm
 
 use std::collections::HashMap;
 
