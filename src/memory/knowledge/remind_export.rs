@@ -16,7 +16,7 @@ use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
-use record_ids::{RecordIds, links, rows};
+use record_ids::{RecordIds, RecordLink, links, rows};
 
 /// Numbers of what was exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,6 +122,11 @@ fn list(row: &KnowledgeRow, key: &str) -> Value {
     if value.is_null() { json!([]) } else { value }
 }
 
+/// Returns the id of what replaced a node.
+fn superseded_by(row: &KnowledgeRow, names: &RecordIds) -> Value {
+    row.text("superseded_by").and_then(|it| names.of(it)).into()
+}
+
 fn deleted_at(row: &KnowledgeRow) -> Value {
     record_time(row.time("updated_at").filter(|_| row.has("deleted")))
 }
@@ -153,32 +158,7 @@ fn labels(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -
 
 fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -> Value {
     let id = names.own(row).to_owned();
-    let mut entities = Vec::new();
-    let mut supported = Vec::new();
-    for link in links(row, names) {
-        if link.link_type == "mentions" {
-            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
-            entities.push(link.to.to_owned());
-            continue;
-        }
-        if link.link_type == "supports" {
-            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
-        }
-        supported.push(link.to.to_owned());
-        let n = derived.evidence.len();
-        derived.evidence.push(json!({
-            "id": format!("evidence-{n}"),
-            "episode_id": id,
-            "concept_id": link.to,
-            "link_type": link.link_type,
-            "strength": link.strength,
-            "note": link.context,
-            "created_at": record_time(row.time("updated_at")),
-        }));
-    }
-    for concept in supported {
-        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
-    }
+    let entities = edges_of_episode(row, names, derived);
     let labels = labels(row, names, derived);
     let metadata = match value(row, "metadata") {
         Value::Null => json!({}),
@@ -205,6 +185,8 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) 
         "source_type": value(row, "source_type"),
         "asserted_by": value(row, "asserted_by"),
         "source_ref": value(row, "source_ref"),
+        "superseded_by": superseded_by(row, names),
+        "superseded_at": record_time(row.time("superseded_at")),
         "deleted_at": deleted_at(row),
     });
     json!({
@@ -217,6 +199,46 @@ fn episode(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) 
         "timestamp": at,
         "data": data,
     })
+}
+
+/// Notes the edges of an episode as rows, and returns the entities that it mentions.
+fn edges_of_episode(
+    row: &KnowledgeRow,
+    names: &RecordIds,
+    derived: &mut DerivedRecords,
+) -> Vec<String> {
+    let id = names.own(row).to_owned();
+    let mut entities = Vec::new();
+    let mut supported = Vec::new();
+    for link in links(row, names) {
+        if link.link_type == "mentions" {
+            derived.mentions.push(json!({"episode_id": id, "entity_id": link.to}));
+            entities.push(link.to.to_owned());
+            continue;
+        }
+        if link.link_type == "supersedes" {
+            derived.relations.push(relation(&id, &link));
+            continue;
+        }
+        if link.link_type == "supports" {
+            derived.sources.entry(link.to.to_owned()).or_default().push(id.clone());
+        }
+        supported.push(link.to.to_owned());
+        let n = derived.evidence.len();
+        derived.evidence.push(json!({
+            "id": format!("evidence-{n}"),
+            "episode_id": id,
+            "concept_id": link.to,
+            "link_type": link.link_type,
+            "strength": link.strength,
+            "note": link.context,
+            "created_at": record_time(row.time("updated_at")),
+        }));
+    }
+    for concept in supported {
+        derived.entities.entry(concept).or_default().extend(entities.iter().cloned());
+    }
+    entities
 }
 
 fn facts(
@@ -241,7 +263,7 @@ fn facts(
             "entity_ids": Value::from(entities).to_string(),
             "valid_from": record_time(row.time("valid_from")),
             "valid_to": record_time(row.time("valid_to")),
-            "superseded_by": row.text("superseded_by").and_then(|it| names.of(it)),
+            "superseded_by": superseded_by(&row, names),
             "asserted_by": value(&row, "asserted_by"),
             "source_ref": value(&row, "source_ref"),
             "source_episode_id": derived.sources.get(id).and_then(|it| it.first()),
@@ -285,15 +307,11 @@ fn concept(
     let id = names.own(row).to_owned();
     let mut relations = Vec::new();
     for link in links(row, names) {
-        let shown = json!({
-            "type": link.link_type,
-            "target_id": link.to,
-            "strength": link.strength,
-            "context": link.context,
-        });
-        let mut of_row = shown.clone();
-        of_row["source_id"] = id.as_str().into();
-        derived.relations.push(of_row);
+        let mut shown = relation(&id, &link);
+        derived.relations.push(shown.clone());
+        if let Value::Object(shown) = &mut shown {
+            shown.shift_remove("source_id");
+        }
         relations.push(shown);
     }
     let labels = labels(row, names, derived);
@@ -328,6 +346,8 @@ fn concept(
         "entity_ids": derived.entities.get(&id).cloned().unwrap_or_default(),
         "parent_id": null,
         "lineage_note": value(row, "note"),
+        "superseded_by": superseded_by(row, names),
+        "superseded_at": record_time(row.time("superseded_at")),
     });
     json!({
         "id": id,
@@ -338,6 +358,16 @@ fn concept(
         "created_at": created,
         "updated_at": updated,
         "data": data,
+    })
+}
+
+fn relation(source: &str, link: &RecordLink<'_>) -> Value {
+    json!({
+        "type": link.link_type,
+        "target_id": link.to,
+        "strength": link.strength,
+        "context": link.context,
+        "source_id": source,
     })
 }
 

@@ -17,7 +17,7 @@ const READ_PER_LOOK_UP: usize = 8;
 /// Names of an unusually large memory, which are never read at once.
 const READ_MAX: usize = 1 << 16;
 
-/// What a write knows of the names in the memory.
+/// The names in the memory that a write knows.
 #[derive(Debug)]
 pub(super) enum KnownNames {
     /// Nothing. `n_looked_up` were looked up so far; from `n_due` on, all are read.

@@ -18,6 +18,7 @@
 //! sound ones. The text is fed piece by piece, from one `<` to the next, which gives nodes their
 //! spans. The line breaks of code, which tokenizers change, are marked on that way.
 
+mod elements;
 mod formatting;
 
 use std::cell::{Cell, RefCell};
@@ -32,6 +33,7 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
+use self::elements::{FORMATTING, RAW_TEXT, VOID, is_block, is_inline};
 use self::formatting::{FormattingScope, OpenFormatting};
 use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
@@ -450,7 +452,7 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-/// What a tag of formatting belongs to.
+/// The place that a tag of formatting belongs to.
 enum Reach {
     /// The drawing around it.
     Drawing,
@@ -460,7 +462,8 @@ enum Reach {
     Nothing,
 }
 
-/// Returns the name of an element of links, code or formatting, which no tag of the source can have.
+/// Returns the name of an element of links, code or formatting, which no tag of the source can
+/// have.
 fn renamed(name: &str) -> LocalName {
     LocalName::from(name.to_ascii_uppercase())
 }
@@ -480,40 +483,4 @@ impl Tracer for ElementTracer {
     fn trace_handle(&self, id: &DomId) {
         self.0.borrow_mut().push(*id);
     }
-}
-
-/// Elements that are reopened in every block until they are closed, beside links and code.
-#[rustfmt::skip]
-const FORMATTING: [&str; 12] = [
-    "b", "big", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
-];
-
-/// Elements without an end.
-#[rustfmt::skip]
-const VOID: [&str; 19] = [
-    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
-    "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
-];
-
-fn is_block(name: &str) -> bool {
-    matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "pre")
-}
-
-/// Elements that hold text without tags. They must be known, or scripts would be read as text.
-#[rustfmt::skip]
-const RAW_TEXT: [&str; 9] = [
-    "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp",
-];
-
-/// Elements that do not end a word, beside links, code and formatting.
-#[rustfmt::skip]
-const INLINE: [&str; 23] = [
-    "abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "ins", "kbd", "label", "mark", "q",
-    "rb", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "var",
-];
-
-/// Returns whether an element does not end a word.
-fn is_inline(name: &str) -> bool {
-    let is_renamed = name.bytes().all(|it| it.is_ascii_uppercase());
-    is_renamed || INLINE.contains(&name) || name.contains('-')
 }

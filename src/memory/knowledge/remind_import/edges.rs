@@ -11,6 +11,7 @@ use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewNodeParent, add_edge, edge, find_node, set_fields,
 };
 use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, LINKS_MAX, SEVERITIES};
 use crate::model::tree::NodeType;
@@ -18,9 +19,17 @@ use crate::model::tree::NodeType;
 /// Characters of the type of an edge, at most.
 const TYPE_CHARS_MAX: usize = 100;
 
+/// Replacements one after another that are looked at, at most.
+const REPLACED_MAX: usize = 1_000;
+
 impl KnowledgeImporter<'_, '_, '_> {
     /// Connects what was imported.
     pub(super) fn connect(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
+        for list in ["episodes", "concepts", "facts"] {
+            for record in records.list(list) {
+                self.replaced(record)?;
+            }
+        }
         for concept in records.list("concepts") {
             let from = concept.text("id").unwrap_or_default();
             for relation in concept.objects("relations") {
@@ -38,9 +47,6 @@ impl KnowledgeImporter<'_, '_, '_> {
         for row in records.list("entity_relations") {
             let from = row.text("source_id").unwrap_or_default();
             self.link((from, row.text("target_id")), row.text("relation_type"), row)?;
-        }
-        for fact in records.list("facts") {
-            self.replaced(fact)?;
         }
         for conflict in records.list("conflicts") {
             self.conflict(conflict)?;
@@ -72,6 +78,9 @@ impl KnowledgeImporter<'_, '_, '_> {
         };
         let link_type = link_type.unwrap_or("related_to");
         let link_type = crate::text::truncate_chars(link_type, TYPE_CHARS_MAX);
+        if link_type == "supersedes" && !source.has("deleted") {
+            self.replaced_by_edge(&source, target)?;
+        }
         if source.id() == target || has_edge(&source.fields, &link_type, target) {
             return Ok(());
         }
@@ -101,24 +110,63 @@ impl KnowledgeImporter<'_, '_, '_> {
         set_fields(self.batch, node, change, at).map(drop)
     }
 
-    /// Notes by which fact another one was replaced.
+    /// Notes by which node that of a record was replaced, if the record says so.
     fn replaced(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
         let Some(by) = record.text("superseded_by") else { return Ok(()) };
-        let (Some(mut fact), Some(by)) =
+        let (Some(old), Some(by)) =
             (self.node(record.text("id").unwrap_or_default())?, self.node(by)?)
         else {
             self.leave_out("edges to what is not there");
             return Ok(());
         };
-        if fact.has("superseded_by") || fact.id() == by.id() {
+        let at = record.time("superseded_at").or(record.time("valid_to")).unwrap_or(self.now);
+        self.give_way(old, &by, at)
+    }
+
+    /// Notes that the end of an edge was replaced when the node of its beginning came.
+    fn replaced_by_edge(&mut self, by: &KnowledgeNode, old: NodeId) -> Result<(), MemoryError> {
+        let Some(old) = find_node(self.batch, &old.to_string())? else { return Ok(()) };
+        let began = by.time("valid_from").or(by.time("at")).or(by.time("created_at"));
+        self.give_way(old, by, began.unwrap_or(self.now))
+    }
+
+    /// Has a node replaced by another one of its type, unless it is replaced already, or what
+    /// replaces the other one leads back to it.
+    fn give_way(
+        &mut self,
+        mut old: KnowledgeNode,
+        by: &KnowledgeNode,
+        at: Millis,
+    ) -> Result<(), MemoryError> {
+        let is_known = old.has("superseded_by") || old.has("merged_into");
+        if is_known || !by.is_a(old.record.node_type) || self.leads_to(by, old.id())? {
             return Ok(());
         }
-        let at = record.time("valid_to").unwrap_or(self.now);
-        self.change(&mut fact, |it| {
+        let is_fact = old.is_a(NodeType::Fact);
+        let ended = old.time("valid_from").unwrap_or(at).max(at);
+        self.change(&mut old, |it| {
             it.insert("superseded_by".to_owned(), by.id().to_string().into());
             it.insert("superseded_at".to_owned(), at.0.into());
-            it.entry("valid_to").or_insert_with(|| at.0.into());
+            if is_fact {
+                it.entry("valid_to").or_insert_with(|| ended.0.into());
+            }
         })
+    }
+
+    /// Returns whether a node is another one, or was replaced by it in some steps.
+    fn leads_to(&self, node: &KnowledgeNode, other: NodeId) -> Result<bool, MemoryError> {
+        let mut at = node.clone();
+        for _ in 0..REPLACED_MAX {
+            if at.id() == other {
+                return Ok(true);
+            }
+            let Some(next) = at.text("superseded_by") else { return Ok(false) };
+            match find_node(self.batch, next)? {
+                Some(next) => at = next,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     fn conflict(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {

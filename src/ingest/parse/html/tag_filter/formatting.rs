@@ -2,8 +2,9 @@
 //!
 //! Their end tags end a drawing or a formula inside them, and so decide whether what follows is
 //! text or tags: `<textarea>` holds text in a page and tags in a drawing. The rules are those of
-//! [the adoption agency](https://html.spec.whatwg.org/multipage/parsing.html#adoption-agency-algorithm)
-//! without its moves, which change no word.
+//! [the adoption agency] without its moves, which change no word.
+//!
+//! [the adoption agency]: https://html.spec.whatwg.org/#adoption-agency-algorithm
 
 use std::collections::HashMap;
 
