@@ -3,6 +3,7 @@
 //! Canonical means: keys sorted by their bytes at every depth, no white space, no `null`, at most
 //! [`FIELDS_BYTES_MAX`] bytes. Equal fields are equal text, which the state fingerprint relies on.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -104,14 +105,14 @@ impl Fields {
         self.0
     }
 
-    /// Rewrites every string value; keys and order stay.
+    /// Rewrites every string value and the keys below the first level, which anybody may choose.
     pub(crate) fn map_strings(self, rewrite: &mut impl FnMut(&str) -> String) -> Fields {
         let members = self.0.into_iter().map(|(key, value)| (key, rewritten(value, rewrite)));
         Fields(members.collect())
     }
 }
 
-/// Rewrites every string of a stored text; `None` where nothing changed. A text that is no JSON
+/// Rewrites every string of a stored text, names of members included; `None` where nothing changed. A text that is no JSON
 /// object is one string.
 pub(crate) fn map_text(text: &str, rewrite: &mut impl FnMut(&str) -> String) -> Option<String> {
     let mapped = match Fields::parse_loosely(text) {
@@ -236,12 +237,16 @@ fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, FieldsError
     })
 }
 
-fn rewritten(value: Value, rewrite: &mut impl FnMut(&str) -> String) -> Value {
+/// Rewrites every string and every key of a value.
+pub(crate) fn rewritten(value: Value, rewrite: &mut impl FnMut(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(rewrite(&text)),
         Value::Array(items) => items.into_iter().map(|it| rewritten(it, rewrite)).collect(),
         Value::Object(object) => {
-            object.into_iter().map(|(key, value)| (key, rewritten(value, rewrite))).collect()
+            let members = object.into_iter();
+            let members = members.map(|(key, value)| (rewrite(&key), rewritten(value, rewrite)));
+            // Another key may have another place.
+            members.collect::<BTreeMap<String, Value>>().into_iter().collect()
         }
         scalar => scalar,
     }

@@ -113,7 +113,11 @@ pub(super) fn parse(name: &str, parser: &mut Parser, mut db: Option<PathBuf>) ->
             (Some("db"), _) => db = Some(parser.value()?.into()),
             (Some("json"), _) => is_json = true,
             (Some("file"), _) | (None, Short('f')) if task == KnowledgeTask::Apply => {
-                input = KnowledgeTextSource::File(parser.value()?.into());
+                let file = parser.value()?;
+                input = match file == "-" {
+                    true => KnowledgeTextSource::Stdin,
+                    false => KnowledgeTextSource::File(file.into()),
+                };
             }
             (Some(flag), arg) => match flags.iter().find(|it| it.0 == flag) {
                 Some((_, key, form)) => take(parser, &mut arguments, (flag, key, *form))?,

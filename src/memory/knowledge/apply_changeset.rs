@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use super::changeset_context::ChangesetContext;
 use super::node_writes::find_node;
 use super::operations::{self, OperationOutcome};
@@ -18,6 +18,7 @@ use super::remember_request::REQUEST_KEY_CHARS_MAX;
 use crate::memory::Memory;
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::fields;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
 
@@ -34,7 +35,7 @@ pub(crate) struct ApplyRequest {
     base: Option<i64>,
     key: Option<String>,
     is_dry_run: bool,
-    /// The request as it came.
+    /// The request in canonical form.
     text: String,
 }
 
@@ -138,7 +139,7 @@ impl ApplyRequest {
             base: base.map(|it| it as i64),
             key: given.string("key", REQUEST_KEY_CHARS_MAX)?,
             is_dry_run: given.flag("dry_run")?.unwrap_or(false),
-            text: Value::Object(args.clone()).to_string(),
+            text: canonical_text(args),
         })
     }
 }
@@ -229,7 +230,8 @@ impl ChangesetContext<'_> {
         }
         let mut outcomes = Vec::with_capacity(operations.len());
         for (nth, operation) in operations.iter().enumerate() {
-            let outcome = operations::run(self, batch, operation).and_then(|outcome| {
+            let run = self.with_ids(operation).and_then(|it| operations::run(self, batch, &it));
+            let outcome = run.and_then(|outcome| {
                 self.declare(operation, &outcome)?;
                 Ok(outcome)
             });
@@ -308,15 +310,8 @@ fn shown(
 
 /// Returns an operation with every text scrubbed.
 fn scrubbed(operation: &Map<String, Value>, scrub: &impl Fn(&str) -> String) -> Map<String, Value> {
-    fn value(it: &Value, scrub: &impl Fn(&str) -> String) -> Value {
-        match it {
-            Value::String(text) => scrub(text).into(),
-            Value::Array(items) => items.iter().map(|it| value(it, scrub)).collect(),
-            Value::Object(members) => scrubbed(members, scrub).into(),
-            other => other.clone(),
-        }
-    }
-    operation.iter().map(|(key, it)| (key.clone(), value(it, scrub))).collect()
+    let value = |it: &Value| fields::rewritten(it.clone(), &mut |text| scrub(text));
+    operation.iter().map(|(key, it)| (key.clone(), value(it))).collect()
 }
 
 /// The end of a write that is taken back.

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Map, Value};
+
 use super::arguments::{ArgumentObject, KnowledgeResult};
 use super::node_writes::{KnowledgeNode, find_node};
 use crate::memory::Memory;
+use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::store::Batch;
@@ -46,8 +49,23 @@ impl ChangesetContext<'_> {
         }
     }
 
-    /// Returns the node of an id that is changed: it must be as it was at the base.
+    /// Returns the node of an id that is changed: it is not deleted, and as it was at the base.
     pub(super) fn node_to_change(
+        &self,
+        batch: &Batch<'_>,
+        given: &ArgumentObject<'_>,
+        key: &str,
+        text: &str,
+    ) -> KnowledgeResult<KnowledgeNode> {
+        let node = self.node_as_at_base(batch, given, key, text)?;
+        match node.has("deleted") {
+            true => Err(deleted(given, key, &node)),
+            false => Ok(node),
+        }
+    }
+
+    /// Returns the node of an id, deleted or not, which must be as it was at the base.
+    pub(super) fn node_as_at_base(
         &self,
         batch: &Batch<'_>,
         given: &ArgumentObject<'_>,
@@ -64,4 +82,39 @@ impl ChangesetContext<'_> {
         }
         Ok(node)
     }
+
+    /// Returns an operation whose topic, subject and entities have ids in place of declared names.
+    pub(super) fn with_ids(
+        &self,
+        operation: &Map<String, Value>,
+    ) -> KnowledgeResult<Map<String, Value>> {
+        let mut resolved = operation.clone();
+        for key in ["topic", "subject", "entities"] {
+            let texts: &mut [Value] = match resolved.get_mut(key) {
+                Some(Value::Array(items)) => items,
+                Some(one) => std::slice::from_mut(one),
+                None => continue,
+            };
+            for text in texts {
+                let Some(name) = text.as_str().and_then(|it| it.strip_prefix('$')) else {
+                    continue;
+                };
+                let Some(id) = self.named.get(name) else {
+                    let what =
+                        format!("`{key}` names `${name}`, which no earlier operation declares");
+                    return Err(MemoryError::invalid(what));
+                };
+                *text = id.to_string().into();
+            }
+        }
+        Ok(resolved)
+    }
+}
+
+/// Returns the error of an operation on a deleted node.
+pub(super) fn deleted(given: &ArgumentObject<'_>, key: &str, node: &KnowledgeNode) -> MemoryError {
+    let id = node.id().to_string();
+    given
+        .refuse(key, format!("names `{id}`, which is deleted; `restore` brings it back"))
+        .about(&id)
 }

@@ -88,9 +88,11 @@ pub(super) fn entity_given(
 ) -> Result<KnowledgeNode, MemoryError> {
     if NodeId::parse(text).is_some()
         && let Some(node) = find_node(batch, text)?
-        && !node.is_hidden()
     {
-        return Ok(node);
+        return match node.is_hidden() {
+            true => Err(MemoryError::invalid(gone("entities", &node))),
+            false => Ok(node),
+        };
     }
     match NamedEntity::parse(text) {
         Some(named) => entity_named(batch, &named, now),
@@ -134,6 +136,10 @@ pub(super) fn mentioned(
     Ok(ids)
 }
 
+fn gone(key: &str, node: &KnowledgeNode) -> String {
+    format!("`{key}` names `{}`, which is deleted or replaced", node.id())
+}
+
 /// Returns how answers name an entity: `kind:name`.
 pub(super) fn shown_entity(node: &KnowledgeNode) -> String {
     let kind = match node.record.node_type {
@@ -172,7 +178,10 @@ pub(super) fn topic_named(
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
     if let Some(known) = known_topic(batch, text)? {
-        return Ok(known);
+        return match known.is_hidden() {
+            true => Err(MemoryError::invalid(gone("topic", &known))),
+            false => Ok(known),
+        };
     }
     let slug = slug_of(text);
     if slug.is_empty() {

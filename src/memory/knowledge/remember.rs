@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entity_resolution::{known_topic, mentioned, shown_entity, topic_field, topic_named};
+use super::entity_resolution::{
+    entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
+};
 use super::fact_writes::{FactOutcome, NewFact, is_current_fact, state_fact};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
@@ -215,7 +217,7 @@ fn remember_episode(
     let mentions = mentioned(batch, &new.content, &given, now)?;
     let mut stated = None;
     if new.kind == "fact"
-        && let Some(subject) = subject_of(batch, new, &mentions)?
+        && let Some(subject) = subject_of(batch, new, &mentions, now)?
     {
         let at = new.at.unwrap_or(now);
         let statement = NewFact {
@@ -343,12 +345,15 @@ fn has_terms(fact: &KnowledgeNode, new: &NewEpisode) -> bool {
 
 /// Returns the subject of a fact: as given, else the name of the first thing that it mentions.
 fn subject_of(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     new: &NewEpisode,
     mentions: &[NodeId],
+    now: Millis,
 ) -> Result<Option<String>, MemoryError> {
     if let Some(subject) = &new.fact.subject {
-        return Ok(Some(subject.clone()));
+        // By whatever name it is called, its statements stand together.
+        let entity = entity_given(batch, subject, now)?;
+        return Ok(Some(entity.title().to_owned()));
     }
     for id in mentions {
         if let Some(entity) = find_node(batch, &id.to_string())? {

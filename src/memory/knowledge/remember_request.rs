@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::{ArgumentObject, KnowledgeResult};
+use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use crate::memory::typed::{MemoryError, StoreRequest};
 use crate::model::clock::Millis;
+use crate::model::fields;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, EPISODE_KINDS, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 
@@ -124,7 +125,7 @@ impl RememberRequest {
             }
             Some(_) => return Err(given.refuse("items", "must be a list of objects")),
         };
-        Ok(RememberRequest { items, key, text: Value::Object(args.clone()).to_string() })
+        Ok(RememberRequest { items, key, text: canonical_text(args) })
     }
 
     /// Refuses kinds of episodes that are none of these.
@@ -259,12 +260,9 @@ impl NewEpisode {
             *text = scrub(text);
         }
         if let Some(metadata) = &mut self.metadata {
-            let scrubbed = crate::model::fields::map_text(
-                &Value::Object(metadata.clone()).to_string(),
-                &mut |it| scrub(it),
-            );
-            if let Some(Ok(Value::Object(it))) = scrubbed.map(|it| serde_json::from_str(&it)) {
-                *metadata = it;
+            let own = Value::Object(std::mem::take(metadata));
+            if let Value::Object(scrubbed) = fields::rewritten(own, &mut |it| scrub(it)) {
+                *metadata = scrubbed;
             }
         }
     }

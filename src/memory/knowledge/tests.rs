@@ -10,6 +10,7 @@ use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
 mod applying;
+mod changing;
 mod consolidating;
 mod guarantees;
 mod ingesting;

@@ -38,10 +38,11 @@ fn size_and_depth_have_a_limit_that_the_error_names() {
 }
 
 #[test]
-fn strings_are_rewritten_at_every_depth_and_keys_stay() {
-    let before = fields(json!({"a": "key", "b": [{"key": "a key"}], "n": 7})).unwrap();
+fn strings_are_rewritten_at_every_depth_and_keys_below_the_first() {
+    let before = fields(json!({"a": "key", "b": [{"key": "a key", "b": 1}], "key": 7})).unwrap();
     let after = before.map_strings(&mut |it| it.replace("key", "[KEY]"));
-    assert_eq!(after.to_string(), r#"{"a":"[KEY]","b":[{"key":"a [KEY]"}],"n":7}"#);
+    assert_eq!(after.to_string(), r#"{"a":"[KEY]","b":[{"[KEY]":"a [KEY]","b":1}],"key":7}"#);
+    assert_eq!(Fields::parse(&after.to_string()).as_ref(), Ok(&after), "in canonical form");
 }
 
 #[test]

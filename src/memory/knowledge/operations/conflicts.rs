@@ -128,6 +128,12 @@ pub(super) fn resolve(
         let why = format!("names `{}`, which is none of {known}", winner.id());
         return Err(given.refuse("winner", why));
     }
+    if winner.is_hidden() {
+        let id = winner.id().to_string();
+        let why =
+            format!("names `{id}`, which is deleted or replaced; `dismiss` ends the conflict");
+        return Err(given.refuse("winner", why).about(&id));
+    }
     let note = given.text("note", NOTE_CHARS_MAX)?;
     end_conflict(batch, &mut conflict, Some(winner.id()), note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))

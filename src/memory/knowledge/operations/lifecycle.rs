@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::OperationOutcome;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
-use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::changeset_context::{ChangesetContext, deleted};
 use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
@@ -77,6 +77,9 @@ pub(super) fn pin(
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
     let node = changeset.node(batch, given, "id", id(given)?)?;
+    if node.has("deleted") {
+        return Err(deleted(given, "id", &node));
+    }
     batch.pin(node.record.key, None)?;
     Ok(OperationOutcome::of(node.id()))
 }
@@ -137,7 +140,7 @@ pub(super) fn restore(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
+    let mut node = changeset.node_as_at_base(batch, given, "id", id(given)?)?;
     let field = hidden_by(&node, given)?;
     if !node.has(field) {
         return Err(given.refuse("id", format!("names `{}`, which is not {field}", node.id())));

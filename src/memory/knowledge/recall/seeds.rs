@@ -237,7 +237,7 @@ impl RecallContext<'_> {
         let direct = self.reader.typed_edges_to(&[entity.key], PLACE_MAX * 10)?;
         let direct: Vec<NodeKey> = direct.into_iter().map(|it| it.source).collect();
         let mut facts = Vec::new();
-        for row in self.reader.knowledge(&direct)? {
+        for row in self.reader.knowledge(&direct)?.into_iter().filter(|it| !it.has("deleted")) {
             match row.node_type {
                 NodeType::Fact => facts.extend(row.parent),
                 _ => drop(all.insert(row.key)),

@@ -40,7 +40,7 @@ const OTHER_TOPIC_SHARE: f64 = 0.4;
 const PASSED_MIN: f64 = 0.01;
 
 /// Replacements one after another, at most.
-const REPLACED_MAX: usize = 16;
+const REPLACED_MAX: usize = 1_000;
 
 /// Types of edges with their weights: along the edge, and against it.
 const WEIGHTS: &[(&str, f64, f64)] = &[

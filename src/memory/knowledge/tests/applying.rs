@@ -2,7 +2,7 @@ use super::*;
 use crate::memory::knowledge::apply_changeset::{ApplyError, OperationError};
 
 impl Case {
-    fn try_apply(&self, args: Value) -> Result<Value, ApplyError> {
+    pub(super) fn try_apply(&self, args: Value) -> Result<Value, ApplyError> {
         let Value::Object(args) = args else { panic!("an object") };
         self.memory.apply(&ApplyRequest::parse(&args)?)
     }
@@ -25,13 +25,13 @@ impl Case {
 
     /// The only error of a changeset of these operations.
     #[track_caller]
-    fn error(&self, operations: Value) -> String {
+    pub(super) fn error(&self, operations: Value) -> String {
         let errors = self.errors(json!({"operations": operations}));
         assert_eq!(errors.len(), 1);
         errors[0].message.clone()
     }
 
-    fn bytes(&self) -> Vec<Vec<u8>> {
+    pub(super) fn bytes(&self) -> Vec<Vec<u8>> {
         let read = |name| std::fs::read(self.folder.path().join(name)).unwrap();
         vec![read("memory.db"), read("memory.db-wal")]
     }
@@ -50,13 +50,13 @@ impl Case {
         answer["results"][0].clone()
     }
 
-    fn field(&self, id: &str, key: &str) -> Value {
+    pub(super) fn field(&self, id: &str, key: &str) -> Value {
         let row = self.memory.read(|it| it.knowledge_by_id(id)).unwrap().unwrap();
         row.fields.and_then(|it| it.get(key).cloned()).unwrap_or_default()
     }
 
     /// The ids that edges of a type lead to.
-    fn linked(&self, id: &str, link_type: &str) -> Vec<String> {
+    pub(super) fn linked(&self, id: &str, link_type: &str) -> Vec<String> {
         let links = self.field(id, "links");
         let links = links.as_array().cloned().unwrap_or_default();
         let of_type = links.iter().filter(|it| it["type"] == link_type);

@@ -67,12 +67,13 @@ fn merge_one(
 ) -> KnowledgeResult<()> {
     let now = changeset.now;
     let gone = || crate::memory::typed::MemoryError::invalid("`into` is gone");
+    // The edges of the target are among those that change.
+    redirect(changeset, batch, from.id(), into)?;
     let mut target = KnowledgeNode::of(batch.find(into)?.ok_or_else(gone)?)?;
     for child in batch.children_of(from.record.key)? {
         let place = batch.last_place(None, Some(target.record.key))?;
         batch.move_to(&child, place)?;
     }
-    redirect(changeset, batch, from.id(), into)?;
     let own = from.fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
     let names = from.fields.get("names").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut content = target.record.content.clone();
