@@ -28,7 +28,8 @@ pub(crate) struct BatchQuery<'a> {
     pub(crate) has_dates: bool,
 }
 
-/// Returns the texts of the given nodes, those of a large block in its parts, and lists unknown ids and nodes over budget.
+/// Returns the texts of the given nodes, and lists unknown ids and nodes over budget. Instead of a
+/// large block come its parts.
 pub(super) fn fetch_batch(
     reader: &Reader,
     query: &BatchQuery<'_>,
