@@ -482,7 +482,10 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
         (Ok(it), _) if !it.is_file() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
         }
-        (Ok(it), _) => file_identity_check::check_links(path, &it),
+        (Ok(it), _) => {
+            check_companions(path)?;
+            file_identity_check::check_links(path, &it)
+        }
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -494,6 +497,25 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
             }
         }
     }
+}
+
+/// Refuses what is no regular file under the names of a database's other files: to open a pipe
+/// would wait without end.
+fn check_companions(path: &Path) -> Result<(), StoreError> {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let name = wal_check::with_suffix(&full, suffix);
+        match std::fs::metadata(&name) {
+            Ok(it) if it.is_dir() => {
+                return Err(StoreError::Foreign { path: name, what: "a folder" });
+            }
+            Ok(it) if !it.is_file() => {
+                return Err(StoreError::Foreign { path: name, what: "a pipe or a device" });
+            }
+            _ => (),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -50,7 +50,10 @@ pub(super) fn run(
             let memory = if is_json { memory.with_structured() } else { memory };
             let before = newest(&memory)?;
             let answer = change(&memory, &checked)?;
-            (answer, undo(before, newest(&memory)?, db.as_deref()))
+            let after = newest(&memory)?;
+            // A rollback may have dropped what was the newest.
+            let is_kept = memory.read(|reader| reader.versions().snapshot(before))?.is_some();
+            (answer, undo(before, after, db.as_deref()).filter(|_| is_kept))
         }
         ToolRunner::Compile(_) | ToolRunner::Document(_) | ToolRunner::Asking(_) => {
             return Err(CommandError::Because(format!("{tool} has no command of this kind")));

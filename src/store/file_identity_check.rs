@@ -11,6 +11,7 @@
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -21,8 +22,13 @@ use super::wal_check::with_suffix;
 /// The suffixes of the names, in the order of [`DatabaseInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// The first four bytes of a log, without their last bit.
-const LOG_MAGIC: u32 = 0x377f_0682;
+/// The first bytes of a log whose checksums are little-endian, and big-endian.
+const LOG_MAGIC: [u8; 4] = [0x37, 0x7f, 0x06, 0x82];
+const LOG_MAGIC_BIG: [u8; 4] = [0x37, 0x7f, 0x06, 0x83];
+
+/// Bytes at the beginning of a log up to the end of its salts:
+/// <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
+const LOG_HEAD: usize = 24;
 
 /// The three files, as they were when they were opened.
 #[derive(Debug)]
@@ -33,6 +39,15 @@ pub(crate) struct OpenedFiles {
     /// index.
     full: PathBuf,
     opened: DatabaseInodes,
+    /// The log as it was seen under the write lock, or after a write since.
+    log: Mutex<Option<LogMark>>,
+}
+
+/// A state of the log, which only grows until it begins anew with other salts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LogMark {
+    salts: [u8; 8],
+    n_bytes: u64,
 }
 
 /// Inodes behind the names of the database, its log and the log's index.
@@ -58,6 +73,11 @@ enum NameChange {
     LogUnlinked,
     /// Only the log's index has no name. It holds nothing that is not in the log.
     IndexUnlinked,
+}
+
+fn salts(head: &[u8; LOG_HEAD]) -> [u8; 8] {
+    let [.., a, b, c, d, e, f, g, h] = *head;
+    [a, b, c, d, e, f, g, h]
 }
 
 impl NameChange {
@@ -87,7 +107,8 @@ impl OpenedFiles {
     /// log.
     pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
-        let mut file_identity = OpenedFiles { path: path.to_owned(), full, opened: [None; 3] };
+        let (path, log) = (path.to_owned(), Mutex::default());
+        let mut file_identity = OpenedFiles { path, full, opened: [None; 3], log };
         file_identity.opened = file_identity.now();
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
@@ -108,7 +129,11 @@ impl OpenedFiles {
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         match self.change() {
-            None => self.check_uncut(),
+            None => {
+                self.check_uncut()?;
+                self.note_log(|_, _| true);
+                Ok(())
+            }
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
                 self.check_log()
@@ -136,7 +161,11 @@ impl OpenedFiles {
             None | Some(NameChange::IndexUnlinked) if self.is_log_cut() => {
                 Err(StoreError::Unkept { path: self.name(1) })
             }
-            None | Some(NameChange::IndexUnlinked) => Ok(()),
+            None | Some(NameChange::IndexUnlinked) => {
+                // Others may begin the log anew meanwhile: then its length says nothing yet.
+                self.note_log(|known, is| known.is_some_and(|it| it.salts == is.salts));
+                Ok(())
+            }
             Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
                 let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
@@ -167,14 +196,45 @@ impl OpenedFiles {
         }
     }
 
-    /// Returns whether the log has something, and not what a log begins with: somebody emptied it,
-    /// and SQLite went on behind the gap. The next process would find nothing in it. An empty log
-    /// was copied by another process.
+    /// Returns whether somebody shortened the log, and SQLite went on behind the gap: it has
+    /// something, and not what a log begins with, or less than it had since it began. The next
+    /// process would find nothing behind the gap. An empty log was copied by another process.
     fn is_log_cut(&self) -> bool {
-        let mut head = [0; 4];
-        let read = fs::File::open(self.name(1)).and_then(|mut it| it.read(&mut head));
-        // The last bit tells the order of the bytes in checksums.
-        matches!(read, Ok(4)) && u32::from_be_bytes(head) & !1 != LOG_MAGIC
+        match self.log_head() {
+            // The last bit tells the order of the bytes in checksums.
+            Some((head, _)) if head[..4] != LOG_MAGIC[..] && head[..4] != LOG_MAGIC_BIG[..] => true,
+            Some((head, n_bytes)) => {
+                let known = *self.log_mark();
+                known.is_some_and(|it| it.salts == salts(&head) && n_bytes < it.n_bytes)
+            }
+            None => false,
+        }
+    }
+
+    /// Notes the log as it is, if the mark before and the new one allow it.
+    fn note_log(&self, is_sure: impl FnOnce(Option<LogMark>, LogMark) -> bool) {
+        let Some((head, n_bytes)) = self.log_head() else { return };
+        let is = LogMark { salts: salts(&head), n_bytes };
+        let mut known = self.log_mark();
+        if is_sure(*known, is) {
+            *known = Some(is);
+        }
+    }
+
+    fn log_mark(&self) -> MutexGuard<'_, Option<LogMark>> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the log begins with, and then its length; `None` where it is empty or no file.
+    fn log_head(&self) -> Option<([u8; LOG_HEAD], u64)> {
+        let name = self.name(1);
+        // To open a pipe would wait for its other end.
+        fs::metadata(&name).ok().filter(Metadata::is_file)?;
+        let mut head = [0; LOG_HEAD];
+        let mut log = fs::File::open(name).ok()?;
+        let n_read = log.read(&mut head).ok()?;
+        let n_bytes = log.metadata().ok()?.len();
+        (4 <= n_read).then_some((head, n_bytes))
     }
 
     fn change(&self) -> Option<NameChange> {

@@ -94,6 +94,25 @@ fn a_backup_over_its_own_memory_is_refused() {
 }
 
 #[test]
+fn nothing_is_written_over_a_part_of_a_memory() {
+    let folder = memory();
+    let mut server = Client::legacy(&folder, &["--db", "m.db"]);
+    server.text("MemoryWrite", json!({"payload": "In the log."}));
+    drop(server.kill());
+    for command in ["backup", "export"] {
+        for part in ["m.db-wal", "m.db-journal"] {
+            let ran = folder.run([command, part, "--force", "--db", "m.db"]);
+            assert_eq!(ran.code, Some(2), "{command} {part}");
+            assert_eq!(
+                ran.stderr,
+                format!("remindb: `{part}` is a part of the database `m.db`; name another file\n")
+            );
+        }
+    }
+    assert!(folder.ok(["search", "log", "--db", "m.db"]).contains("In the log."));
+}
+
+#[test]
 fn a_server_goes_on_with_what_was_restored() {
     let folder = memory();
     folder.ok(["backup", "b.db", "--db", "m.db"]);

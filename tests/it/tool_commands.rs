@@ -85,6 +85,9 @@ fn a_change_is_made_and_can_be_undone_as_it_says() {
     let rolled = ok(&folder, &["rollback", "2"]);
     assert!(rolled.contains("to undo: remindb rollback 4"), "{rolled}");
     assert!(ok(&folder, &["search", "leave"]).contains(id));
+    // What is dropped cannot come back.
+    let dropped = ok(&folder, &["rollback", "2", "--drop-after"]);
+    assert!(!dropped.contains("to undo"), "{dropped}");
     folder.assert_healthy("m.db");
 }
 

@@ -219,6 +219,14 @@ fn refuse(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
         return Err(TransferError::Refused(what));
     }
     let dest = &resolve_symlink(dest)?;
+    if let Some(database) = database_of(dest) {
+        let what = format!(
+            "`{}` is a part of the database `{}`; name another file",
+            dest.display(),
+            database.display()
+        );
+        return Err(TransferError::Refused(what));
+    }
     // SQLite would replay the log of another database into the new one.
     for suffix in COMPANIONS {
         let companion = with_suffix(dest, suffix);
@@ -232,6 +240,13 @@ fn refuse(dest: &Path, if_there: IfExists) -> Result<(), TransferError> {
         }
     }
     Ok(())
+}
+
+/// Returns the database whose log, index or journal would have this name.
+fn database_of(dest: &Path) -> Option<PathBuf> {
+    let name = dest.file_name()?.to_str()?;
+    let names = COMPANIONS.iter().filter_map(|suffix| name.strip_suffix(suffix));
+    names.filter(|it| !it.is_empty()).map(|it| dest.with_file_name(it)).find(|it| it.is_file())
 }
 
 fn taken(dest: &Path) -> TransferError {

@@ -23,6 +23,7 @@ use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
+use crate::text::{tokens, truncate_chars};
 pub(super) use worksheet::Worksheet;
 
 /// The tasks of a review.
@@ -52,8 +53,17 @@ const EDGES_MAX: usize = 4_096;
 /// Characters of an episode's text that a worksheet shows, at most.
 const TEXT_CHARS_MAX: usize = 2_000;
 
+/// Characters of a statement in a conflict, at least.
+const STATEMENT_CHARS_MIN: usize = 10;
+
 /// Characters of episodes by which the nearest concepts are found, at most.
 const WORDS_CHARS_MAX: usize = 4_000;
+
+/// The part of a worksheet that names may take.
+const NAMES_SHARE: f64 = 0.1;
+
+/// The part of a worksheet that a chunk's own instructions may take.
+const INSTRUCTIONS_SHARE: f64 = 0.25;
 
 /// Temperature below which a concept is stale.
 const STALE_BELOW: f64 = 0.1;
@@ -77,6 +87,13 @@ impl WorksheetRequest {
             budget: given.whole("budget", 800, 100_000)?.map_or(BUDGET_DEFAULT, |it| it as u32),
             n_episodes: given.whole("limit", 1, EPISODES_MAX)?.unwrap_or(EPISODES_MAX) as usize,
         })
+    }
+}
+
+impl WorksheetRequest {
+    /// Returns the tokens of a part of the worksheet.
+    fn share(&self, part: f64) -> u32 {
+        (f64::from(self.budget) * part) as u32
     }
 }
 
@@ -158,8 +175,11 @@ fn consolidation_sheet(
     };
     let keys = reader.eldest_pending(topic_id.as_deref(), request.n_episodes)?;
     let topic = match (&asked, &topic_id) {
-        (Some(topic), _) => topic_json(topic),
-        (None, Some(id)) => reader.knowledge_by_id(id)?.map_or(Value::Null, |it| topic_json(&it)),
+        (Some(topic), _) => topic_json(topic, request),
+        (None, Some(id)) => match reader.knowledge_by_id(id)? {
+            Some(topic) => topic_json(&topic, request),
+            None => Value::Null,
+        },
         (None, None) => Value::Null,
     };
     let mut sheet = Worksheet::new(
@@ -177,9 +197,9 @@ fn consolidation_sheet(
         }),
         request.budget,
     );
-    let words = add_episodes(&mut sheet, reader, &keys)?;
+    let words = add_episodes(&mut sheet, reader, (&keys, request))?;
     for conflict in open_conflicts(reader)? {
-        sheet.add("conflicts", 0.8, conflict_json(reader, &conflict)?);
+        add_conflict(&mut sheet, reader, (&conflict, 0.8))?;
     }
     for (title, ids) in repeated_titles(reader)? {
         sheet.add("collisions", 0.85, json!({"title": title, "ids": ids}));
@@ -219,14 +239,23 @@ fn repeated_titles(reader: &Reader) -> KnowledgeResult<Vec<(String, Vec<String>)
 fn add_episodes(
     sheet: &mut Worksheet,
     reader: &Reader,
-    keys: &[NodeKey],
+    (keys, request): (&[NodeKey], &WorksheetRequest),
 ) -> KnowledgeResult<String> {
     let mentions = mentions(reader, keys)?;
     let mut n_shown = 0;
     let mut words = String::new();
     for episode in &reader.knowledge(keys)? {
         let entities = mentions.iter().filter(|it| it.0 == episode.key);
-        let entities: Vec<&str> = entities.map(|it| it.1.as_str()).collect();
+        let mut n_left = request.share(NAMES_SHARE);
+        let entities: Vec<&str> = entities
+            .map(|it| it.1.as_str())
+            .take_while(|it| {
+                let n_tokens = tokens::count(it);
+                let has_room = n_tokens <= n_left;
+                n_left = n_left.saturating_sub(n_tokens);
+                has_room
+            })
+            .collect();
         let shown = |text: &str| {
             json!({
                 "id": episode.id,
@@ -271,7 +300,7 @@ fn triage_sheet(
     let chunk = reader.knowledge(&keys[..keys.len().min(1)])?.pop();
     let mut instructions = TRIAGE.to_owned();
     if let Some(own) = chunk.as_ref().and_then(|it| it.text("instructions")) {
-        instructions = format!("{own}\n{TRIAGE}");
+        instructions = format!("{}\n{TRIAGE}", within(own, request.share(INSTRUCTIONS_SHARE)));
     }
     let mut sheet = Worksheet::new(
         json!({
@@ -297,12 +326,12 @@ fn triage_sheet(
         (None, Some(id)) => reader.knowledge_by_id(id)?,
         (None, None) => None,
     };
-    let topic = topic.as_ref().map_or(Value::Null, topic_json);
+    let topic = topic.as_ref().map_or(Value::Null, |it| topic_json(it, request));
     let shown = |text: &str| {
         let mut shown = json!({
             "id": chunk.id,
             "text": text,
-            "source": chunk.text("source"),
+            "source": chunk.text("source").map(|it| within(it, request.share(NAMES_SHARE))),
             "topic": topic,
         });
         if text != chunk.content {
@@ -327,8 +356,22 @@ fn topic_of_first(reader: &Reader) -> KnowledgeResult<Option<String>> {
     Ok(row.and_then(|it| it.text("topic").map(str::to_owned)))
 }
 
-fn topic_json(topic: &KnowledgeRow) -> Value {
-    json!({"id": topic.id, "slug": slug_of(topic.title()), "name": topic.title()})
+fn topic_json(topic: &KnowledgeRow, request: &WorksheetRequest) -> Value {
+    let slug = slug_of(topic.title());
+    let [slug, name] = [&slug, topic.title()].map(|it| within(it, request.share(NAMES_SHARE) / 2));
+    json!({"id": topic.id, "slug": slug, "name": name})
+}
+
+/// Returns a text, cut to a number of tokens.
+fn within(text: &str, n_tokens: u32) -> String {
+    let mut n_chars = text.chars().count();
+    loop {
+        let cut = truncate_chars(text, n_chars);
+        if tokens::count(&cut) <= n_tokens || n_chars == 0 {
+            return cut;
+        }
+        n_chars = n_chars * 3 / 4;
+    }
 }
 
 /// Returns the names of what episodes mention.
@@ -352,8 +395,28 @@ fn open_conflicts(reader: &Reader) -> KnowledgeResult<Vec<KnowledgeRow>> {
     Ok(reader.knowledge(&keys)?)
 }
 
-/// Returns a conflict with its statements, cut to a line each.
-fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Value> {
+/// Adds a conflict with its statements, which are cut until it fits into that share.
+fn add_conflict(
+    sheet: &mut Worksheet,
+    reader: &Reader,
+    (conflict, share): (&KnowledgeRow, f64),
+) -> KnowledgeResult<bool> {
+    let mut n_chars = TEXT_CHARS_MAX / 4;
+    while STATEMENT_CHARS_MIN <= n_chars {
+        if sheet.add("conflicts", share, conflict_json(reader, conflict, n_chars)?) {
+            return Ok(true);
+        }
+        n_chars /= 2;
+    }
+    Ok(false)
+}
+
+/// Returns a conflict with its statements, each cut to a number of characters.
+fn conflict_json(
+    reader: &Reader,
+    conflict: &KnowledgeRow,
+    n_chars: usize,
+) -> KnowledgeResult<Value> {
     let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
     edges.retain(|it| it.link_type == DISPUTES);
     let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
@@ -363,7 +426,7 @@ fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Va
         .map(|it| {
             json!({
                 "id": it.id,
-                "text": crate::text::truncate_chars(&it.content, TEXT_CHARS_MAX / 4),
+                "text": truncate_chars(&it.content, n_chars),
                 "valid_from": it.time("valid_from").map(Millis::to_second),
             })
         })
@@ -371,9 +434,9 @@ fn conflict_json(reader: &Reader, conflict: &KnowledgeRow) -> KnowledgeResult<Va
     Ok(json!({
         "id": conflict.id,
         "severity": conflict.text("severity"),
-        "about": conflict.content,
+        "about": truncate_chars(&conflict.content, n_chars),
         "facts": facts,
-        "note": conflict.text("note"),
+        "note": conflict.text("note").map(|it| truncate_chars(it, n_chars)),
     }))
 }
 
@@ -397,7 +460,7 @@ fn conflicts_sheet(
     );
     let mut n_shown = 0;
     for conflict in open_conflicts(reader)? {
-        if !sheet.add("conflicts", 1.0, conflict_json(reader, &conflict)?) {
+        if !add_conflict(&mut sheet, reader, (&conflict, 1.0))? {
             break;
         }
         n_shown += 1;

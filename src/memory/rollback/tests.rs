@@ -486,9 +486,15 @@ fn a_name_that_only_dropped_snapshots_had_is_gone_with_them() {
     fixture.compile();
     fixture.rollback(1, LaterSnapshotPolicy::Keep);
     fixture.rollback(1, LaterSnapshotPolicy::Drop);
-    let paths: String = fixture.conn().query_row(PATHS, [], |row| row.get(0)).unwrap();
-    assert_eq!(paths, "a.md");
+    let paths = || fixture.conn().query_row(PATHS, [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(paths(), "a.md");
     expect!["A / One."].assert_eq(&fixture.texts());
+    // Nor does a file stay that was emptied meanwhile.
+    fs::remove_file(fixture.path("secret.md")).unwrap();
+    fixture.write("a.md", "# A\n\nOne.\n").write("hidden.md", "# B\n").compile();
+    fixture.write("hidden.md", "").compile();
+    fixture.rollback(1, LaterSnapshotPolicy::Drop);
+    assert_eq!(paths(), "a.md");
     fixture.check_health();
 }
 

@@ -84,7 +84,6 @@ impl Batch<'_> {
         const FILES: &str = concat!(
             files_without_nodes!(),
             "
-               AND EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)
                AND NOT EXISTS (
                    SELECT 1
                      FROM diff

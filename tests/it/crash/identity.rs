@@ -176,6 +176,56 @@ fn behind_a_log_that_was_emptied_nothing_is_acknowledged() {
 }
 
 #[test]
+fn behind_a_log_that_was_shortened_nothing_is_acknowledged() {
+    for (n_bytes, how) in [(32 + 3 * (4096 + 24), End::Kill), (132, End::Kill), (4152, End::Close)]
+    {
+        let folder = Folder::new();
+        folder.ok(["write", "What was there.", "--db", "m.db"]);
+        let mut client = server(&folder, "m.db");
+        for nth in 0..3 {
+            client.text("MemoryWrite", json!({"payload": format!("In the log, {nth}.")}));
+        }
+        let log = fs::File::options().write(true).open(folder.path("m.db-wal")).unwrap();
+        assert!(n_bytes < log.metadata().unwrap().len());
+        log.set_len(n_bytes).unwrap();
+        let mut acknowledged = Acknowledged::default();
+        for nth in 0..3 {
+            assert!(!acknowledged.write(&mut client, format!("After, number {nth}.")));
+        }
+        end(client, how);
+        acknowledged.0.push("What was there.".to_owned());
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_in_place_of_the_log_holds_up_no_write() {
+    let folder = Folder::new();
+    let mut client = server(&folder, "m.db");
+    client.text("MemoryWrite", json!({"payload": "What was there."}));
+    fs::remove_file(folder.path("m.db-wal")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path("m.db-wal")).status().unwrap();
+    assert!(made.success());
+    let mut acknowledged = Acknowledged::default();
+    assert!(!acknowledged.write(&mut client, "After.".to_owned()));
+    drop(client.kill());
+    fs::remove_file(folder.path("m.db-shm")).unwrap();
+    for part in ["m.db-wal", "m.db-journal"] {
+        for command in [&["write", "more"][..], &["search", "there"], &["doctor"], &["salvage"]] {
+            let out = ["--out", "s.db"].into_iter().filter(|_| command[0] == "salvage");
+            let (place, from) =
+                if command[0] == "salvage" { ("m.db", None) } else { ("--db", Some("m.db")) };
+            let ran = folder.run(command.iter().copied().chain([place]).chain(from).chain(out));
+            assert_eq!(ran.code, Some(2), "{command:?}: {}", ran.stdout);
+            let names_it = ran.stderr.contains(part) && ran.stderr.contains("pipe");
+            assert!(names_it, "{command:?}: {}", ran.stderr);
+        }
+        fs::rename(folder.path("m.db-wal"), folder.path("m.db-journal")).unwrap_or_default();
+    }
+}
+
+#[test]
 fn rivals_that_open_and_close_the_memory_change_no_name() {
     let folder = Folder::new().file("notes/a.md", "Words of a note.\n");
     let mut acknowledged = Acknowledged::default();

@@ -55,6 +55,38 @@ fn a_worksheet_fits_its_budget_and_shows_something() {
 }
 
 #[test]
+fn a_worksheet_fits_its_budget_whatever_its_names_and_instructions_are() {
+    let case = Case::new();
+    let topic = "𝔗".repeat(100);
+    let entities: Vec<String> = (0..50).map(|nth| format!("{nth}{}", "字".repeat(150))).collect();
+    case.remember(json!({"content": "a", "topic": topic, "entities": entities}));
+    for nth in 0..5 {
+        let text = format!("{nth}{}", "🦀".repeat(1_000));
+        case.remember(json!({
+            "content": text, "kind": "fact", "subject": "鯨".repeat(150), "attribute": "size",
+        }));
+    }
+    for script in ["記憶", "🦀", "plain words "] {
+        let instructions: String = script.chars().cycle().take(4_000).collect();
+        let chunk = json!({
+            "content": format!("{script} pays 5 EUR."), "flush": true,
+            "instructions": instructions, "source": script.repeat(8), "topic": topic,
+        });
+        let Value::Object(chunk) = chunk else { panic!("an object") };
+        case.memory.ingest(&IngestRequest::parse(&chunk).unwrap()).unwrap();
+    }
+    for budget in [800, 1_000, 4_000] {
+        for task in ["consolidate", "triage", "conflicts", "health"] {
+            let sheet = case.review(json!({"task": task, "budget": budget}));
+            let n_tokens = tokens::count(&sheet.to_string());
+            assert!(n_tokens <= budget, "{task}: {n_tokens} of {budget}");
+            let shown = sheet["pending"]["shown"].as_u64().unwrap();
+            assert!(0 < shown || task == "health", "{task}, {budget}: {sheet}");
+        }
+    }
+}
+
+#[test]
 fn deleted_episodes_do_not_starve_a_review() {
     let case = Case::new();
     let items: Vec<Value> =
