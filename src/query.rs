@@ -70,13 +70,15 @@ use search::{NO_ANSWER, NO_RESULTS};
 
 use crate::model::kind_specs::is_uuid;
 use crate::query::render::to_one_line;
-use crate::store::reader::{FieldFilter, NodeFilter, NodeSummary, Reader};
+use crate::store::reader::{ArchivedVisibility, FieldFilter, NodeFilter, NodeSummary, Reader};
 use crate::text;
 
 /// Characters of an input that an error repeats.
 const ECHO_CHARS_MAX: usize = 60;
 /// Similar nodes that an error about an unknown id names.
 const NEAREST_MAX: usize = 3;
+/// Parts of a large block that are shown.
+const PARTS_MAX: usize = 1_024;
 
 /// The beginning of an id in a second memory.
 pub(crate) const SECOND_MARK: &str = "also:";
@@ -132,6 +134,16 @@ pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeSummary, Error
         message.push_str(&format!("; nearest: {}", nearest.join(", ")));
     }
     Err(Error::NotFound(message))
+}
+
+/// Returns the parts of a block that was too large for one node; none of any other.
+fn block_parts(reader: &Reader, head: &NodeSummary) -> Result<Vec<NodeSummary>, Error> {
+    if 0 < head.tokens || head.node_type == "heading" {
+        return Ok(Vec::new());
+    }
+    let mut parts = reader.children(head.key, ArchivedVisibility::Shown, PARTS_MAX)?;
+    parts.retain(|it| it.node_type == head.node_type && 0 < it.tokens);
+    Ok(parts)
 }
 
 /// Shortens an input to one line, fit to be repeated in an error.

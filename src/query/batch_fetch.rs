@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
-    AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, find_by_id, quote_input,
+    AccessKind, Answer, Error, OutputFormat, block_facts, block_parts, budget, excerpt, find_by_id,
+    quote_input,
 };
 use crate::model::heat;
 use crate::query::render::entry::{TextEntry, render_entries};
@@ -27,7 +28,8 @@ pub(crate) struct BatchQuery<'a> {
     pub(crate) has_dates: bool,
 }
 
-/// Returns the texts of the given nodes, and lists unknown ids and nodes over budget.
+/// Returns the texts of the given nodes, and lists unknown ids and nodes over budget. Instead of a
+/// large block come its parts.
 pub(super) fn fetch_batch(
     reader: &Reader,
     query: &BatchQuery<'_>,
@@ -44,13 +46,17 @@ pub(super) fn fetch_batch(
         return Err(Error::BadArgument(why));
     }
     let attended = reader.attended()?;
-    let mut seen = HashSet::new();
+    let (mut seen, mut seen_keys) = (HashSet::new(), HashSet::new());
     let mut batch = BatchNodes::default();
     for &id in ids.iter().filter(|id| seen.insert(**id)) {
         match find_by_id(reader, id)? {
             Some(head) => {
-                let temperature = head.heat.now(attended);
-                batch.found.push((head, temperature, heat::score(1.0, temperature)));
+                let parts = block_parts(reader, &head)?;
+                let heads = if parts.is_empty() { vec![head] } else { parts };
+                for head in heads.into_iter().filter(|it| seen_keys.insert(it.key)) {
+                    let temperature = head.heat.now(attended);
+                    batch.found.push((head, temperature, heat::score(1.0, temperature)));
+                }
             }
             None => batch.missing.push(quote_input(id)),
         }

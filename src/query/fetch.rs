@@ -4,12 +4,13 @@
 //! nearest to it, and its descendants, each in document order. They are chosen by kind before
 //! warmth, so that no hot cousin takes the place of a parent: ancestors, children, deeper
 //! descendants, siblings. Where the anchor has no text of its own, its descendants come first of
-//! all.
+//! all, without a gap. The best that does not fit is cut to what is left.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::excerpt::{CutEntry, PrecedingBreadcrumb};
 use super::{
     AccessKind, Answer, Error, OutputFormat, block_facts, budget, excerpt, node_by_id, rank,
 };
@@ -20,6 +21,7 @@ use crate::query::render::{
 };
 use crate::store::NodeKey;
 use crate::store::reader::{NodeSummary, NodeText, Reader};
+use crate::text::tokens;
 
 /// Ancestors examined.
 const ANCESTORS_MAX: usize = 256;
@@ -29,6 +31,10 @@ const DESCENDANTS_MAX: usize = 1_024;
 const SIBLINGS_MAX: usize = 32;
 /// Tokens of an entry's frame, without its breadcrumb.
 const FRAME_TOKENS: u32 = 12;
+/// Least tokens of an entry's frame, without its breadcrumb.
+const FRAME_TOKENS_MIN: u32 = 6;
+/// Least tokens for a part of a node beside whole ones.
+const CUT_TOKENS_MIN: u32 = 40;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,30 +112,41 @@ impl AnchorNeighbourhood {
         let own = TextEntry::whole(&self.anchor.head, &self.text);
         let own_tokens = own.n_tokens();
         let prices: Vec<u32> = self.relatives.iter().map(|it| estimate(&it.head)).collect();
-        let chosen = budget::choose_within(&prices, max.saturating_sub(own_tokens));
-        let keys: Vec<NodeKey> = chosen.iter().map(|&at| self.relatives[at].head.key).collect();
-        let texts = reader.texts(&keys)?;
+        let texts = reader.texts(&self.near(max.saturating_sub(own_tokens)))?;
+        let (chosen, part) = self.fill(&texts, &own, max);
+        let n_filled = chosen.len();
+        let part_of = |chosen: &[usize]| part.as_ref().filter(|_| chosen.len() == n_filled);
         let render = |chosen: &[usize]| {
-            let left_out = self.left_out(&prices, chosen).map(|it| it.line() + "\n");
-            let around = self.in_order(chosen).into_iter().map(|it| it.entry(&texts));
-            let around: Vec<TextEntry<'_>> = around.collect();
+            let part = part_of(chosen);
+            let left_out = self.left_out(&prices, chosen, part).map(|it| it.line() + "\n");
+            let around = self.in_order(chosen, part);
+            let around: Vec<TextEntry<'_>> = around
+                .into_iter()
+                .map(|at| match part.filter(|it| it.at == at) {
+                    Some(part) => part.entry.clone(),
+                    None => self.relatives[at].entry(&texts),
+                })
+                .collect();
             let entries = render_entries(around.iter().chain([&own]));
             Ok::<_, Error>(left_out.unwrap_or_default() + &entries)
         };
         let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
-        let cut = match &settled {
-            None if max < own_tokens => {
-                Some(excerpt::cut_or_size(&self.anchor.head, &self.text, max))
-            }
-            _ => None,
-        };
+        let is_settled = settled.is_some();
+        let cut = (!is_settled && max < own_tokens)
+            .then(|| excerpt::cut_or_size(&self.anchor.head, &self.text, max));
         let (chosen, text) =
             settled.unwrap_or_else(|| (Vec::new(), render_entries(std::iter::once(&own))));
-        let around = self.in_order(&chosen);
+        let part = part_of(&chosen).filter(|_| is_settled);
+        let around = self.in_order(&chosen, part);
         let structured = output.json(|| {
             let mut nodes: Vec<Value> = around
                 .iter()
-                .map(|it| it.facts(it.text(&texts), &it.text(&texts).content, None))
+                .map(|&at| {
+                    let (it, cut) = (&self.relatives[at], part.filter(|it| it.at == at));
+                    let text = it.text(&texts);
+                    let shown = cut.map_or(&text.content, |it| &it.cut.content);
+                    it.facts(text, shown, cut.map(|it| it.cut.needs))
+                })
                 .collect();
             nodes.push(match &cut {
                 None => self.anchor.facts(&self.text, &self.text.content, None),
@@ -137,31 +154,131 @@ impl AnchorNeighbourhood {
             });
             let anchor = Value::String(self.anchor.head.id.clone());
             let mut all = Value::from_iter([("anchor", anchor), ("nodes", nodes.into())]);
-            if let Some(rest) = self.left_out(&prices, &chosen) {
+            if let Some(rest) = self.left_out(&prices, &chosen, part) {
                 all["left_out"] = rest.facts();
             }
             all
         });
-        let shown = around.into_iter().chain([&self.anchor]);
+        let shown = around.into_iter().map(|at| &self.relatives[at]).chain([&self.anchor]);
         let shown = shown.map(|it| (it.head.key, AccessKind::Read)).collect();
         Ok(Answer { text: cut.map_or(text, |it| it.text), structured, shown, budget: None })
     }
 
-    fn in_order(&self, chosen: &[usize]) -> Vec<&NeighbourhoodNode> {
-        let mut chosen: Vec<&NeighbourhoodNode> =
-            chosen.iter().map(|&at| &self.relatives[at]).collect();
-        chosen.sort_by_key(|it| (it.relation, it.order));
-        chosen
+    /// Returns the relatives whose texts may be shown: the best, with some to spare, since one that
+    /// does not fit leaves its room to shorter ones.
+    fn near(&self, room: u32) -> Vec<NodeKey> {
+        let enough = u64::from(room) + u64::from(room) / 4;
+        let mut sum = 0;
+        let mut is_near = |head: &NodeSummary| {
+            let before = sum;
+            sum += u64::from((head.tokens + FRAME_TOKENS_MIN).min(room));
+            before <= enough
+        };
+        let heads = self.relatives.iter().map(|it| &it.head);
+        heads.take_while(|it| is_near(it)).map(|it| it.key).collect()
     }
 
-    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<OmittedNodes> {
+    /// Chooses the relatives that fit beside the anchor, best first, and cuts the best of the
+    /// others to what is left. Counts of lines add up, so nothing is measured twice.
+    fn fill<'a>(
+        &'a self,
+        texts: &'a HashMap<NodeKey, NodeText>,
+        own: &TextEntry<'_>,
+        max: u32,
+    ) -> (Vec<usize>, Option<RelativePart<'a>>) {
+        let read = self.relatives.iter().take_while(|it| texts.contains_key(&it.head.key));
+        let entries: Vec<TextEntry<'_>> = read.map(|it| it.entry(texts)).collect();
+        let is_all = entries.len() == self.relatives.len() && !self.is_partial;
+        let size = |it: &TextEntry<'_>| it.place.len() + it.lines.len();
+        if is_all && entries.iter().map(size).sum::<usize>() + size(own) <= max as usize {
+            return ((0..entries.len()).collect(), None);
+        }
+        let lines: Vec<u32> = entries.iter().map(|it| tokens::count(&it.lines)).collect();
+        let mut places: HashMap<&str, u32> = HashMap::new();
+        for it in entries.iter().chain([own]) {
+            places.entry(&it.place).or_insert_with(|| tokens::count(&it.place));
+        }
+        let own_lines = tokens::count(&own.lines);
+        let cost = |ordered: &[usize]| {
+            let (mut sum, mut place) = (u64::from(own_lines), "");
+            for it in ordered.iter().map(|&at| &entries[at]).chain([own]) {
+                if it.place != place {
+                    place = &it.place;
+                    sum += u64::from(places[place]);
+                }
+            }
+            ordered.iter().fold(sum, |sum, &at| sum + u64::from(lines[at]))
+        };
+        let choose = |room: u32| {
+            let mut chosen = Vec::new();
+            let mut ordered: Vec<usize> = Vec::new();
+            for at in 0..entries.len() {
+                let key = |at: usize| (self.relatives[at].relation, self.relatives[at].order);
+                let place = ordered.partition_point(|&it| key(it) < key(at));
+                ordered.insert(place, at);
+                if cost(&ordered) <= u64::from(room) {
+                    chosen.push(at);
+                    continue;
+                }
+                ordered.remove(place);
+                if self.is_part(at) {
+                    break;
+                }
+            }
+            (chosen, cost(&ordered))
+        };
+        let (chosen, _) = choose(max);
+        if is_all && chosen.len() == entries.len() {
+            return (chosen, None);
+        }
+        let room = max.saturating_sub(budget::REST_TOKENS);
+        let (chosen, spent) = choose(room);
+        let left = room.saturating_sub(u32::try_from(spent).unwrap_or(u32::MAX));
+        let next = (0..entries.len()).find(|at| !chosen.contains(at));
+        let next = next.filter(|&at| CUT_TOKENS_MIN <= left || self.is_part(at));
+        let part = next.and_then(|at| {
+            let (head, whole) = (&self.relatives[at].head, &entries[at]);
+            let text = self.relatives[at].text(texts);
+            let cut = excerpt::cut_entry(head, text, PrecedingBreadcrumb::Missing, left)?;
+            let lines = cut.text[whole.place.len()..].to_owned();
+            Some(RelativePart { at, entry: TextEntry { lines, ..whole.clone() }, cut })
+        });
+        (chosen, part)
+    }
+
+    /// Returns whether a relative is below an anchor without a text of its own.
+    fn is_part(&self, at: usize) -> bool {
+        self.anchor.head.tokens == 0 && self.relatives[at].relation == TreeRelation::Descendant
+    }
+
+    /// Returns the relatives that are shown, in the order of the reply.
+    fn in_order(&self, chosen: &[usize], part: Option<&RelativePart<'_>>) -> Vec<usize> {
+        let mut shown: Vec<usize> = chosen.iter().copied().chain(part.map(|it| it.at)).collect();
+        shown.sort_by_key(|&at| (self.relatives[at].relation, self.relatives[at].order));
+        shown
+    }
+
+    fn left_out(
+        &self,
+        prices: &[u32],
+        chosen: &[usize],
+        part: Option<&RelativePart<'_>>,
+    ) -> Option<OmittedNodes> {
+        let shown = chosen.iter().copied().chain(part.map(|it| it.at));
         let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
-        let tokens =
-            sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]));
-        let n_nodes = prices.len() - chosen.len();
+        let tokens = sum(&mut prices.iter().copied()) - sum(&mut shown.map(|at| prices[at]));
+        let n_nodes = prices.len() - chosen.len() - usize::from(part.is_some());
         let is_at_least = self.is_partial;
         (0 < n_nodes || is_at_least).then_some(OmittedNodes { n_nodes, tokens, is_at_least })
     }
+}
+
+/// A relative that was cut to what is left.
+struct RelativePart<'a> {
+    at: usize,
+    /// The entry with a line about its size.
+    entry: TextEntry<'a>,
+    cut: CutEntry,
 }
 
 /// Estimates the tokens of a node's entry from stored counts.

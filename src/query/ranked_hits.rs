@@ -1,6 +1,6 @@
 //! Ranked hits: the nodes that match a question, best first, with the texts beside them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
@@ -8,7 +8,7 @@ use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::sibling_relevance::SiblingContext;
 use super::vector_search::nearest_in_meaning;
-use super::{Error, dates};
+use super::{Error, block_parts, dates};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
@@ -71,6 +71,20 @@ impl RankedHits {
             before <= max.saturating_mul(2)
         };
         self.hits.iter().take_while(|hit| is_near(hit)).map(|hit| hit.head.key).collect()
+    }
+
+    /// Puts its first part in the place of a large block, which has no text of its own.
+    pub(super) fn show_parts(&mut self, reader: &Reader) -> Result<(), Error> {
+        let attended = reader.attended()?;
+        for hit in &mut self.hits {
+            if let Some(part) = block_parts(reader, &hit.head)?.into_iter().next() {
+                hit.temperature = part.heat.now(attended);
+                hit.head = part;
+            }
+        }
+        let mut seen = HashSet::new();
+        self.hits.retain(|it| seen.insert(it.head.key));
+        Ok(())
     }
 }
 

@@ -91,6 +91,9 @@ pub(super) fn search(
         (limit, n_fitting),
         options.now,
     )?;
+    if query.detail != HitDetail::Label {
+        found.show_parts(reader)?;
+    }
     if query.has_dates || query.filter.is_timed() {
         reader.date_nodes(found.hits.iter_mut().map(|it| &mut it.head))?;
     }

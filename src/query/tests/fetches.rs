@@ -154,3 +154,58 @@ fn a_batch_keeps_the_order_asked_for() {
     expect!["error: `node_ids` exceeds cap 256: 257 ids; ask in several calls"]
         .assert_eq(&text(&["x"; 257], None));
 }
+
+/// Returns a memory with a text of three parts, and the ids of the text and its parts.
+fn large_block() -> (Reader, Vec<String>) {
+    let mut sketch = TestMemoryBuilder::new();
+    let part = |word: &str| format!("{word} is the river stone. ").repeat(12).trim().to_owned();
+    let [first, second] = ["Zebrafinch", "Market"].map(part);
+    let outline = format!(
+        "= a.md\nheading Valley\n  text -\n    text {first}\n    text {second}\n    text The end.\n"
+    );
+    let ids = sketch.add(&outline);
+    (sketch.done(), ids)
+}
+
+#[test]
+fn parts_come_in_order_and_the_first_that_does_not_fit_is_cut() {
+    let (reader, ids) = large_block();
+    let text = |budget| fetch(&reader, &ids[1], Some(budget)).unwrap().text;
+    let small = text(70);
+    assert!(small.contains(&format!("{} Zebrafinch is the river stone.", ids[2])), "{small}");
+    assert!(small.contains("… cut: all of it needs "), "{small}");
+    assert!(!small.contains(&ids[3]) && !small.contains(&ids[4]), "{small}");
+    let middle = text(200);
+    assert!(middle.contains(&format!("{} Market is the river stone.", ids[3])), "{middle}");
+    assert!(!middle.contains(&ids[4]), "{middle}");
+}
+
+#[test]
+fn a_batch_has_the_parts_of_a_large_block() {
+    let (reader, ids) = large_block();
+    let query = BatchQuery { ids: vec![&ids[1], &ids[4]], has_dates: false };
+    let text = asked(&reader, Query::Batch(query), None).unwrap().text;
+    let shown: Vec<&str> = text.lines().skip(1).filter_map(|it| it.get(..11)).collect();
+    assert_eq!(shown, [&*ids[2], &ids[3], &ids[4]]);
+}
+
+#[test]
+fn a_fetch_uses_its_budget() {
+    let mut sketch = TestMemoryBuilder::new();
+    sketch.file("a folder/with a long name.md");
+    let anchor = sketch.node(0, "heading", "Kettles");
+    for nth in 0..60 {
+        let text = format!("Entry {nth}: the kettle was checked by worker {nth}. ");
+        sketch.node(1, "text", text.repeat(1 + nth % 4).trim());
+    }
+    let reader = sketch.done();
+    let budgets = 150..1_000;
+    let n = f64::from(budgets.end - budgets.start);
+    let filled = budgets.map(|budget| {
+        let counted = tokens::count(&fetch(&reader, &anchor, Some(budget)).unwrap().text);
+        assert!(counted <= budget, "{counted} of {budget}");
+        f64::from(counted) / f64::from(budget)
+    });
+    let mean = filled.sum::<f64>() / n;
+    assert!(0.95 <= mean, "{mean}");
+}

@@ -315,3 +315,16 @@ fn budgets_are_kept_and_used() {
     }
     assert!(500.0 < n && 0.95 <= filled / n, "{} of {n} answers", filled / n);
 }
+
+#[test]
+fn a_hit_on_a_large_block_shows_its_first_part() {
+    let reader = TestMemoryBuilder::of(
+        "= a.md\ntext -\n  text Zebrafinch manifesto of the valley.\n  text Rule 1.",
+    );
+    for detail in [HitDetail::Snippet, HitDetail::Full] {
+        let query = SearchQuery { detail, ..label("trail : a") };
+        let text = search(&reader, &query).unwrap().text;
+        assert_eq!(text.matches("Zebrafinch manifesto of the valley.").count(), 1, "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+    }
+}
