@@ -18,6 +18,7 @@ pub(crate) mod links;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
+mod path_check;
 mod prepared_statements;
 #[cfg(target_os = "linux")]
 mod readahead;
@@ -54,6 +55,7 @@ pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
+pub(crate) use path_check::check_path;
 pub(crate) use reader_pool::{ReaderPool, read_marked};
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
@@ -465,57 +467,6 @@ fn absolute_path(path: &Path) -> Result<PathBuf, StoreError> {
     let absolute = std::path::absolute(path);
     let absolute = absolute.map_err(|_| rusqlite::Error::InvalidPath(path.to_owned()));
     absolute.doing("find the folder of the database")
-}
-
-/// Checks the path before SQLite opens it.
-///
-/// A mistyped path creates nothing, and no log is made where others do not find it.
-pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
-    if path.as_os_str().is_empty() || path == Path::new(":memory:") {
-        return Err(StoreError::Nowhere { path: path.to_owned() });
-    }
-    let found = std::fs::metadata(path);
-    match (found, if_missing) {
-        (Ok(it), _) if it.is_dir() => {
-            Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
-        }
-        (Ok(it), _) if !it.is_file() => {
-            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
-        }
-        (Ok(it), _) => {
-            check_companions(path)?;
-            file_identity_check::check_links(path, &it)
-        }
-        (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
-        (Err(_), IfMissing::Create) => {
-            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-            match folder {
-                Some(folder) if !folder.is_dir() => {
-                    Err(StoreError::NoFolder { path: folder.to_owned() })
-                }
-                _ => Ok(()),
-            }
-        }
-    }
-}
-
-/// Refuses what is no regular file under the names of a database's other files: to open a pipe
-/// would wait without end.
-fn check_companions(path: &Path) -> Result<(), StoreError> {
-    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let name = wal_check::with_suffix(&full, suffix);
-        match std::fs::metadata(&name) {
-            Ok(it) if it.is_dir() => {
-                return Err(StoreError::Foreign { path: name, what: "a folder" });
-            }
-            Ok(it) if !it.is_file() => {
-                return Err(StoreError::Foreign { path: name, what: "a pipe or a device" });
-            }
-            _ => (),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

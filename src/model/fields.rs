@@ -105,15 +105,15 @@ impl Fields {
         self.0
     }
 
-    /// Rewrites every string value and the keys below the first level, which anybody may choose.
+    /// Rewrites every string value, and the keys below the first level, which anybody chooses.
     pub(crate) fn map_strings(self, rewrite: &mut impl FnMut(&str) -> String) -> Fields {
         let members = self.0.into_iter().map(|(key, value)| (key, rewritten(value, rewrite)));
         Fields(members.collect())
     }
 }
 
-/// Rewrites every string of a stored text, names of members included; `None` where nothing changed. A text that is no JSON
-/// object is one string.
+/// Rewrites every string of a stored text, and keys below the first level; `None` where nothing
+/// changed. A text that is no JSON object is one string.
 pub(crate) fn map_text(text: &str, rewrite: &mut impl FnMut(&str) -> String) -> Option<String> {
     let mapped = match Fields::parse_loosely(text) {
         Ok(fields) => {

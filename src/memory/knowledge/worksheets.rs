@@ -4,6 +4,7 @@
 //! the operations that an answer may consist of. Texts are cut where they are long, never left out
 //! without a number.
 
+mod conflicts;
 mod worksheet;
 
 use std::collections::HashSet;
@@ -11,7 +12,6 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult};
-use super::fact_writes::DISPUTES;
 use super::ingest_queue::WAITING;
 use super::operations::OPERATIONS;
 use super::recall::{find_topic, nearest_concepts, unknown};
@@ -24,6 +24,7 @@ use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
 use crate::text::{tokens, truncate_chars};
+use conflicts::{add_conflict, conflicts_sheet, open_conflicts};
 pub(super) use worksheet::Worksheet;
 
 /// The tasks of a review.
@@ -52,9 +53,6 @@ const EDGES_MAX: usize = 4_096;
 
 /// Characters of an episode's text that a worksheet shows, at most.
 const TEXT_CHARS_MAX: usize = 2_000;
-
-/// Characters of a statement in a conflict, at least.
-const STATEMENT_CHARS_MIN: usize = 10;
 
 /// Characters of episodes by which the nearest concepts are found, at most.
 const WORDS_CHARS_MAX: usize = 4_000;
@@ -386,87 +384,6 @@ fn mentions(reader: &Reader, keys: &[NodeKey]) -> KnowledgeResult<Vec<(NodeKey, 
         Some(format!("{kind}:{}", row.title()))
     };
     Ok(edges.iter().filter_map(|it| Some((it.source, named(it.target)?))).collect())
-}
-
-fn open_conflicts(reader: &Reader) -> KnowledgeResult<Vec<KnowledgeRow>> {
-    let open = ("conflict", CONFLICT_STATES[0]);
-    let mut keys = reader.newest_with(NodeType::Conflict, open, CONFLICTS_MAX)?;
-    keys.reverse();
-    Ok(reader.knowledge(&keys)?)
-}
-
-/// Adds a conflict with its statements, which are cut until it fits into that share.
-fn add_conflict(
-    sheet: &mut Worksheet,
-    reader: &Reader,
-    (conflict, share): (&KnowledgeRow, f64),
-) -> KnowledgeResult<bool> {
-    let mut n_chars = TEXT_CHARS_MAX / 4;
-    while STATEMENT_CHARS_MIN <= n_chars {
-        if sheet.add("conflicts", share, conflict_json(reader, conflict, n_chars)?) {
-            return Ok(true);
-        }
-        n_chars /= 2;
-    }
-    Ok(false)
-}
-
-/// Returns a conflict with its statements, each cut to a number of characters.
-fn conflict_json(
-    reader: &Reader,
-    conflict: &KnowledgeRow,
-    n_chars: usize,
-) -> KnowledgeResult<Value> {
-    let mut edges = reader.typed_edges_from(&[conflict.key], EDGES_MAX)?;
-    edges.retain(|it| it.link_type == DISPUTES);
-    let targets: Vec<NodeKey> = edges.iter().map(|it| it.target).collect();
-    let facts: Vec<Value> = reader
-        .knowledge(&targets)?
-        .iter()
-        .map(|it| {
-            json!({
-                "id": it.id,
-                "text": truncate_chars(&it.content, n_chars),
-                "valid_from": it.time("valid_from").map(Millis::to_second),
-            })
-        })
-        .collect();
-    Ok(json!({
-        "id": conflict.id,
-        "severity": conflict.text("severity"),
-        "about": truncate_chars(&conflict.content, n_chars),
-        "facts": facts,
-        "note": conflict.text("note").map(|it| truncate_chars(it, n_chars)),
-    }))
-}
-
-fn conflicts_sheet(
-    reader: &Reader,
-    request: &WorksheetRequest,
-    base: i64,
-) -> KnowledgeResult<Value> {
-    let open = FieldFilter::text("conflict", CONFLICT_STATES[0]);
-    let total = reader.nodes_with(&[open])?.len();
-    let mut sheet = Worksheet::new(
-        json!({
-            "task": "conflicts",
-            "base": base,
-            "pending": {"total": total, "shown": 0},
-            "conflicts": [],
-            "operations": operation_forms(Some(&["resolve", "dismiss", "supersede", "update"])),
-            "example": [{"op": "resolve", "id": "CONFLICT", "winner": "FACT", "note": "why"}],
-        }),
-        request.budget,
-    );
-    let mut n_shown = 0;
-    for conflict in open_conflicts(reader)? {
-        if !add_conflict(&mut sheet, reader, (&conflict, 1.0))? {
-            break;
-        }
-        n_shown += 1;
-    }
-    sheet.set_shown(n_shown);
-    Ok(sheet.finish())
 }
 
 fn health_sheet(reader: &Reader, request: &WorksheetRequest, base: i64) -> KnowledgeResult<Value> {
