@@ -199,7 +199,7 @@ fn overlaps(old: &KnowledgeNode, new: &NewFact<'_>) -> bool {
     new.valid_to.is_none_or(|it| from < it)
 }
 
-fn is_equal_text(a: &str, b: &str) -> bool {
+pub(super) fn is_equal_text(a: &str, b: &str) -> bool {
     normal_name(a) == normal_name(b)
 }
 

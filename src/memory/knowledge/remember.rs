@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
-use super::fact_writes::{FactOutcome, NewFact, is_current_fact, state_fact};
+use super::fact_writes::{FactOutcome, NewFact, is_current_fact, is_equal_text, state_fact};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
 };
@@ -283,8 +283,8 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
     fields
 }
 
-/// Returns the episode that says the same already. One whose fact is closed does not count: what it
-/// said may hold again.
+/// Returns the episode that says the same already. One whose fact is closed does not count, since
+/// what it said may hold again, nor one whose fact says something else by now.
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
@@ -309,7 +309,9 @@ fn equal_episode(
         }
         let fact = fact_of(batch, &episode)?;
         if let Some(fact) = &fact
-            && !(is_current_fact(fact) && has_terms(fact, new))
+            && !(is_current_fact(fact)
+                && has_terms(fact, new)
+                && is_equal_text(&fact.record.content, &new.content))
         {
             continue;
         }

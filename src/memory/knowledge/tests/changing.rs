@@ -178,3 +178,21 @@ fn secrets_are_taken_out_of_the_keys_of_metadata() {
         assert!(!bytes.windows(secret.len()).any(|it| it == secret.as_bytes()));
     }
 }
+
+#[test]
+fn a_value_that_was_edited_away_is_kept_when_it_is_said_again() {
+    for edits_fact in [true, false] {
+        let case = Case::new();
+        let first = case.fact_of("gw", "Port is 1");
+        let (edited, again) = match edits_fact {
+            true => (&first["fact"], "Port is 1"),
+            false => (&first["id"], "Port is 2"),
+        };
+        case.apply(json!([{"op": "update", "id": edited, "content": "Port is 2"}]));
+        let second = case.fact_of("gw", again);
+        assert_eq!(second["created"], true);
+        assert_eq!(case.said_of(second["fact"].as_str().unwrap()).0, again);
+        assert!(second["conflict"].is_string(), "{second}");
+        assert_eq!(case.fact_of("gw", again)["created"], false, "said twice");
+    }
+}

@@ -6,7 +6,7 @@ use crate::text::tokens;
 
 impl Case {
     /// Everything that is said of a node, apart from its heat.
-    fn said_of(&self, id: &str) -> (String, Value) {
+    pub(super) fn said_of(&self, id: &str) -> (String, Value) {
         let row = self.memory.read(|it| it.knowledge_by_id(id)).unwrap().unwrap();
         let fields = row.fields.unwrap().into_object();
         (row.content, fields.into())
