@@ -47,6 +47,7 @@ use serde_json::{Value, json};
 pub use answer::Answer;
 pub(crate) use answer::{AccessKind, OutputFormat, QueryOptions};
 pub(crate) use batch_fetch::BatchQuery;
+pub(crate) use budget::cut_to_tokens;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
 pub(crate) use dispatch::{Query, answer};

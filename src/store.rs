@@ -18,7 +18,7 @@ pub(crate) mod links;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
-mod path_check;
+pub(crate) mod path_check;
 mod prepared_statements;
 #[cfg(target_os = "linux")]
 mod readahead;

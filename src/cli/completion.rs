@@ -5,9 +5,8 @@
 use super::args::{CLIENTS, COMMANDS, HookEvent, Scope, Shell};
 use super::{CommandError, CommandOutcome, Context};
 use crate::ingest::foreign::FOREIGN_SOURCES;
-use crate::model::kind_specs::MEMORY_TYPES;
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, EPISODE_KINDS};
-use crate::model::kind_specs::{IMPORTANCES, STATUSES};
+use crate::model::kind_specs::{IMPORTANCES, MEMORY_TYPES, STATUSES};
 use crate::model::tree::NodeType;
 
 pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {

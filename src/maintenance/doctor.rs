@@ -452,5 +452,14 @@ fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Stor
     Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
 }
 
+/// Panics where a check of the memory fails.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn assert_healthy(path: &Path) {
+    let report = examine(path).unwrap();
+    let bad: Vec<_> = report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+}
+
 #[cfg(test)]
 mod tests;

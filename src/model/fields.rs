@@ -237,7 +237,7 @@ fn canonical(value: Value, n_levels: usize) -> Result<Option<Value>, FieldsError
     })
 }
 
-/// Rewrites every string and every key of a value.
+/// Rewrites every string and every key of a value, and sorts the keys.
 pub(crate) fn rewritten(value: Value, rewrite: &mut impl FnMut(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(rewrite(&text)),

@@ -50,6 +50,13 @@ struct LogMark {
     n_bytes: u64,
 }
 
+/// Whether this process keeps others from writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteLock {
+    Held,
+    NotHeld,
+}
+
 /// Inodes behind the names of the database, its log and the log's index.
 ///
 /// `None` where there is no file.
@@ -129,11 +136,7 @@ impl OpenedFiles {
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         match self.change() {
-            None => {
-                self.check_uncut()?;
-                self.note_log(|_, _| true);
-                Ok(())
-            }
+            None => self.check_uncut(WriteLock::Held),
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
                 self.check_log()
@@ -145,12 +148,12 @@ impl OpenedFiles {
     /// Refuses files that are no longer at their names, and a log that was cut from outside.
     pub(super) fn check_log(&self) -> Result<(), StoreError> {
         self.check()?;
-        self.check_uncut()
+        self.check_uncut(WriteLock::NotHeld)
     }
 
     /// Refuses a log that was cut from outside.
-    fn check_uncut(&self) -> Result<(), StoreError> {
-        if self.is_log_cut() { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
+    fn check_uncut(&self, lock: WriteLock) -> Result<(), StoreError> {
+        if self.is_log_cut(lock) { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
@@ -158,14 +161,10 @@ impl OpenedFiles {
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
-            None | Some(NameChange::IndexUnlinked) if self.is_log_cut() => {
-                Err(StoreError::Unkept { path: self.name(1) })
-            }
-            None | Some(NameChange::IndexUnlinked) => {
-                // Others may begin the log anew meanwhile: then its length says nothing yet.
-                self.note_log(|known, is| known.is_some_and(|it| it.salts == is.salts));
-                Ok(())
-            }
+            None | Some(NameChange::IndexUnlinked) => match self.is_log_cut(WriteLock::NotHeld) {
+                true => Err(StoreError::Unkept { path: self.name(1) }),
+                false => Ok(()),
+            },
             Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
                 let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
@@ -183,7 +182,7 @@ impl OpenedFiles {
     /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let change = self.change();
-        if change.is_none() && !self.is_log_cut() {
+        if change.is_none() && !self.is_log_cut(WriteLock::NotHeld) {
             return;
         }
         if change == Some(NameChange::LogUnlinked)
@@ -199,39 +198,34 @@ impl OpenedFiles {
     /// Returns whether somebody shortened the log, and SQLite went on behind the gap: it has
     /// something, and not what a log begins with, or less than it had since it began. The next
     /// process would find nothing behind the gap. An empty log was copied by another process.
-    fn is_log_cut(&self) -> bool {
-        match self.log_head() {
-            // The last bit tells the order of the bytes in checksums.
-            Some((head, _)) if head[..4] != LOG_MAGIC[..] && head[..4] != LOG_MAGIC_BIG[..] => true,
-            Some((head, n_bytes)) => {
-                let known = *self.log_mark();
-                known.is_some_and(|it| it.salts == salts(&head) && n_bytes < it.n_bytes)
-            }
-            None => false,
+    ///
+    /// Without the write lock, others may begin the log anew meanwhile, and the length of a new one
+    /// is not noted yet.
+    fn is_log_cut(&self, lock: WriteLock) -> bool {
+        let Some((head, n_bytes)) = self.log_head() else { return false };
+        if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
+            return true;
         }
-    }
-
-    /// Notes the log as it is, if the mark before and the new one allow it.
-    fn note_log(&self, is_sure: impl FnOnce(Option<LogMark>, LogMark) -> bool) {
-        let Some((head, n_bytes)) = self.log_head() else { return };
-        let is = LogMark { salts: salts(&head), n_bytes };
+        let now = LogMark { salts: salts(&head), n_bytes };
         let mut known = self.log_mark();
-        if is_sure(*known, is) {
-            *known = Some(is);
+        let before = known.filter(|it| it.salts == now.salts);
+        if before.is_some_and(|it| n_bytes < it.n_bytes) {
+            return true;
         }
+        if lock == WriteLock::Held || before.is_some() {
+            *known = Some(now);
+        }
+        false
     }
 
     fn log_mark(&self) -> MutexGuard<'_, Option<LogMark>> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the log begins with, and then its length; `None` where it is empty or no file.
+    /// Returns what the log begins with, and then its length; `None` where it is empty.
     fn log_head(&self) -> Option<([u8; LOG_HEAD], u64)> {
-        let name = self.name(1);
-        // To open a pipe would wait for its other end.
-        fs::metadata(&name).ok().filter(Metadata::is_file)?;
         let mut head = [0; LOG_HEAD];
-        let mut log = fs::File::open(name).ok()?;
+        let mut log = fs::File::open(self.name(1)).ok()?;
         let n_read = log.read(&mut head).ok()?;
         let n_bytes = log.metadata().ok()?.len();
         (4 <= n_read).then_some((head, n_bytes))

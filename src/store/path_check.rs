@@ -4,6 +4,9 @@ use std::path::Path;
 
 use super::{IfMissing, StoreError, file_identity_check, wal_check};
 
+/// The suffixes of a database's other files: its log, the log's index and a rollback journal.
+pub(crate) const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// Checks the path before SQLite opens it.
 ///
 /// A mistyped path creates nothing, and no log is made where others do not find it.
@@ -40,7 +43,7 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
 /// would wait without end.
 fn check_companions(path: &Path) -> Result<(), StoreError> {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    for suffix in ["-wal", "-shm", "-journal"] {
+    for suffix in COMPANIONS {
         let name = wal_check::with_suffix(&full, suffix);
         match std::fs::metadata(&name) {
             Ok(it) if it.is_dir() => {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::ingest::redact::{CustomKind, KINDS};
 use crate::ingest::scan::DetailLevel;
-use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::doctor;
 use crate::memory::compile::{
     CompileRequest, InitialTemperaturesFor, Report, SLICE_BYTES, compile,
 };
@@ -81,10 +81,7 @@ impl Old {
 
     #[track_caller]
     fn check_health(&self) {
-        let report = doctor::examine(&self.db()).unwrap();
-        let bad: Vec<_> =
-            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
-        assert!(bad.is_empty(), "{bad:#?}");
+        doctor::assert_healthy(&self.db());
         let conn = Connection::open(self.db()).unwrap();
         let walked: Vec<(i64, String)> = past_states::fingerprints(&conn)
             .unwrap()

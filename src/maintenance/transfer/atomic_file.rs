@@ -16,11 +16,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{FileErrorContext, TransferError, with_suffix};
+use crate::store::path_check::COMPANIONS;
 use crate::store::rename_noreplace::rename_new;
 use crate::store::{ErrorContext, StoreError, connection, schema};
-
-/// Suffixes of the files that SQLite keeps beside a database.
-const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
 
 /// Names tried before giving up; each one taken is a draft of another process.
 const NAMES_MAX: usize = 1000;

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::store::commit::at_commit;
 use crate::store::file_identity_check::OpenedFiles;
+use crate::store::path_check::COMPANIONS;
 use crate::store::replica_mark::carry_replica;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
@@ -199,7 +200,7 @@ pub(super) fn install_draft(
 /// replaced.
 fn set_aside(db: &Path, aside: &Path) -> Result<(), TransferError> {
     fs::hard_link(db, aside).or_else(|_| fs::copy(db, aside).map(drop)).on("set aside", db)?;
-    for suffix in ["-wal", "-shm", "-journal"] {
+    for suffix in COMPANIONS {
         let (old, new) = (with_suffix(db, suffix), with_suffix(aside, suffix));
         if old.exists() {
             fs::rename(&old, &new).on("set aside", &old)?;

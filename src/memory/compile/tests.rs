@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::doctor;
 use crate::model::clock::Clock;
 use crate::settings::root_settings::OperatorOptions;
 use crate::store::reader::NodeFilter;
@@ -84,10 +84,7 @@ impl Notes {
 
     #[track_caller]
     fn check_health(&self) {
-        let report = doctor::examine(&self.dir.path().join("memory.db")).unwrap();
-        let bad: Vec<_> =
-            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
-        assert!(bad.is_empty(), "{bad:#?}");
+        doctor::assert_healthy(&self.dir.path().join("memory.db"));
     }
 
     /// Lists nodes as `path: id label` in document order.

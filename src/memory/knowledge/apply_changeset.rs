@@ -35,7 +35,7 @@ pub(crate) struct ApplyRequest {
     base: Option<i64>,
     key: Option<String>,
     is_dry_run: bool,
-    /// The request in canonical form.
+    /// The request in canonical form; empty without a key.
     text: String,
 }
 
@@ -134,12 +134,13 @@ impl ApplyRequest {
             }
         }
         let base = given.whole("base", 0, i64::MAX as u64)?;
+        let key = given.string("key", REQUEST_KEY_CHARS_MAX)?;
         Ok(ApplyRequest {
             operations: read,
             base: base.map(|it| it as i64),
-            key: given.string("key", REQUEST_KEY_CHARS_MAX)?,
             is_dry_run: given.flag("dry_run")?.unwrap_or(false),
-            text: canonical_text(args),
+            text: key.as_ref().map(|_| canonical_text(args)).unwrap_or_default(),
+            key,
         })
     }
 }
@@ -183,11 +184,11 @@ impl Memory {
         let mut changeset =
             ChangesetContext { memory: self, now, base: *base, named: HashMap::new() };
         let redactor = &self.workspace().redactor;
-        let scrubbed: Vec<Map<String, Value>> = operations
+        let mut scrubbed: Vec<Map<String, Value>> = operations
             .iter()
             .map(|it| scrubbed(it, &|text| redactor.scrub(text).text.into_owned()))
             .collect();
-        let outcomes = changeset.run(batch, &scrubbed)?;
+        let outcomes = changeset.run(batch, &mut scrubbed)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
             None if outcomes.len() == 1 => "apply: 1 operation".to_owned(),
@@ -217,7 +218,7 @@ impl ChangesetContext<'_> {
     fn run(
         &mut self,
         batch: &mut Batch<'_>,
-        operations: &[Map<String, Value>],
+        operations: &mut [Map<String, Value>],
     ) -> Result<Vec<OperationOutcome>, ApplyError> {
         let mut errors = Vec::new();
         for (nth, operation) in operations.iter().enumerate() {
@@ -229,8 +230,9 @@ impl ChangesetContext<'_> {
             return Err(ApplyError::Operations(errors));
         }
         let mut outcomes = Vec::with_capacity(operations.len());
-        for (nth, operation) in operations.iter().enumerate() {
-            let run = self.with_ids(operation).and_then(|it| operations::run(self, batch, &it));
+        for (nth, operation) in operations.iter_mut().enumerate() {
+            let named = self.resolve_names(operation);
+            let run = named.and_then(|()| operations::run(self, batch, operation));
             let outcome = run.and_then(|outcome| {
                 self.declare(operation, &outcome)?;
                 Ok(outcome)

@@ -1,30 +1,17 @@
 //! Arguments of a call, read by name, with errors that say which one is wrong and why.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
+use crate::model::fields;
 use crate::model::kind_specs::check_marked_text;
 
 pub(super) type KnowledgeResult<T> = Result<T, MemoryError>;
 
-/// Returns the JSON of an object with sorted keys: that of a request, however it was written.
-pub(super) fn canonical_text(members: &Map<String, Value>) -> String {
-    fn sorted(members: &Map<String, Value>) -> Value {
-        let by_key: BTreeMap<&String, Value> =
-            members.iter().map(|(key, it)| (key, of_value(it))).collect();
-        by_key.into_iter().map(|(key, it)| (key.clone(), it)).collect()
-    }
-    fn of_value(value: &Value) -> Value {
-        match value {
-            Value::Object(members) => sorted(members),
-            Value::Array(items) => items.iter().map(of_value).collect(),
-            other => other.clone(),
-        }
-    }
-    sorted(members).to_string()
+/// Returns the JSON of a request with sorted keys, in whatever order they were written.
+pub(super) fn canonical_text(args: &Map<String, Value>) -> String {
+    fields::rewritten(Value::Object(args.clone()), &mut str::to_owned).to_string()
 }
 
 /// The members of an object, by the path at which a caller wrote it.

@@ -34,8 +34,7 @@ impl ChangesetContext<'_> {
             Some(name) => match self.named.get(name) {
                 Some(id) => id.to_string(),
                 None => {
-                    let why = format!("names `${name}`, which no earlier operation declares");
-                    return Err(given.refuse(key, why));
+                    return Err(given.refuse(key, undeclared(name)));
                 }
             },
             None => text.to_owned(),
@@ -83,14 +82,10 @@ impl ChangesetContext<'_> {
         Ok(node)
     }
 
-    /// Returns an operation whose topic, subject and entities have ids in place of declared names.
-    pub(super) fn with_ids(
-        &self,
-        operation: &Map<String, Value>,
-    ) -> KnowledgeResult<Map<String, Value>> {
-        let mut resolved = operation.clone();
+    /// Puts ids in place of declared names of a topic, a subject and entities.
+    pub(super) fn resolve_names(&self, operation: &mut Map<String, Value>) -> KnowledgeResult<()> {
         for key in ["topic", "subject", "entities"] {
-            let texts: &mut [Value] = match resolved.get_mut(key) {
+            let texts: &mut [Value] = match operation.get_mut(key) {
                 Some(Value::Array(items)) => items,
                 Some(one) => std::slice::from_mut(one),
                 None => continue,
@@ -100,15 +95,18 @@ impl ChangesetContext<'_> {
                     continue;
                 };
                 let Some(id) = self.named.get(name) else {
-                    let what =
-                        format!("`{key}` names `${name}`, which no earlier operation declares");
+                    let what = format!("`{key}` {}", undeclared(name));
                     return Err(MemoryError::invalid(what));
                 };
                 *text = id.to_string().into();
             }
         }
-        Ok(resolved)
+        Ok(())
     }
+}
+
+fn undeclared(name: &str) -> String {
+    format!("names `${name}`, which no earlier operation declares")
 }
 
 /// Returns the error of an operation on a deleted node.

@@ -125,7 +125,8 @@ impl RememberRequest {
             }
             Some(_) => return Err(given.refuse("items", "must be a list of objects")),
         };
-        Ok(RememberRequest { items, key, text: canonical_text(args) })
+        let text = key.as_ref().map(|_| canonical_text(args)).unwrap_or_default();
+        Ok(RememberRequest { items, key, text })
     }
 
     /// Refuses kinds of episodes that are none of these.

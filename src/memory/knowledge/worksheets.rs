@@ -21,9 +21,10 @@ use crate::model::clock::Millis;
 use crate::model::entity_extraction::slug_of;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
+use crate::query::cut_to_tokens;
 use crate::store::NodeKey;
 use crate::store::reader::{FieldFilter, KnowledgeRow, Reader};
-use crate::text::{tokens, truncate_chars};
+use crate::text::tokens;
 use conflicts::{add_conflict, conflicts_sheet, open_conflicts};
 pub(super) use worksheet::Worksheet;
 
@@ -86,9 +87,7 @@ impl WorksheetRequest {
             n_episodes: given.whole("limit", 1, EPISODES_MAX)?.unwrap_or(EPISODES_MAX) as usize,
         })
     }
-}
 
-impl WorksheetRequest {
     /// Returns the tokens of a part of the worksheet.
     fn share(&self, part: f64) -> u32 {
         (f64::from(self.budget) * part) as u32
@@ -362,13 +361,9 @@ fn topic_json(topic: &KnowledgeRow, request: &WorksheetRequest) -> Value {
 
 /// Returns a text, cut to a number of tokens.
 fn within(text: &str, n_tokens: u32) -> String {
-    let mut n_chars = text.chars().count();
-    loop {
-        let cut = truncate_chars(text, n_chars);
-        if tokens::count(&cut) <= n_tokens || n_chars == 0 {
-            return cut;
-        }
-        n_chars = n_chars * 3 / 4;
+    match cut_to_tokens(text, n_tokens).len() {
+        n if n == text.len() => text.to_owned(),
+        _ => format!("{}…", cut_to_tokens(text, n_tokens.saturating_sub(2))),
     }
 }
 

@@ -652,10 +652,7 @@ impl Simulation {
 
     #[track_caller]
     pub(super) fn check_health(&self) {
-        let report = doctor::examine(&self.db()).unwrap();
-        let bad: Vec<_> =
-            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
-        assert!(bad.is_empty(), "{bad:#?}");
+        doctor::assert_healthy(&self.db());
     }
 
     /// Checks that the notes of an export compile to the same state elsewhere, once.

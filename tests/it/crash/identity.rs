@@ -153,32 +153,15 @@ fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
 }
 
 #[test]
-fn behind_a_log_that_was_emptied_nothing_is_acknowledged() {
-    for how in [End::Kill, End::Close] {
-        let folder = Folder::new();
-        folder.ok(["write", "What was there.", "--db", "m.db"]);
-        let mut client = server(&folder, "m.db");
-        client.text("MemoryWrite", json!({"payload": "In the log."}));
-        fs::File::options()
-            .write(true)
-            .open(folder.path("m.db-wal"))
-            .and_then(|it| it.set_len(0))
-            .unwrap();
-        let mut acknowledged = Acknowledged::default();
-        for nth in 0..3 {
-            assert!(!acknowledged.write(&mut client, format!("After, number {nth}.")));
-        }
-        end(client, how);
-        // What the log held is gone with it; the file is as it was.
-        acknowledged.0.push("What was there.".to_owned());
-        acknowledged.check(&folder, "m.db");
-    }
-}
-
-#[test]
-fn behind_a_log_that_was_shortened_nothing_is_acknowledged() {
-    for (n_bytes, how) in [(32 + 3 * (4096 + 24), End::Kill), (132, End::Kill), (4152, End::Close)]
-    {
+fn behind_a_log_that_was_emptied_or_shortened_nothing_is_acknowledged() {
+    let few_frames = 32 + 3 * (4096 + 24);
+    for (n_bytes, how) in [
+        (0, End::Kill),
+        (0, End::Close),
+        (132, End::Kill),
+        (4152, End::Close),
+        (few_frames, End::Kill),
+    ] {
         let folder = Folder::new();
         folder.ok(["write", "What was there.", "--db", "m.db"]);
         let mut client = server(&folder, "m.db");
@@ -193,6 +176,7 @@ fn behind_a_log_that_was_shortened_nothing_is_acknowledged() {
             assert!(!acknowledged.write(&mut client, format!("After, number {nth}.")));
         }
         end(client, how);
+        // What the log held is gone with it; the file is as it was.
         acknowledged.0.push("What was there.".to_owned());
         acknowledged.check(&folder, "m.db");
     }

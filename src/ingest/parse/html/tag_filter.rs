@@ -283,15 +283,17 @@ impl TagRewriter {
         let is_link = tag.name == local_name!("a");
         let is_formatting = FORMATTING.contains(&&*tag.name);
         if is_link || is_formatting || tag.name == local_name!("code") {
-            match self.formatting_reach(&tag, line) {
-                Reach::Drawing => (),
-                Reach::Page if !is_formatting || self.formatting.is_some() => {
+            match self.formatting_owner(&tag, line) {
+                FormattingOwner::Drawing => (),
+                FormattingOwner::Page if !is_formatting || self.formatting.is_some() => {
                     if is_link && tag.kind == StartTag {
                         self.end_link(line);
                     }
                     tag.name = renamed(&tag.name);
                 }
-                Reach::Page | Reach::Nothing => return TokenSinkResult::Continue,
+                FormattingOwner::Page | FormattingOwner::Nothing => {
+                    return TokenSinkResult::Continue;
+                }
             }
         }
         if tag.name == local_name!("pre") || tag.name == local_name!("listing") {
@@ -316,8 +318,8 @@ impl TagRewriter {
 
     /// Returns what a tag of formatting belongs to. Ends the drawing around it where the standard
     /// does.
-    fn formatting_reach(&self, tag: &Tag, line: u64) -> Reach {
-        let Some(formatting) = &self.formatting else { return Reach::Page };
+    fn formatting_owner(&self, tag: &Tag, line: u64) -> FormattingOwner {
+        let Some(formatting) = &self.formatting else { return FormattingOwner::Page };
         let (open, sink) = (self.open_elements(), &self.builder.sink);
         let is_start = tag.kind == StartTag;
         let is_in_drawing = self.builder.adjusted_current_node_present_but_not_in_html_namespace()
@@ -327,27 +329,27 @@ impl TagRewriter {
             EndTag => formatting::is_open_in_drawing(sink, &open, &tag.name),
         };
         if is_in_drawing && is_of_drawing {
-            return Reach::Drawing;
+            return FormattingOwner::Drawing;
         }
         let scope = FormattingScope::innermost(&open, sink);
         let mut formatting = formatting.borrow_mut();
-        let has_reached = match tag.kind {
+        let has_effect = match tag.kind {
             StartTag => {
                 formatting.start(&tag.name, scope, &open);
                 true
             }
             EndTag => formatting.end(&tag.name, scope, &open),
         };
-        match (is_in_drawing, has_reached) {
+        match (is_in_drawing, has_effect) {
             (true, true) => self.empty(local_name!("span"), line),
-            (true, false) => return Reach::Nothing,
+            (true, false) => return FormattingOwner::Nothing,
             (false, _) => (),
         }
         if is_start && DEPTH_FORMATTING_MAX < open.len() && FORMATTING.contains(&&*tag.name) {
             *self.dropped.borrow_mut().entry(renamed(&tag.name)).or_default() += 1;
-            return Reach::Nothing;
+            return FormattingOwner::Nothing;
         }
-        Reach::Page
+        FormattingOwner::Page
     }
 
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
@@ -453,7 +455,7 @@ fn end_tag(name: LocalName) -> Tag {
 }
 
 /// The place that a tag of formatting belongs to.
-enum Reach {
+enum FormattingOwner {
     /// The drawing around it.
     Drawing,
     /// The page, also where a part of it stands in a drawing.

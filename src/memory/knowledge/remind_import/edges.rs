@@ -27,7 +27,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     pub(super) fn connect(&mut self, records: &RemindRecords) -> Result<(), MemoryError> {
         for list in ["episodes", "concepts", "facts"] {
             for record in records.list(list) {
-                self.replaced(record)?;
+                self.mark_replaced_by_record(record)?;
             }
         }
         for concept in records.list("concepts") {
@@ -79,7 +79,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let link_type = link_type.unwrap_or("related_to");
         let link_type = crate::text::truncate_chars(link_type, TYPE_CHARS_MAX);
         if link_type == "supersedes" && !source.has("deleted") {
-            self.replaced_by_edge(&source, target)?;
+            self.mark_replaced_by_edge(&source, target)?;
         }
         if source.id() == target || has_edge(&source.fields, &link_type, target) {
             return Ok(());
@@ -111,7 +111,7 @@ impl KnowledgeImporter<'_, '_, '_> {
     }
 
     /// Notes by which node that of a record was replaced, if the record says so.
-    fn replaced(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
+    fn mark_replaced_by_record(&mut self, record: &RemindRecord) -> Result<(), MemoryError> {
         let Some(by) = record.text("superseded_by") else { return Ok(()) };
         let (Some(old), Some(by)) =
             (self.node(record.text("id").unwrap_or_default())?, self.node(by)?)
@@ -120,19 +120,23 @@ impl KnowledgeImporter<'_, '_, '_> {
             return Ok(());
         };
         let at = record.time("superseded_at").or(record.time("valid_to")).unwrap_or(self.now);
-        self.give_way(old, &by, at)
+        self.mark_replaced(old, &by, at)
     }
 
     /// Notes that the end of an edge was replaced when the node of its beginning came.
-    fn replaced_by_edge(&mut self, by: &KnowledgeNode, old: NodeId) -> Result<(), MemoryError> {
+    fn mark_replaced_by_edge(
+        &mut self,
+        by: &KnowledgeNode,
+        old: NodeId,
+    ) -> Result<(), MemoryError> {
         let Some(old) = find_node(self.batch, &old.to_string())? else { return Ok(()) };
         let began = by.time("valid_from").or(by.time("at")).or(by.time("created_at"));
-        self.give_way(old, by, began.unwrap_or(self.now))
+        self.mark_replaced(old, by, began.unwrap_or(self.now))
     }
 
     /// Has a node replaced by another one of its type, unless it is replaced already, or what
     /// replaces the other one leads back to it.
-    fn give_way(
+    fn mark_replaced(
         &mut self,
         mut old: KnowledgeNode,
         by: &KnowledgeNode,

@@ -1,15 +1,12 @@
 //! Tests of changesets that change what is there: merged, deleted, renamed, contested.
 
 use super::*;
-use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::doctor;
 
 impl Case {
     #[track_caller]
     fn check_health(&self) {
-        let report = doctor::examine(&self.folder.path().join("memory.db")).unwrap();
-        let bad: Vec<_> =
-            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
-        assert!(bad.is_empty(), "{bad:#?}");
+        doctor::assert_healthy(&self.folder.path().join("memory.db"));
     }
 
     fn fact_of(&self, subject: &str, value: &str) -> Value {
