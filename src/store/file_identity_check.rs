@@ -39,22 +39,26 @@ pub(crate) struct OpenedFiles {
     /// index.
     full: PathBuf,
     opened: DatabaseInodes,
-    /// The log as it was seen under the write lock, or after a write since.
+    /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<LogMark>>,
 }
 
-/// A state of the log, which only grows until it begins anew with other salts.
+/// A length of the log. From its first commit on it only grows, until it begins anew with other
+/// salts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LogMark {
     salts: [u8; 8],
     n_bytes: u64,
 }
 
-/// Whether this process keeps others from writing.
+/// The moment at which this process looks at the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WriteLock {
-    Held,
-    NotHeld,
+enum LogMoment {
+    /// It holds the write lock, and has not written yet.
+    BeforeWrite,
+    /// Its write is in the log.
+    AfterWrite,
+    Other,
 }
 
 /// Inodes behind the names of the database, its log and the log's index.
@@ -136,7 +140,7 @@ impl OpenedFiles {
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         match self.change() {
-            None => self.check_uncut(WriteLock::Held),
+            None => self.check_uncut(LogMoment::BeforeWrite),
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
                 self.check_log()
@@ -148,12 +152,12 @@ impl OpenedFiles {
     /// Refuses files that are no longer at their names, and a log that was cut from outside.
     pub(super) fn check_log(&self) -> Result<(), StoreError> {
         self.check()?;
-        self.check_uncut(WriteLock::NotHeld)
+        self.check_uncut(LogMoment::Other)
     }
 
     /// Refuses a log that was cut from outside.
-    fn check_uncut(&self, lock: WriteLock) -> Result<(), StoreError> {
-        if self.is_log_cut(lock) { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
+    fn check_uncut(&self, moment: LogMoment) -> Result<(), StoreError> {
+        if self.is_log_cut(moment) { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
@@ -161,10 +165,12 @@ impl OpenedFiles {
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
-            None | Some(NameChange::IndexUnlinked) => match self.is_log_cut(WriteLock::NotHeld) {
-                true => Err(StoreError::Unkept { path: self.name(1) }),
-                false => Ok(()),
-            },
+            None | Some(NameChange::IndexUnlinked) => {
+                match self.is_log_cut(LogMoment::AfterWrite) {
+                    true => Err(StoreError::Unkept { path: self.name(1) }),
+                    false => Ok(()),
+                }
+            }
             Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
                 let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
@@ -182,7 +188,7 @@ impl OpenedFiles {
     /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let change = self.change();
-        if change.is_none() && !self.is_log_cut(WriteLock::NotHeld) {
+        if change.is_none() && !self.is_log_cut(LogMoment::Other) {
             return;
         }
         if change == Some(NameChange::LogUnlinked)
@@ -199,21 +205,22 @@ impl OpenedFiles {
     /// something, and not what a log begins with, or less than it had since it began. The next
     /// process would find nothing behind the gap. An empty log was copied by another process.
     ///
-    /// Without the write lock, others may begin the log anew meanwhile, and the length of a new one
-    /// is not noted yet.
-    fn is_log_cut(&self, lock: WriteLock) -> bool {
+    /// The first commit to a log that begins anew may cut what the one before left. So a length
+    /// counts after a write to a log that had begun before.
+    fn is_log_cut(&self, moment: LogMoment) -> bool {
+        // Other threads note a later state meanwhile otherwise.
+        let mut known = self.log_mark();
         let Some((head, n_bytes)) = self.log_head() else { return false };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
             return true;
         }
-        let now = LogMark { salts: salts(&head), n_bytes };
-        let mut known = self.log_mark();
-        let before = known.filter(|it| it.salts == now.salts);
-        if before.is_some_and(|it| n_bytes < it.n_bytes) {
-            return true;
-        }
-        if lock == WriteLock::Held || before.is_some() {
-            *known = Some(now);
+        let salts = salts(&head);
+        match (&mut *known, moment) {
+            (Some(mark), _) if mark.salts == salts && n_bytes < mark.n_bytes => return true,
+            (Some(mark), LogMoment::AfterWrite) if mark.salts == salts => mark.n_bytes = n_bytes,
+            (Some(mark), _) if mark.salts == salts => (),
+            (mark, LogMoment::BeforeWrite) => *mark = Some(LogMark { salts, n_bytes: 0 }),
+            _ => (),
         }
         false
     }
@@ -222,12 +229,15 @@ impl OpenedFiles {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the log begins with, and then its length; `None` where it is empty.
+    /// Returns what the log begins with, and its length; `None` where it is empty.
+    ///
+    /// The length is read first: a log that begins anew in between has other salts then, and not
+    /// those of a longer one.
     fn log_head(&self) -> Option<([u8; LOG_HEAD], u64)> {
-        let mut head = [0; LOG_HEAD];
         let mut log = fs::File::open(self.name(1)).ok()?;
-        let n_read = log.read(&mut head).ok()?;
         let n_bytes = log.metadata().ok()?.len();
+        let mut head = [0; LOG_HEAD];
+        let n_read = log.read(&mut head).ok()?;
         (4 <= n_read).then_some((head, n_bytes))
     }
 
