@@ -15,6 +15,7 @@ mod heat_rows;
 mod heat_writer;
 pub(crate) mod history_reader;
 pub(crate) mod links;
+mod logged_pages;
 pub(crate) mod node_columns;
 pub(crate) mod node_insert;
 pub(crate) mod past_states;
@@ -113,12 +114,13 @@ pub enum StoreError {
         /// The kind of file found instead, as a noun phrase.
         what: &'static str,
     },
-    /// A file of the database was deleted or replaced while it was open.
+    /// A file of the database was deleted, replaced or shortened while it was open.
     Moved {
         /// The database's path.
         path: PathBuf,
     },
-    /// A write was committed to a file that was deleted or replaced meanwhile, and may be lost.
+    /// A write was committed to a file that was deleted, replaced or shortened meanwhile, and may
+    /// be lost.
     Unkept {
         /// The database's path.
         path: PathBuf,
@@ -129,6 +131,13 @@ pub enum StoreError {
         path: PathBuf,
         /// The file that was deleted.
         missing: PathBuf,
+    },
+    /// The database is an empty file, and its log is not.
+    Emptied {
+        /// The database.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
     },
     /// SQLite would keep a database of this path in no file.
     Nowhere {
@@ -219,6 +228,7 @@ impl fmt::Display for StoreError {
             StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
+            | StoreError::Emptied { .. }
             | StoreError::Nowhere { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. } => self.fmt_identity(f),
@@ -276,13 +286,14 @@ impl StoreError {
         match self {
             StoreError::Moved { path } => write!(
                 f,
-                "`{}` was deleted or replaced while it was open; put it back, or start again",
+                "`{}` was deleted, replaced or shortened while it was open; put it back, or start \
+                 again",
                 path.display()
             ),
             StoreError::Unkept { path } => write!(
                 f,
-                "`{}` was deleted or replaced during the write, which may or may not be kept; \
-                 start again, and look",
+                "`{}` was deleted, replaced or shortened during the write, which may or may not be \
+                 kept; start again, and look",
                 path.display()
             ),
             StoreError::Orphaned { path, missing } => write!(
@@ -291,6 +302,14 @@ impl StoreError {
                  that nothing it wrote is lost",
                 path.display(),
                 missing.display()
+            ),
+            StoreError::Emptied { path, log } => write!(
+                f,
+                "`{}` was emptied, and what was written last is in `{}`; read what can be read: \
+                 remindb salvage {} --out NEW.db, or move the log away to begin anew",
+                path.display(),
+                log.display(),
+                path.display()
             ),
             StoreError::Nowhere { path } => {
                 write!(f, "`{}` names no file; name one with --db", path.display())
@@ -377,6 +396,7 @@ impl StoreError {
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
+            | StoreError::Emptied { .. }
             | StoreError::Linked { .. }
             | StoreError::Mounted { .. }
             | StoreError::TooOld { .. }
@@ -406,7 +426,7 @@ fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static str)> {
         return Some((State, advice));
     }
     Some(match error.sqlite_error_code()? {
-        ErrorCode::DatabaseCorrupt => (
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (
             State,
             "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
              what can be read with `remindb salvage`",

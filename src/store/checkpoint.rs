@@ -69,7 +69,7 @@ impl WriteAheadLog {
                 // A full channel already has the message.
                 let _ = ring.try_send(());
             }
-            if TOO_LONG_PAGES <= n_pages && file_identity.check_log().is_ok() {
+            if TOO_LONG_PAGES <= n_pages && file_identity.may_copy() {
                 // The commit has succeeded; a later one copies what this one cannot.
                 let _ = log.checkpoint();
             }
@@ -91,8 +91,8 @@ impl WriteAheadLog {
     /// Copies the pages that no reader needs any more. Readers and writers do not wait meanwhile.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.lock_copying();
-        self.file_identity.check_log()?;
         let conn = connection::open_existing(&self.path, "open the database")?;
+        self.file_identity.check_to_copy(&conn)?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }
 

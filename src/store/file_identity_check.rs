@@ -16,8 +16,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::StoreError;
+use super::logged_pages::LoggedPages;
 use super::wal_check::with_suffix;
+use super::{ErrorContext, StoreError};
 
 /// The suffixes of the names, in the order of [`DatabaseInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
@@ -41,6 +42,18 @@ pub(crate) struct OpenedFiles {
     opened: DatabaseInodes,
     /// The log as it was after a write of this process that was not its first.
     log: Mutex<Option<LogMark>>,
+    /// The database as it was when this process last saw that it is whole.
+    database: Mutex<Option<DatabaseMark>>,
+}
+
+/// A size of the database file.
+///
+/// It only grows, unless another process rewrites the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DatabaseMark {
+    n_bytes: u64,
+    /// The log's salts, if it had a commit.
+    salts: Option<[u8; 8]>,
 }
 
 /// A length of the log. From its first commit on it only grows, until it begins anew with other
@@ -76,7 +89,7 @@ struct Inode {
 /// A change of the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameChange {
-    /// The database is gone, or another file has the name of one of the three.
+    /// The database is gone or empty, or another file has the name of one of the three.
     ///
     /// Other processes may have written there.
     Replaced(usize),
@@ -118,8 +131,8 @@ impl OpenedFiles {
     /// log.
     pub(crate) fn of(path: &Path) -> Result<OpenedFiles, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
-        let (path, log) = (path.to_owned(), Mutex::default());
-        let mut file_identity = OpenedFiles { path, full, opened: [None; 3], log };
+        let (path, log, database) = (path.to_owned(), Mutex::default(), Mutex::default());
+        let mut file_identity = OpenedFiles { path, full, opened: [None; 3], log, database };
         file_identity.opened = file_identity.now();
         match file_identity.opened.iter().position(Option::is_none) {
             Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
@@ -135,29 +148,37 @@ impl OpenedFiles {
         }
     }
 
-    /// Checks the names under the write lock, and restores an unlinked log.
+    /// Checks the names and the sizes under the write lock, and restores an unlinked log.
     ///
     /// No acknowledged write is lost that way.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
-        match self.change() {
-            None => self.check_uncut(LogMoment::BeforeWrite),
+        let moment = match self.change() {
+            None => LogMoment::BeforeWrite,
             Some(NameChange::LogUnlinked) => {
                 self.put_back_or_warn();
-                self.check_log()
+                self.check()?;
+                LogMoment::Other
             }
-            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
+            Some(change) => return Err(StoreError::Moved { path: self.name(change.file()) }),
+        };
+        let cut = if self.is_log_cut(moment) { Some(1) } else { self.is_cut_locked().then_some(0) };
+        cut.map_or(Ok(()), |nth| Err(StoreError::Moved { path: self.name(nth) }))
+    }
+
+    /// Refuses files that are no longer at their names, and those that were cut from outside,
+    /// before `conn` copies the log.
+    pub(super) fn check_to_copy(&self, conn: &Connection) -> Result<(), StoreError> {
+        self.check()?;
+        match self.cut_file(LogMoment::Other, conn)? {
+            None => Ok(()),
+            Some(nth) => Err(StoreError::Moved { path: self.name(nth) }),
         }
     }
 
-    /// Refuses files that are no longer at their names, and a log that was cut from outside.
-    pub(super) fn check_log(&self) -> Result<(), StoreError> {
-        self.check()?;
-        self.check_uncut(LogMoment::Other)
-    }
-
-    /// Refuses a log that was cut from outside.
-    fn check_uncut(&self, moment: LogMoment) -> Result<(), StoreError> {
-        if self.is_log_cut(moment) { Err(StoreError::Moved { path: self.name(1) }) } else { Ok(()) }
+    /// Returns whether the log can be copied in the middle of a commit. Where only the write lock
+    /// tells, it cannot.
+    pub(super) fn may_copy(&self) -> bool {
+        self.change().is_none() && !self.is_log_cut(LogMoment::Other) && !self.is_shorter()
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
@@ -166,9 +187,9 @@ impl OpenedFiles {
         let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
             None | Some(NameChange::IndexUnlinked) => {
-                match self.is_log_cut(LogMoment::AfterWrite) {
-                    true => Err(StoreError::Unkept { path: self.name(1) }),
-                    false => Ok(()),
+                match self.cut_file(LogMoment::AfterWrite, conn).unwrap_or(Some(0)) {
+                    Some(nth) => Err(StoreError::Unkept { path: self.name(nth) }),
+                    None => Ok(()),
                 }
             }
             Some(NameChange::LogUnlinked) => {
@@ -188,7 +209,7 @@ impl OpenedFiles {
     /// copying it into the database could overwrite what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let change = self.change();
-        if change.is_none() && !self.is_log_cut(LogMoment::Other) {
+        if change.is_none() && matches!(self.cut_file(LogMoment::Other, conn), Ok(None)) {
             return;
         }
         if change == Some(NameChange::LogUnlinked)
@@ -201,6 +222,60 @@ impl OpenedFiles {
         }
     }
 
+    /// Returns the file that was cut from outside, if any.
+    fn cut_file(&self, moment: LogMoment, conn: &Connection) -> Result<Option<usize>, StoreError> {
+        if self.is_log_cut(moment) {
+            return Ok(Some(1));
+        }
+        if !self.is_shorter() {
+            return Ok(None);
+        }
+        let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
+        let _lock = lock.doing("look whether the database is whole")?;
+        Ok(self.is_cut_locked().then_some(0))
+    }
+
+    /// Returns whether the database file is shorter than before.
+    fn is_shorter(&self) -> bool {
+        let mut known = lock(&self.database);
+        let n_bytes = self.database_bytes();
+        match &mut *known {
+            Some(mark) if n_bytes < mark.n_bytes => return true,
+            Some(mark) => mark.n_bytes = n_bytes,
+            None => (),
+        }
+        false
+    }
+
+    /// Returns whether the database file has lost pages that the log does not have. It is for the
+    /// holder of the write lock, and reads the log where the file is shorter than before, or where
+    /// the log has begun anew.
+    fn is_cut_locked(&self) -> bool {
+        let is_shorter = self.is_shorter();
+        let mut known = lock(&self.database);
+        let salts = self.log_head().map(|(head, _)| salts(&head));
+        if !is_shorter && known.is_some_and(|it| it.salts == salts) {
+            return false;
+        }
+        // What cannot be read says nothing.
+        let logged = LoggedPages::read(&self.name(1)).unwrap_or(None);
+        let n_bytes = self.database_bytes();
+        let is_whole = match &logged {
+            Some(logged) => logged.complete(n_bytes),
+            // The next commit tells: the log has the size of the database then.
+            None if is_shorter => return false,
+            None => true,
+        };
+        if is_whole {
+            *known = Some(DatabaseMark { n_bytes, salts: logged.map(|it| it.salts) });
+        }
+        !is_whole
+    }
+
+    fn database_bytes(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |it| it.len())
+    }
+
     /// Returns whether somebody shortened the log, and SQLite went on behind the gap: it has
     /// something, and not what a log begins with, or less than it had since it began. The next
     /// process would find nothing behind the gap. An empty log was copied by another process.
@@ -209,7 +284,7 @@ impl OpenedFiles {
     /// counts after a write to a log that had begun before.
     fn is_log_cut(&self, moment: LogMoment) -> bool {
         // Other threads note a later state meanwhile otherwise.
-        let mut known = self.log_mark();
+        let mut known = lock(&self.log);
         let Some((head, n_bytes)) = self.log_head() else { return false };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
             return true;
@@ -223,10 +298,6 @@ impl OpenedFiles {
             _ => (),
         }
         false
-    }
-
-    fn log_mark(&self) -> MutexGuard<'_, Option<LogMark>> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what the log begins with, and its length; `None` where it is empty.
@@ -246,9 +317,10 @@ impl OpenedFiles {
     }
 
     fn now(&self) -> DatabaseInodes {
-        let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
-        // A symbolic link that leads elsewhere is another database, too.
-        [of(&self.path), of(&self.name(1)), of(&self.name(2))]
+        let of = |path: &Path| fs::metadata(path).ok();
+        // A symbolic link that leads elsewhere is another database, too. An empty file is none.
+        let database = of(&self.path).filter(|it| 0 < it.len());
+        [database, of(&self.name(1)), of(&self.name(2))].map(|it| it.as_ref().map(inode_of))
     }
 
     fn name(&self, nth: usize) -> PathBuf {
@@ -296,6 +368,11 @@ impl OpenedFiles {
     fn put_back(&self, _: &Path) -> io::Result<()> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
+}
+
+fn lock<T>(mark: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A mark is replaced as a whole.
+    mark.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the path of a descriptor of this process that leads to the file.

@@ -5,6 +5,7 @@
 //! new ones, and the two processes would write without seeing each other. The lock that each open
 //! connection holds distinguishes the two cases.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,10 +20,15 @@ const RIVALS_WAIT: Duration = Duration::from_secs(10);
 /// Longest wait of each of several attempts.
 const ATTEMPT_WAIT: Duration = Duration::from_millis(60);
 
-/// Refuses a database that another process has open and whose log or index was deleted.
+/// Refuses a database that another process has open and whose log or index was deleted, and an
+/// emptied one, whose log SQLite would delete.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let Ok(full) = path.canonicalize() else { return Ok(()) };
     let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
+    let has_bytes = |it: &Path| fs::metadata(it).is_ok_and(|it| 0 < it.len());
+    if has_bytes(&log) && !has_bytes(&full) {
+        return Err(StoreError::Emptied { path: path.to_owned(), log });
+    }
     let are_there = {
         let (log, index) = (log.clone(), index.clone());
         move || log.exists() && index.exists()

@@ -163,7 +163,11 @@ fn a_database_that_was_deleted_or_replaced_is_neither_read_nor_written() {
             ("MemorySearch", json!({"query": "before"})),
         ] {
             let reply = client.call(tool, arguments);
-            assert!(reply.is_error && reply.text.contains("deleted or replaced"), "{}", reply.text);
+            assert!(
+                reply.is_error && reply.text.contains("deleted, replaced or shortened"),
+                "{}",
+                reply.text
+            );
         }
         assert_eq!(db.exists(), is_replaced);
         // Put back under its name, the file is used again.

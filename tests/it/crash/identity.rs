@@ -20,7 +20,7 @@ impl Acknowledged {
         let reply = client.call("MemoryWrite", json!({"payload": text}));
         match reply.is_error {
             true => {
-                let is_explained = reply.text.contains("deleted or replaced");
+                let is_explained = reply.text.contains("deleted, replaced or shortened");
                 assert!(is_explained && reply.text.contains("start again"), "{}", reply.text);
             }
             false => self.0.push(text),
@@ -180,6 +180,98 @@ fn behind_a_log_that_was_emptied_or_shortened_nothing_is_acknowledged() {
         acknowledged.0.push("What was there.".to_owned());
         acknowledged.check(&folder, "m.db");
     }
+}
+
+/// Copies the log into the database, as another process does, in that mode.
+fn checkpoint(folder: &Folder, mode: &str) {
+    let sql = format!("PRAGMA wal_checkpoint({mode})");
+    let is_busy = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
+    assert!(!folder.database("m.db").query_row(&sql, [], is_busy).unwrap());
+}
+
+#[test]
+fn behind_a_database_that_was_shortened_nothing_is_acknowledged() {
+    for (mode, n_pages_left, how) in [
+        ("NOOP", 0, End::Kill),
+        ("NOOP", 0, End::Close),
+        ("NOOP", 1, End::Kill),
+        ("NOOP", 40, End::Close),
+        ("PASSIVE", 40, End::Kill),
+        ("PASSIVE", 0, End::Close),
+        ("TRUNCATE", 40, End::Kill),
+        ("TRUNCATE", 0, End::Close),
+    ] {
+        let folder = Folder::new();
+        folder.ok(["write", "What was there.", "--db", "m.db"]);
+        let mut client = server(&folder, "m.db");
+        for nth in 0..3 {
+            client.text("MemoryWrite", json!({"payload": format!("In the log, {nth}.")}));
+        }
+        checkpoint(&folder, mode);
+        let database = fs::File::options().write(true).open(folder.path("m.db")).unwrap();
+        assert!(n_pages_left * 4096 < database.metadata().unwrap().len());
+        database.set_len(n_pages_left * 4096).unwrap();
+        for nth in 0..3 {
+            let reply = client.call("MemoryWrite", json!({"payload": format!("After, {nth}.")}));
+            assert!(reply.is_error, "{mode}, {n_pages_left}: {}", reply.text);
+            let is_explained = ["shortened", "is damaged"].iter().any(|it| reply.text.contains(it));
+            assert!(is_explained, "{mode}, {n_pages_left}: {}", reply.text);
+        }
+        let log = fs::read(folder.path("m.db-wal")).unwrap();
+        end(client, how);
+        assert_eq!(fs::read(folder.path("m.db-wal")).unwrap_or_default(), log, "{mode}");
+        assert_eq!(fs::metadata(folder.path("m.db")).unwrap().len(), n_pages_left * 4096);
+    }
+}
+
+/// SQLite deletes the log of an empty file, which here has all of the memory.
+#[test]
+fn the_log_of_an_emptied_database_is_kept_and_salvaged() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for nth in 0..3 {
+        acknowledged.write(&mut client, format!("In the log, {nth}."));
+    }
+    fs::File::options().write(true).open(folder.path("m.db")).unwrap().set_len(0).unwrap();
+    assert!(!acknowledged.write(&mut client, "After.".to_owned()));
+    client.end();
+    let log = fs::read(folder.path("m.db-wal")).unwrap();
+    for args in [["serve"].as_slice(), &["search", "log"], &["doctor"], &["write", "more"]] {
+        let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stdout);
+        assert!(ran.stderr.contains("`m.db` was emptied"), "{args:?}: {}", ran.stderr);
+    }
+    assert!(fs::read(folder.path("m.db-wal")).unwrap() == log);
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    acknowledged.check(&folder, "new.db");
+}
+
+/// Other processes make the database smaller while a server has it open, and it grows again.
+#[test]
+fn a_database_that_others_make_smaller_is_not_called_shortened() {
+    let folder = Folder::new();
+    let n_bytes = || fs::metadata(folder.path("m.db")).unwrap().len();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    for round in 0..3 {
+        let notes: String = (0..200).map(|nth| format!("Note {nth} of {round}.\n\n")).collect();
+        folder.write("notes/a.md", notes);
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        assert!(acknowledged.write(&mut client, format!("Before {round}.")));
+        checkpoint(&folder, ["PASSIVE", "FULL", "TRUNCATE"][round]);
+        assert!(acknowledged.write(&mut client, format!("Between {round}.")));
+        let before = n_bytes();
+        folder.write("notes/a.md", "Little.\n");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.ok(["gc", "--keep", "1", "--db", "m.db"]);
+        assert!(n_bytes() < before, "{} of {before}", n_bytes());
+        for nth in 0..WRITES {
+            assert!(acknowledged.write(&mut client, format!("After {round}, number {nth}.")));
+        }
+    }
+    client.end();
+    acknowledged.check(&folder, "m.db");
 }
 
 #[test]

@@ -150,10 +150,10 @@ fn a_file_that_went_is_not_written(door: &mut Door<'_>, folder: &Folder) {
     let before = door.state();
     fs::rename(folder.path("m.db"), folder.path("elsewhere.db")).unwrap();
     for (tool, args) in writes(&core(&before)) {
-        door.assert_refused(tool, args, "STORAGE_ERROR", "was deleted or replaced");
+        door.assert_refused(tool, args, "STORAGE_ERROR", "was deleted, replaced or shortened");
     }
     for tool in ["query_memories", "get_memory_stats"] {
-        door.assert_refused(tool, json!({}), "STORAGE_ERROR", "was deleted or replaced");
+        door.assert_refused(tool, json!({}), "STORAGE_ERROR", "was deleted, replaced or shortened");
     }
     fs::rename(folder.path("elsewhere.db"), folder.path("m.db")).unwrap();
     assert_eq!(door.state(), before);

@@ -5,9 +5,11 @@
 //! no sense, and are left out.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+
+use crate::store::wal_check::with_suffix;
 
 /// Bytes of a page; remindb makes no others.
 const PAGE_BYTES: usize = 4096;
@@ -35,6 +37,10 @@ pub(super) fn graft(copy: &Path, sound: &Path, part: RepairedPart) -> io::Result
     let mut file = File::options().read(true).write(true).open(copy)?;
     let n_pages = file.metadata()?.len() / PAGE_BYTES as u64;
     let mut first = [0; PAGE_BYTES];
+    if n_pages == 0 && fs::metadata(with_suffix(copy, "-wal")).is_ok_and(|it| 0 < it.len()) {
+        // SQLite reads the log of a database that is not empty.
+        return write(&mut file, 1, &page(&mut File::open(sound)?, 1)?);
+    }
     if n_pages == 0 || file.read_exact(&mut first).is_err() {
         return Ok(());
     }
