@@ -16,4 +16,5 @@ pub(crate) mod memory_fingerprint;
 pub(crate) mod order_keys;
 pub(crate) mod schedule;
 pub(crate) mod tree;
+pub(crate) mod validity;
 pub(crate) mod vector;

@@ -14,6 +14,7 @@ use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::WrittenNode;
 
+use super::knowledge::settle_conflicts;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
@@ -242,8 +243,12 @@ impl Memory {
     ) -> Result<(T, CommitReport), Error> {
         let id = &*self.known_id(id)?;
         let (value, commit) = self.change(|batch| {
-            let node = batch.find_any(id)?;
-            node.map(|node| body(batch, node)).transpose()
+            let Some(node) = batch.find_any(id)? else { return Ok(None) };
+            let value = body(batch, node)?;
+            settle_conflicts(batch, self.clock.now()).map_err(|it| {
+                Error::Unavailable(format!("cannot settle conflicts: {}", it.message))
+            })?;
+            Ok(Some(value))
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
     }

@@ -7,8 +7,11 @@ mod apply_changeset;
 mod arguments;
 mod changeset_context;
 mod changeset_parser;
+mod conflict_settlement;
+mod conflict_writes;
 pub(crate) mod consolidate;
 mod entity_resolution;
+mod fact_rivals;
 mod fact_writes;
 mod ingest_queue;
 mod json_documents;
@@ -30,6 +33,7 @@ pub(crate) use apply_changeset::ApplyRequest;
 #[cfg(any(test, fuzzing))]
 pub(crate) use changeset_parser::print_changeset;
 pub(crate) use changeset_parser::{NumberedOperation, parse_changeset};
+pub(crate) use conflict_settlement::settle_conflicts;
 pub(crate) use ingest_queue::{IngestRequest, hand_in};
 pub(crate) use json_documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,

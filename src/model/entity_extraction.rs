@@ -3,7 +3,10 @@
 //! Marks are backticks, paths, addresses of the web and `@names`. A name is compared in
 //! [`normal_name`]: equal names mean one entity, whatever its kind.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use unicode_normalization::UnicodeNormalization;
 
 use super::identity::ContentHash;
 use super::kind_specs::knowledge::ENTITY_KINDS;
@@ -54,9 +57,18 @@ impl NamedEntity {
     }
 }
 
-/// Returns the form in which names are compared.
+/// Returns the form in which names are compared: in lower case, single spaces, letters composed
+/// with their accents.
 pub(crate) fn normal_name(name: &str) -> String {
-    fold_spaces(name).to_lowercase()
+    composed(&fold_spaces(name).to_lowercase()).into_owned()
+}
+
+/// Returns a text with its letters composed with their accents (NFC).
+fn composed(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.nfc().collect()),
+    }
 }
 
 /// Returns the hash by which a name is looked up. The name itself stands where redaction reads it,
@@ -68,7 +80,7 @@ pub(crate) fn name_key(name: &str) -> String {
 /// Returns the short name of a topic in addresses: letters and digits in lower case, and hyphens.
 pub(crate) fn slug_of(name: &str) -> String {
     let mut slug = String::new();
-    for letter in name.to_lowercase().chars().take(NAME_CHARS_MAX) {
+    for letter in composed(&name.to_lowercase()).chars().take(NAME_CHARS_MAX) {
         if letter.is_alphanumeric() {
             slug.push(letter);
         } else if !slug.is_empty() && !slug.ends_with('-') {
@@ -88,7 +100,7 @@ pub(crate) fn marked_entities(text: &str) -> Vec<NamedEntity> {
             found.push(entity);
         }
     };
-    for (nth, part) in text.split('`').enumerate() {
+    for (nth, part) in composed(text).split('`').enumerate() {
         if nth % 2 == 1 {
             let is_name = !part.trim().is_empty()
                 && part.chars().count() <= NAME_CHARS_MAX
@@ -165,7 +177,7 @@ fn kind_of(name: &str) -> &'static str {
 /// names that are known.
 pub(crate) fn possible_names(text: &str) -> BTreeSet<String> {
     let is_inner = |it: char| it.is_alphanumeric() || "-_./@".contains(it);
-    let words: Vec<String> = text
+    let words: Vec<String> = composed(text)
         .split(|it: char| !is_inner(it))
         .map(|it| it.trim_matches(['.', '/', '-', '@']).to_lowercase())
         .filter(|it| !it.is_empty())

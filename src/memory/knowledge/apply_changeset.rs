@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{ArgumentObject, KnowledgeResult, canonical_text};
 use super::changeset_context::ChangesetContext;
+use super::conflict_settlement::settle_conflicts;
 use super::node_writes::find_node;
 use super::operations::{self, OperationOutcome};
 use super::remember::{add_pending, keep_receipt, receipt_of};
@@ -189,6 +190,7 @@ impl Memory {
             .map(|it| scrubbed(it, &|text| redactor.scrub(text).text.into_owned()))
             .collect();
         let outcomes = changeset.run(batch, &mut scrubbed)?;
+        settle_conflicts(batch, now)?;
         let message = match key {
             Some(key) => format!("apply:{}", self.workspace().redactor.scrub(key).text),
             None if outcomes.len() == 1 => "apply: 1 operation".to_owned(),

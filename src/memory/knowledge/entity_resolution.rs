@@ -15,7 +15,7 @@ use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
 
-/// Entities that were merged into each other one after another, at most.
+/// Nodes that were merged into each other one after another, at most.
 const MERGED_MAX: usize = 16;
 
 /// Known entities that one text mentions, at most.
@@ -40,21 +40,43 @@ pub(super) fn known_entity(
     Ok(None)
 }
 
-/// Returns the entity that a node is now, after merges; none where it is deleted.
-fn present_one(
+/// Returns the node that another one is now, after merges; none where it is deleted.
+pub(super) fn present_one(
     batch: &Batch<'_>,
-    mut entity: KnowledgeNode,
+    mut node: KnowledgeNode,
 ) -> Result<Option<KnowledgeNode>, MemoryError> {
     for _ in 0..MERGED_MAX {
-        match entity.text("merged_into") {
-            None => return Ok(Some(entity).filter(|it| !it.is_hidden())),
+        match node.text("merged_into") {
+            None => return Ok(Some(node).filter(|it| !it.is_hidden())),
             Some(id) => match find_node(batch, id)? {
-                Some(next) => entity = next,
+                Some(next) => node = next,
                 None => return Ok(None),
             },
         }
     }
     Ok(None)
+}
+
+/// Returns the other topics or entities that have a name of a topic or an entity.
+pub(super) fn named_as(
+    batch: &Batch<'_>,
+    node: &KnowledgeNode,
+) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    if !matches!(node.record.node_type, NodeType::Topic | NodeType::Entity) {
+        return Ok(Vec::new());
+    }
+    let names = node.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    let mut others: Vec<KnowledgeNode> = Vec::new();
+    for other in KnowledgeNode::all(batch.with_any_facet(node.record.node_type, "name", &names)?)? {
+        if let Some(other) = present_one(batch, other)?
+            && other.id() != node.id()
+            && others.iter().all(|it| it.id() != other.id())
+        {
+            others.push(other);
+        }
+    }
+    Ok(others)
 }
 
 /// Returns the entity of that name, which is made if it is new.

@@ -37,6 +37,14 @@ pub(crate) const LIST_MAX: usize = 1_000;
 /// Edges that one document follows, at most.
 const EDGES_MAX: usize = 100_000;
 
+/// Returns the time of the newest snapshot, as of which documents tell what holds: they depend on
+/// no clock.
+fn last_written(reader: &Reader) -> KnowledgeResult<Millis> {
+    let versions = reader.versions();
+    let newest = versions.snapshot(versions.snapshots()?.last)?;
+    Ok(newest.map_or(Millis(0), |it| it.created_at))
+}
+
 /// Returns the nodes of a type that are not gone, eldest first.
 fn all_of(reader: &Reader, node_type: NodeType) -> KnowledgeResult<Vec<KnowledgeRow>> {
     let keys = reader.nodes_with(&[FieldFilter::text("type", node_type.as_str())])?;

@@ -8,6 +8,7 @@ use crate::model::fields::Fields;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
 use crate::model::tree::{Format, NodeType};
+use crate::model::validity::Validity;
 use crate::store::reader::unreadable;
 use crate::store::{AttributeValue, AttributeValues, Batch, FIELDS, NodeData, NodeKey, NodeRecord};
 use crate::text::{self, LABEL_CHARS_MAX, tokens};
@@ -68,6 +69,11 @@ impl KnowledgeNode {
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.fields.contains_key(key)
+    }
+
+    /// Returns the time in which a fact holds.
+    pub(super) fn validity(&self) -> Validity {
+        Validity { from: self.time("valid_from"), to: self.time("valid_to") }
     }
 
     /// Returns its title, or the line that stands for its text.

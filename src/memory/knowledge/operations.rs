@@ -5,6 +5,7 @@
 
 mod concepts;
 mod conflicts;
+mod deletion;
 mod edges;
 mod entities;
 mod lifecycle;
@@ -110,8 +111,8 @@ pub(super) const OPERATIONS: &[OperationSpec] = &[
     operation("ingested", &["chunk"], &["density"], lifecycle::ingested),
     operation("pin", &["id"], &[], lifecycle::pin),
     operation("unpin", &["id"], &[], lifecycle::unpin),
-    operation("delete", &["id"], &[], lifecycle::delete),
-    operation("restore", &["id"], &[], lifecycle::restore),
+    operation("delete", &["id"], &[], deletion::delete),
+    operation("restore", &["id"], &[], deletion::restore),
 ];
 
 /// The effect of an operation, by ids.

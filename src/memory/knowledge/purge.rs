@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::arguments::KnowledgeResult;
+use super::conflict_settlement::settle_conflicts;
 use super::json_documents::deleted_document;
 use super::node_writes::find_node;
 use super::recall::unknown;
@@ -45,13 +46,14 @@ impl Memory {
             [(id, node_type)] => format!("purge:{node_type} {id}"),
             _ => format!("purge: {} nodes", all.len()),
         };
-        let purged = self.writer.write::<_, MemoryError>(&message, "", self.clock.now(), |batch| {
+        let now = self.clock.now();
+        let purged = self.writer.write::<_, MemoryError>(&message, "", now, |batch| {
             for (id, node_type) in all {
                 let node = find_node(batch, id)?.filter(|it| it.is_a(*node_type));
                 let node = node.ok_or_else(|| unknown(node_type.as_str(), id))?;
                 forget_all(batch, node.record)?;
             }
-            Ok(())
+            settle_conflicts(batch, now)
         });
         purged.map(drop)
     }

@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::conflict_settlement::settle_conflicts;
 use super::entity_resolution::{
     entity_given, known_topic, mentioned, shown_entity, topic_field, topic_named,
 };
-use super::fact_writes::{FactOutcome, NewFact, is_current_fact, is_equal_text, state_fact};
+use super::fact_rivals::{FactSubject, is_current_fact, is_equal_text};
+use super::fact_writes::{FactOutcome, NewFact, state_fact};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
 };
@@ -99,6 +101,9 @@ impl Memory {
             let mut done = Vec::with_capacity(items.len());
             for item in &items {
                 done.push(self.remember_in(batch, item, now)?);
+            }
+            if done.iter().any(|it| it.fact.is_some()) {
+                settle_conflicts(batch, now)?;
             }
             match &done[..] {
                 [one] => batch.set_message(format!("remember:{}", one.id)),
@@ -205,7 +210,7 @@ fn remember_episode(
     token_count: u32,
     now: Millis,
 ) -> Result<RememberOutcome, MemoryError> {
-    if let Some(known) = equal_episode(batch, new)? {
+    if let Some(known) = equal_episode(batch, new, now)? {
         return Ok(known);
     }
     let topic = match &new.topic {
@@ -288,6 +293,7 @@ fn episode_fields(new: &NewEpisode, now: Millis) -> Map<String, Value> {
 fn equal_episode(
     batch: &Batch<'_>,
     new: &NewEpisode,
+    now: Millis,
 ) -> Result<Option<RememberOutcome>, MemoryError> {
     let mut topic = None;
     if let Some(name) = &new.topic {
@@ -309,7 +315,7 @@ fn equal_episode(
         }
         let fact = fact_of(batch, &episode)?;
         if let Some(fact) = &fact
-            && !(is_current_fact(fact)
+            && !(is_current_fact(fact, now)
                 && has_terms(fact, new)
                 && is_equal_text(&fact.record.content, &new.content))
         {
@@ -345,21 +351,20 @@ fn has_terms(fact: &KnowledgeNode, new: &NewEpisode) -> bool {
     is_same("subject", &new.fact.subject) && is_same("attribute", &new.fact.attribute)
 }
 
-/// Returns the subject of a fact: as given, else the name of the first thing that it mentions.
+/// Returns the subject of a fact: as given, else the first thing that it mentions.
 fn subject_of(
     batch: &mut Batch<'_>,
     new: &NewEpisode,
     mentions: &[NodeId],
     now: Millis,
-) -> Result<Option<String>, MemoryError> {
+) -> Result<Option<FactSubject>, MemoryError> {
     if let Some(subject) = &new.fact.subject {
         // By whatever name it is called, its statements stand together.
-        let entity = entity_given(batch, subject, now)?;
-        return Ok(Some(entity.title().to_owned()));
+        return Ok(Some(FactSubject::of(&entity_given(batch, subject, now)?)));
     }
     for id in mentions {
         if let Some(entity) = find_node(batch, &id.to_string())? {
-            return Ok(Some(entity.title().to_owned()));
+            return Ok(Some(FactSubject::of(&entity)));
         }
     }
     Ok(None)

@@ -259,10 +259,16 @@ fn facts(
             "id": id,
             "cluster_id": cluster,
             "statement": row.content,
+            "subject": value(&row, "subject"),
             "attribute": value(&row, "attribute"),
             "entity_ids": Value::from(entities).to_string(),
             "valid_from": record_time(row.time("valid_from")),
-            "valid_to": record_time(row.time("valid_to")),
+            // To Remind, a fact without an end is current.
+            "valid_to": match row.time("valid_to") {
+                None => deleted_at(&row),
+                to => record_time(to),
+            },
+            "deleted_at": deleted_at(&row),
             "superseded_by": superseded_by(&row, names),
             "asserted_by": value(&row, "asserted_by"),
             "source_ref": value(&row, "source_ref"),
@@ -284,6 +290,14 @@ fn concepts(
     facts: &[Value],
 ) -> KnowledgeResult<Vec<Value>> {
     let mut statements: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut subjects: HashMap<&str, &str> = HashMap::new();
+    for fact in facts {
+        if let (Some(cluster), Some(subject)) =
+            (fact["cluster_id"].as_str(), fact["subject"].as_str())
+        {
+            subjects.entry(cluster).or_insert(subject);
+        }
+    }
     for fact in facts.iter().filter(|it| it["valid_to"].is_null()) {
         if let (Some(cluster), Some(text)) =
             (fact["cluster_id"].as_str(), fact["statement"].as_str())
@@ -293,7 +307,8 @@ fn concepts(
     }
     let mut concepts = Vec::new();
     for row in rows(reader, NodeType::Concept)? {
-        concepts.push(concept(&row, names, derived, &statements));
+        let subject = subjects.get(names.own(&row)).copied();
+        concepts.push(concept(&row, names, derived, (&statements, subject)));
     }
     Ok(concepts)
 }
@@ -302,7 +317,7 @@ fn concept(
     row: &KnowledgeRow,
     names: &RecordIds,
     derived: &mut DerivedRecords,
-    statements: &HashMap<&str, Vec<&str>>,
+    (statements, subject): (&HashMap<&str, Vec<&str>>, Option<&str>),
 ) -> Value {
     let id = names.own(row).to_owned();
     let mut relations = Vec::new();
@@ -339,6 +354,7 @@ fn concept(
         "labels": labels,
         "deleted_at": deleted_at(row),
         "concept_type": row.text("kind"),
+        "subject": subject.filter(|_| row.has("subject")),
         "specifics": specifics,
         "evidence": metadata.get("evidence").cloned().unwrap_or_else(|| json!([])),
         "actionable": metadata.get("actionable").cloned().unwrap_or(Value::Bool(true)),

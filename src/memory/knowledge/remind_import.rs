@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
+use super::conflict_settlement::{contest_values, settle_conflicts};
 use super::entity_resolution::{entity_named, known_entity, known_topic, topic_named};
 use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
@@ -78,10 +79,16 @@ impl Memory {
                 ids: HashMap::new(),
                 progress,
                 n_done: (0, 0),
+                new_facts: Vec::new(),
                 report,
             };
             import.all(&records)?;
-            Ok::<_, MemoryError>(import.report)
+            let (new_facts, report) = (import.new_facts, import.report);
+            let new_facts: Result<Vec<_>, _> =
+                new_facts.iter().map(|it| find_node(batch, &it.to_string())).collect();
+            contest_values(batch, new_facts?.into_iter().flatten().collect(), now)?;
+            settle_conflicts(batch, now)?;
+            Ok::<_, MemoryError>(report)
         })?;
         if 0 < records.n_unreadable {
             report.left_out.insert("records that cannot be read".to_owned(), records.n_unreadable);
@@ -102,6 +109,7 @@ struct KnowledgeImporter<'a, 'b, 'c> {
     ids: HashMap<String, NodeId>,
     progress: &'c mut dyn FnMut(u64, u64),
     n_done: (u64, u64),
+    new_facts: Vec<NodeId>,
     report: KnowledgeImportReport,
 }
 
@@ -279,6 +287,9 @@ impl KnowledgeImporter<'_, '_, '_> {
             }
         };
         self.ids.insert(origin.to_owned(), node.id());
+        if node_type == NodeType::Fact {
+            self.new_facts.push(node.id());
+        }
         self.count(list, true);
         Ok(Some(node))
     }

@@ -13,6 +13,7 @@ mod applying;
 mod carrying;
 mod changing;
 mod consolidating;
+mod disputing;
 mod guarantees;
 mod ingesting;
 mod promises;

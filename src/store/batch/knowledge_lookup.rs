@@ -92,6 +92,67 @@ impl Batch<'_> {
         self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
     }
 
+    /// Returns the facts below nodes that are neither deleted nor replaced, eldest first.
+    pub(crate) fn living_facts_below(
+        &self,
+        clusters: &[NodeKey],
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.parent = wanted.value
+             WHERE node.node_type = 'fact'
+               AND EXISTS (
+                   SELECT 1
+                     FROM facet
+                    WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
+             ORDER BY node.key",
+        );
+        let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
+        let keys = serde_json::Value::from(keys).to_string();
+        self.records(&FIND, [keys], "look up facts")
+    }
+
+    /// Returns the nodes of a type that this write added or changed, eldest first.
+    pub(crate) fn changed_by_this_write(
+        &mut self,
+        node_type: NodeType,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT node_id FROM diff WHERE snapshot = ?1 AND op IN ('add', 'mod'))
+             CROSS JOIN node ON node.id = node_id
+             WHERE node.node_type = ?2
+             ORDER BY node.key",
+        );
+        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        self.record_waiting_inserts()?;
+        self.records(&FIND, params![snapshot, node_type.as_str()], "look up changed nodes")
+    }
+
+    /// Returns the nodes with an edge of a type to what this write changed or removed, eldest
+    /// first.
+    pub(crate) fn with_edge_to_changed(
+        &self,
+        link_type: &str,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT source AS found
+                      FROM diff
+                     CROSS JOIN typed_edge ON target = node_id AND type = ?2
+                     WHERE snapshot = ?1
+                       AND op IN ('mod', 'rem'))
+             CROSS JOIN node ON node.key = found
+             ORDER BY node.key",
+        );
+        let Some(snapshot) = self.changed_snapshot() else { return Ok(Vec::new()) };
+        self.records(&FIND, params![snapshot, link_type], "look up typed edges")
+    }
+
     /// Returns the node that represents the compiled file of that path, relative to its root.
     pub(crate) fn node_of_file(&self, path: &str) -> Result<Option<NodeRecord>, StoreError> {
         const HEAD: &str = concat!(

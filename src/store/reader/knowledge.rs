@@ -14,6 +14,7 @@ use crate::model::clock::Millis;
 use crate::model::fields::{Fields, FieldsError};
 use crate::model::heat::Heat;
 use crate::model::tree::NodeType;
+use crate::model::validity::Validity;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError};
 
@@ -63,6 +64,18 @@ impl KnowledgeRow {
     /// Returns whether a field has a value.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.field(key).is_some()
+    }
+
+    /// Returns the time in which a fact holds.
+    pub(crate) fn validity(&self) -> Validity {
+        Validity { from: self.time("valid_from"), to: self.time("valid_to") }
+    }
+
+    /// Returns whether a fact has ended at a time. One with an end to come holds until then, even
+    /// if its replacement is known.
+    pub(crate) fn has_ended(&self, at: Millis) -> bool {
+        let held = self.validity();
+        held.is_over(at) || self.has("superseded_by") && (held.to.is_none() || held.is_empty())
     }
 
     /// Returns its title, or the line that stands for its text.

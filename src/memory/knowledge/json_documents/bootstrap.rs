@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{all_of, conflicts_document, stats_document};
+use super::{all_of, conflicts_document, last_written, stats_document};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::worksheets::Worksheet;
 use crate::model::tree::NodeType;
@@ -105,7 +105,7 @@ fn n_sources(
     Ok(n)
 }
 
-/// Returns the facts of clusters that nothing has ended, newest first.
+/// Returns the facts of clusters that hold when the memory was last written, newest first.
 fn facts_of(
     reader: &Reader,
     concepts: &[KnowledgeRow],
@@ -113,11 +113,11 @@ fn facts_of(
     let keys: Vec<NodeKey> =
         concepts.iter().filter(|it| it.has("subject")).map(|it| it.key).collect();
     let mut facts: HashMap<NodeKey, Vec<String>> = HashMap::new();
+    let now = last_written(reader)?;
     for fact in reader.facts_below(&keys, super::EDGES_MAX)?.into_iter().rev() {
         let Some(cluster) = fact.parent else { continue };
         let of_cluster = facts.entry(cluster).or_default();
-        let is_over = fact.is_gone() || fact.has("superseded_by") || fact.has("valid_to");
-        if !is_over && of_cluster.len() < FACTS_MAX {
+        if !fact.is_gone() && !fact.has_ended(now) && of_cluster.len() < FACTS_MAX {
             of_cluster.push(crate::text::truncate_chars(&fact.content, TEXT_CHARS_MAX));
         }
     }

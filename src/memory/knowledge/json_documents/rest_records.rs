@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EDGES_MAX, all_of, deleted_of, entity_name, mentioned, unknown};
+use super::{EDGES_MAX, all_of, deleted_of, entity_name, last_written, mentioned, unknown};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, recall};
 use crate::memory::knowledge::remind_export::record_time;
@@ -391,7 +391,8 @@ fn concept(reader: &Reader, row: &KnowledgeRow) -> KnowledgeResult<Value> {
     };
     let relations: Vec<Value> = links.as_array().into_iter().flatten().map(relation).collect();
     let mut facts = reader.facts_below(&[row.key], FACTS_MAX)?;
-    facts.retain(|it| !it.is_gone() && !it.has("superseded_by") && !it.has("valid_to"));
+    let now = last_written(reader)?;
+    facts.retain(|it| !it.is_gone() && !it.has_ended(now));
     let specifics: Vec<&str> = facts.iter().map(|it| it.content.as_str()).collect();
     let ids: Vec<&str> = sources.iter().map(|it| it.id.as_str()).collect();
     Ok(json!({

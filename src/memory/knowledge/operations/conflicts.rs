@@ -1,14 +1,12 @@
 //! Operations on contradictions: supersede, open a conflict, resolve or dismiss it.
 
-use serde_json::{Map, Value};
-
 use super::OperationOutcome;
 use super::edges::NOTE_CHARS_MAX;
 use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::fact_writes::{
-    DISPUTES, close_fact, end_conflict, open_conflict, open_conflicts_of,
+use crate::memory::knowledge::conflict_writes::{
+    ConflictEnd, DISPUTES, close, end_conflict, open_conflict,
 };
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_fields};
 use crate::model::kind_specs::knowledge::{CONFLICT_STATES, SEVERITIES};
@@ -58,29 +56,12 @@ pub(super) fn supersede(
     batch: &mut Batch<'_>,
     given: &ArgumentObject<'_>,
 ) -> KnowledgeResult<OperationOutcome> {
-    let now = changeset.now;
     let [mut old, mut new] = statements(changeset, batch, given, ["old", "new"])?;
     let note = given.text("note", NOTE_CHARS_MAX)?;
+    let at = new.time("valid_from").unwrap_or(changeset.now);
     let link = edge("supersedes", old.id(), 1.0, note);
-    set_fields(batch, &mut new, |it| add_edge(it, link), now)?;
-    // A conflict of the two is thereby resolved.
-    for mut conflict in open_conflicts_of(batch, old.id())? {
-        let ids = conflict.linked(DISPUTES);
-        if ids.len() == 2 && ids.contains(&new.id().to_string().as_str()) {
-            end_conflict(batch, &mut conflict, Some(new.id()), note, now)?;
-            return Ok(OperationOutcome::of(new.id()));
-        }
-    }
-    if old.is_a(NodeType::Fact) {
-        let at = new.time("valid_from").unwrap_or(now);
-        close_fact(batch, &mut old, new.id(), at, now)?;
-    } else {
-        let replace = |it: &mut Map<String, Value>| {
-            it.insert("superseded_by".to_owned(), new.id().to_string().into());
-            it.insert("superseded_at".to_owned(), now.0.into());
-        };
-        set_fields(batch, &mut old, replace, now)?;
-    }
+    set_fields(batch, &mut new, |it| add_edge(it, link), changeset.now)?;
+    close(batch, &mut old, new.id(), at, changeset.now)?;
     Ok(OperationOutcome::of(new.id()))
 }
 
@@ -135,7 +116,8 @@ pub(super) fn resolve(
         return Err(given.refuse("winner", why).about(&id));
     }
     let note = given.text("note", NOTE_CHARS_MAX)?;
-    end_conflict(batch, &mut conflict, Some(winner.id()), note, changeset.now)?;
+    let end = ConflictEnd::Won(winner.id());
+    end_conflict(batch, &mut conflict, end, note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))
 }
 
@@ -146,6 +128,6 @@ pub(super) fn dismiss(
 ) -> KnowledgeResult<OperationOutcome> {
     let mut conflict = open_one(changeset, batch, given)?;
     let note = given.text("note", NOTE_CHARS_MAX)?;
-    end_conflict(batch, &mut conflict, None, note, changeset.now)?;
+    end_conflict(batch, &mut conflict, ConflictEnd::Dismissed, note, changeset.now)?;
     Ok(OperationOutcome::of(conflict.id()))
 }

@@ -1,4 +1,4 @@
-//! Operations on the state of a node: processed, pinned, deleted, restored.
+//! Operations on the state of a node: processed, ingested, pinned.
 
 use serde_json::{Map, Value};
 
@@ -67,7 +67,8 @@ pub(super) fn ingested(
     Ok(OperationOutcome { note, ..OperationOutcome::of(chunk.id()) })
 }
 
-fn id<'a>(given: &ArgumentObject<'a>) -> KnowledgeResult<&'a str> {
+/// Returns the argument `id`.
+pub(super) fn id<'a>(given: &ArgumentObject<'a>) -> KnowledgeResult<&'a str> {
     given.required("id", given.text("id", ID_CHARS_MAX)?)
 }
 
@@ -91,61 +92,5 @@ pub(super) fn unpin(
 ) -> KnowledgeResult<OperationOutcome> {
     let node = changeset.node(batch, given, "id", id(given)?)?;
     batch.unpin(node.record.key)?;
-    Ok(OperationOutcome::of(node.id()))
-}
-
-/// Returns the field that hides a node which somebody deletes.
-fn hidden_by(node: &KnowledgeNode, given: &ArgumentObject<'_>) -> KnowledgeResult<&'static str> {
-    match node.record.node_type {
-        NodeType::Core | NodeType::Learning | NodeType::Task => Ok("archived"),
-        NodeType::Episode
-        | NodeType::Concept
-        | NodeType::Fact
-        | NodeType::Topic
-        | NodeType::Entity => Ok("deleted"),
-        other => Err(given.refuse("id", format!("names a {other}; MemoryForget removes those"))),
-    }
-}
-
-pub(super) fn delete(
-    changeset: &ChangesetContext<'_>,
-    batch: &mut Batch<'_>,
-    given: &ArgumentObject<'_>,
-) -> KnowledgeResult<OperationOutcome> {
-    let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
-    let field = hidden_by(&node, given)?;
-    if node.is_a(NodeType::Topic) {
-        let below = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
-        let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
-        let episodes = batch.with_facet(NodeType::Episode, "topic", &node.id().to_string())?;
-        let episodes = KnowledgeNode::all(episodes)?;
-        let n_episodes = episodes.iter().filter(|it| !it.is_hidden()).count();
-        if 0 < n_concepts + n_episodes {
-            let why = format!(
-                "names a topic with {n_concepts} concepts and {n_episodes} episodes; move them \
-                 with `update` first"
-            );
-            return Err(given.refuse("id", why));
-        }
-    }
-    let hide = |it: &mut Map<String, Value>| {
-        it.insert(field.to_owned(), true.into());
-    };
-    set_fields(batch, &mut node, hide, changeset.now)?;
-    Ok(OperationOutcome::of(node.id()))
-}
-
-pub(super) fn restore(
-    changeset: &ChangesetContext<'_>,
-    batch: &mut Batch<'_>,
-    given: &ArgumentObject<'_>,
-) -> KnowledgeResult<OperationOutcome> {
-    let mut node = changeset.node_as_at_base(batch, given, "id", id(given)?)?;
-    let field = hidden_by(&node, given)?;
-    if !node.has(field) {
-        return Err(given.refuse("id", format!("names `{}`, which is not {field}", node.id())));
-    }
-    let show = |it: &mut Map<String, Value>| drop(it.shift_remove(field));
-    set_fields(batch, &mut node, show, changeset.now)?;
     Ok(OperationOutcome::of(node.id()))
 }

@@ -140,13 +140,14 @@ pub(super) fn status(recall: &RecallContext<'_>, fact: &KnowledgeRow) -> Option<
     if fact.has("merged_into") || fact.has("deleted") {
         return (include.deleted && fact.has("deleted")).then_some("deleted");
     }
-    let is_begun = fact.time("valid_from").is_none_or(|it| it <= at);
-    let is_ended = fact.time("valid_to").is_some_and(|it| it <= at);
-    // A fact that was replaced when it had just begun held for no time.
-    let is_replaced = recall.request.as_of.is_none() && fact.has("superseded_by");
+    let held = fact.validity();
+    let is_over = match recall.request.as_of {
+        None => fact.has_ended(at),
+        Some(_) => held.is_over(at),
+    };
     match () {
-        () if is_ended || is_replaced => include.superseded.then_some("superseded"),
-        () if !is_begun => recall.request.as_of.is_none().then_some("future"),
+        () if is_over => include.superseded.then_some("superseded"),
+        () if !held.is_begun(at) => recall.request.as_of.is_none().then_some("future"),
         () if fact.has("contested") => Some("contested"),
         () => Some("current"),
     }
@@ -186,7 +187,11 @@ impl RecallContext<'_> {
         }
         for item in items {
             let Some(mut facts) = by_cluster.remove(&item.row.key) else { continue };
-            facts.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.key.cmp(&a.1.key)));
+            let is_over = |it: &RecallFact| it.shown["status"] == "superseded";
+            facts.sort_by(|a, b| {
+                let by_state = is_over(&a.1).cmp(&is_over(&b.1));
+                b.0.total_cmp(&a.0).then(by_state).then(b.1.key.cmp(&a.1.key))
+            });
             item.n_more_facts = facts.len().saturating_sub(FACTS_SHOWN_MAX);
             item.facts = facts.into_iter().take(FACTS_SHOWN_MAX).map(|it| it.1).collect();
         }

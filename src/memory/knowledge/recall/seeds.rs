@@ -70,10 +70,11 @@ impl RecallContext<'_> {
             let words = question.words_of(set);
             let score = ItemScore { sim, fused, quality: self.quality(&row, 1.0) };
             let is_here = self.is_of_topic(&row, TopiclessRule::Only);
-            if FLOOR <= fused && is_here && self.is_shown(&row) {
+            if FLOOR <= fused && is_here && (!row.is_gone() || self.is_shown(&row)) {
                 episodes.push(RecallItem::new(row, score, RecallReason::words(&words)));
             }
         }
+        self.replace(&mut episodes, &mut Vec::new())?;
         let entities: Vec<(KnowledgeRow, f64)> = self
             .reader
             .knowledge_unlinked(&by_type.entities)?
@@ -138,14 +139,20 @@ impl RecallContext<'_> {
     ) -> KnowledgeResult<(Vec<RecallItem>, HashMap<NodeKey, f64>)> {
         let facts = self.reader.knowledge_unlinked(&by_type.facts)?;
         let mut by_cluster: HashMap<NodeKey, (f64, u64, String)> = HashMap::new();
-        let mut fact_scores = HashMap::new();
-        for fact in facts.iter().filter(|it| super::items::status(self, it).is_some()) {
-            let Some(cluster) = fact.parent else { continue };
+        let mut fact_scores: HashMap<NodeKey, f64> = HashMap::new();
+        for fact in &facts {
             let (sim, set) = matches.get(&fact.key).copied().unwrap_or_default();
-            fact_scores.insert(fact.key, sim);
-            let best = by_cluster.entry(cluster).or_default();
-            if best.0 < sim {
-                *best = (sim, set, fact.content.clone());
+            let is_shown = super::items::status(self, fact).is_some();
+            let standing = self.standing_fact(fact)?;
+            // What stands for a fact that has ended is found by its words.
+            for found in standing.iter().chain(is_shown.then_some(fact)) {
+                let Some(cluster) = found.parent else { continue };
+                let score = fact_scores.entry(found.key).or_default();
+                *score = score.max(sim);
+                let best = by_cluster.entry(cluster).or_default();
+                if best.0 < sim {
+                    *best = (sim, set, fact.content.clone());
+                }
             }
         }
         let keys: BTreeSet<NodeKey> =

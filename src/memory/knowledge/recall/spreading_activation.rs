@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::items::{ItemScore, RecallItem, RecallReason};
+use super::items::{ItemScore, RecallItem, RecallReason, status};
 use super::{RecallContext, SPREAD_FLOOR};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
@@ -200,7 +200,7 @@ impl RecallContext<'_> {
     }
 
     /// Puts what replaces a seed above it, and leaves the seed out unless it is asked for.
-    fn replace(
+    pub(super) fn replace(
         &self,
         seeds: &mut Vec<RecallItem>,
         reached: &mut Vec<RecallItem>,
@@ -229,6 +229,38 @@ impl RecallContext<'_> {
         kept.retain(|it| self.is_shown(&it.row));
         *seeds = kept;
         Ok(())
+    }
+
+    /// Returns the fact that stands at the time of the answer for one that does not, if one does.
+    pub(super) fn standing_fact(
+        &self,
+        fact: &KnowledgeRow,
+    ) -> KnowledgeResult<Option<KnowledgeRow>> {
+        let mut at = fact.clone();
+        for _ in 0..REPLACED_MAX {
+            if !at.has("deleted") && matches!(status(self, &at), Some("current" | "contested")) {
+                return Ok(Some(at).filter(|it| it.key != fact.key));
+            }
+            let next = match at.text("superseded_by").or(at.text("merged_into")) {
+                Some(id) => self.reader.knowledge_by_id(id)?,
+                // One that was replaced as of a later day is told of by an edge.
+                None if !at.has("valid_to") => None,
+                None => {
+                    let by = self.reader.typed_edges_to_few(&[at.key], SAME_MAX, EDGES_MAX)?;
+                    let by: Vec<NodeKey> = by
+                        .into_iter()
+                        .filter(|it| it.link_type == "supersedes")
+                        .map(|it| it.source)
+                        .collect();
+                    self.reader.knowledge_unlinked(&by)?.pop()
+                }
+            };
+            match next {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the node that stands for a replaced one now.

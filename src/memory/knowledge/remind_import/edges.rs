@@ -6,7 +6,7 @@ use super::episodes::{has_edge, share};
 use super::record_values::RecordValues;
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
-use crate::memory::knowledge::fact_writes::{DISPUTES, open_conflict};
+use crate::memory::knowledge::conflict_writes::{DISPUTES, open_conflict, open_conflicts_of};
 use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewNodeParent, add_edge, edge, find_node, set_fields,
 };
@@ -146,13 +146,21 @@ impl KnowledgeImporter<'_, '_, '_> {
         if is_known || !by.is_a(old.record.node_type) || self.leads_to(by, old.id())? {
             return Ok(());
         }
+        let mut held = old.validity();
+        held.to = held.to.or(Some(held.from.unwrap_or(at).max(at)));
         let is_fact = old.is_a(NodeType::Fact);
-        let ended = old.time("valid_from").unwrap_or(at).max(at);
+        let holds_on = is_fact && !held.is_over(self.now) && !held.is_empty();
+        if holds_on {
+            let link = edge("supersedes", old.id(), 1.0, None);
+            self.change(&mut by.clone(), |it| add_edge(it, link))?;
+        }
         self.change(&mut old, |it| {
-            it.insert("superseded_by".to_owned(), by.id().to_string().into());
-            it.insert("superseded_at".to_owned(), at.0.into());
             if is_fact {
-                it.entry("valid_to").or_insert_with(|| ended.0.into());
+                it.insert("valid_to".to_owned(), held.to.map(|it| it.0).into());
+            }
+            if !holds_on {
+                it.insert("superseded_by".to_owned(), by.id().to_string().into());
+                it.insert("superseded_at".to_owned(), at.0.into());
             }
         })
     }
@@ -260,7 +268,7 @@ impl KnowledgeImporter<'_, '_, '_> {
                 self.leave_out("conflicts between facts that are not there");
                 continue;
             }
-            let known = super::super::fact_writes::open_conflicts_of(self.batch, between[0].id())?;
+            let known = open_conflicts_of(self.batch, between[0].id())?;
             let other = between[1].id().to_string();
             if known.iter().any(|it| it.linked(DISPUTES).contains(&other.as_str())) {
                 self.count("conflicts", false);

@@ -94,7 +94,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         }
         let mut content = record.text("summary").unwrap_or(title).to_owned();
         if kind == FACT_CLUSTER
-            && let Some(subject) = self.subject_of(record)?
+            && let Some(subject) = self.free_subject_of(record)?
         {
             if record.text("summary").is_none() {
                 content = subject.clone();
@@ -112,17 +112,11 @@ impl KnowledgeImporter<'_, '_, '_> {
         Ok(topic.map_or(NewNodeParent::Bucket(&[]), |it| NewNodeParent::Node(it.record.key)))
     }
 
-    /// Returns the subject of a cluster, its first entity, unless another cluster has it.
-    fn subject_of(&mut self, record: &RemindRecord) -> Result<Option<String>, MemoryError> {
-        let entities = record.texts("entity_ids");
-        let Some(named) =
-            entities.first().and_then(|it| super::record_values::named_entity(it, None))
-        else {
-            return Ok(None);
-        };
-        let key = name_key(&named.name);
-        let taken = self.batch.with_facet(NodeType::Concept, "subject", &key)?;
-        Ok(taken.is_empty().then_some(named.name))
+    /// Returns the subject of a cluster, unless another cluster has it.
+    fn free_subject_of(&mut self, record: &RemindRecord) -> Result<Option<String>, MemoryError> {
+        let Some(name) = subject_of(record) else { return Ok(None) };
+        let taken = self.batch.with_facet(NodeType::Concept, "subject", &name_key(&name))?;
+        Ok(taken.is_empty().then_some(name))
     }
 
     /// Keeps the facts of a cluster: its records, else the texts that it lists.
@@ -136,8 +130,7 @@ impl KnowledgeImporter<'_, '_, '_> {
         let Some(node) = find_node(self.batch, &cluster.to_string())? else { return Ok(()) };
         let below = || NewNodeParent::Node(node.record.key);
         let of_entities = record.texts("entity_ids");
-        let named = of_entities.first().and_then(|it| super::record_values::named_entity(it, None));
-        let subject = named.map_or(node.title().to_owned(), |it| it.name);
+        let subject = subject_of(record).unwrap_or_else(|| node.title().to_owned());
         if let Some(facts) = facts.get(origin) {
             for fact in facts {
                 self.fact(fact, &subject, below())?;
@@ -174,17 +167,24 @@ impl KnowledgeImporter<'_, '_, '_> {
             return Ok(());
         }
         let mut fields = dated(record);
+        let subject = record.text("subject").unwrap_or(subject);
         fields.insert("subject".to_owned(), subject.into());
         for name in ["attribute", "asserted_by", "source_ref"] {
             fields.insert(name.to_owned(), record.text(name).into());
         }
         if let Some(attribute) = record.text("attribute") {
-            let key = crate::memory::knowledge::fact_writes::statement_key(subject, attribute);
+            let key = crate::memory::knowledge::fact_rivals::statement_key(subject, attribute);
             fields.insert("key".to_owned(), key.into());
         }
         let from = record.time("valid_from").or(record.time("created_at")).unwrap_or(self.now);
         fields.insert("valid_from".to_owned(), from.0.into());
-        fields.insert("valid_to".to_owned(), record.time("valid_to").map(|it| it.0).into());
+        let (to, deleted_at) = (record.time("valid_to"), record.time("deleted_at"));
+        if deleted_at.is_some() {
+            fields.insert("deleted".to_owned(), true.into());
+        }
+        // The end of one that was deleted without an end is its deletion.
+        let to = to.filter(|_| deleted_at.is_none() || to != deleted_at);
+        fields.insert("valid_to".to_owned(), to.map(|it| it.0).into());
         for entity in record.texts("entity_ids") {
             if let Some(id) = self.entity(&entity)? {
                 self.edge(&mut fields, edge("mentions", id, 1.0, None));
@@ -297,6 +297,15 @@ pub(super) fn has_edge(fields: &Map<String, Value>, link_type: &str, to: NodeId)
     let to = to.to_string();
     let links = fields.get("links").and_then(Value::as_array);
     links.into_iter().flatten().any(|it| it["type"] == link_type && it["to"] == to.as_str())
+}
+
+/// Returns the subject of a cluster: the one that it names, else its first entity.
+fn subject_of(record: &RemindRecord) -> Option<String> {
+    if let Some(subject) = record.text("subject") {
+        return Some(subject.to_owned());
+    }
+    let entities = record.texts("entity_ids");
+    super::record_values::named_entity(entities.first()?, None).map(|it| it.name)
 }
 
 /// Returns the times of a record as fields.

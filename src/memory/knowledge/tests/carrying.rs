@@ -60,3 +60,90 @@ fn replaced_concepts_and_episodes_stay_replaced_elsewhere() {
         assert_eq!(carried.titles(asked.clone()), case.titles(asked));
     }
 }
+
+fn of_gateway(text: &str, attribute: &str) -> Value {
+    json!({"content": text, "kind": "fact", "subject": "gateway", "attribute": attribute,
+        "entities": ["tool:Alpha", "person:Ana"]})
+}
+
+#[test]
+fn facts_keep_their_subject_elsewhere() {
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let carried = case.carried();
+    let again = carried.remember(of_gateway("The gateway listens on port 2.", "port"));
+    assert!(again["results"][0]["conflict"].is_string(), "{again}");
+    let twice = carried.carried();
+    let third = twice.remember(of_gateway("The gateway listens on port 3.", "port"));
+    assert!(third["results"][0]["conflict"].is_string(), "{third}");
+    assert_eq!(twice.tree().matches("Facts about").count(), 1, "{}", twice.tree());
+}
+
+#[test]
+fn a_deleted_fact_stays_deleted_elsewhere_and_can_be_restored() {
+    let case = Case::new();
+    let first = case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    case.apply(json!([{"op": "delete", "id": first["results"][0]["fact"]}]));
+    let carried = case.carried();
+    let second = carried.remember(of_gateway("The gateway listens on port 2.", "port"));
+    assert_eq!(second["results"][0]["conflict"], Value::Null);
+    let all = json!({"query": "gateway port", "include": ["deleted"], "episodes": 0});
+    let told = carried.facts_told(all.clone());
+    assert!(told.contains(&"deleted The gateway listens on port 1.".to_owned()), "{told:?}");
+    let facts = carried.recall(all)["items"].clone();
+    let facts = facts.as_array().unwrap().iter().flat_map(|it| it["facts"].as_array().unwrap());
+    let deleted = facts.clone().find(|it| it["status"] == "deleted").unwrap()["id"].clone();
+    carried.apply(json!([{"op": "restore", "id": deleted}]));
+    assert_eq!(carried.field(deleted.as_str().unwrap(), "contested"), true);
+}
+
+#[test]
+fn a_replacement_of_a_later_day_is_carried() {
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let mut later = of_gateway("The gateway listens on port 2.", "port");
+    later["valid_from"] = "2026-12-01".into();
+    later["supersede"] = true.into();
+    case.remember(later);
+    let carried = case.carried();
+    let asked = json!({"query": "gateway port"});
+    assert_eq!(carried.facts_told(asked.clone()), case.facts_told(asked));
+}
+
+#[test]
+fn what_is_imported_is_contested_by_what_is_there() {
+    let other = Case::new();
+    other.remember(of_gateway("The gateway listens on port 1.", "port"));
+    other.remember(of_gateway("Ana owns the gateway.", "owner"));
+    let case = Case::new();
+    let own = case.remember(of_gateway("The gateway listens on port 2.", "port"));
+    let mut export = Vec::new();
+    other.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
+    let export = std::str::from_utf8(&export).unwrap();
+    case.import(export);
+    assert_eq!(case.field(own["results"][0]["fact"].as_str().unwrap(), "contested"), true);
+    case.import(export);
+    let conflicts = case.memory.read(|it| conflicts_document(it, "all", 9)).unwrap();
+    let conflicts = conflicts["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn imported_values_without_an_attribute_are_compared_too() {
+    let case = Case::new();
+    case.remember(json!({
+        "content": "The request timeout is 30 s.", "kind": "fact", "subject": "gateway",
+    }));
+    let cluster = json!({
+        "id": "cccc0001", "title": "Gateway Facts", "concept_type": "fact_cluster",
+        "entity_ids": ["tool:gateway"],
+        "specifics": ["The request timeout is 45 s.", "The gateway was written by Ana."],
+    });
+    case.import(&json!({"version": 3, "episodes": [], "concepts": [cluster]}).to_string());
+    let conflicts = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    let conflicts = conflicts["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    assert_eq!(conflicts[0]["severity"], "low");
+    assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 2);
+}

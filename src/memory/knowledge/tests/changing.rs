@@ -193,3 +193,217 @@ fn a_value_that_was_edited_away_is_kept_when_it_is_said_again() {
         assert_eq!(case.fact_of("gw", again)["created"], false, "said twice");
     }
 }
+
+#[test]
+fn parts_of_a_concept_inherit_what_nobody_says_otherwise() {
+    let case = Case::new();
+    let done = case.apply(json!([
+        {"op": "concept", "as": "whole", "title": "Retries", "summary": "Both.", "topic": "Net",
+         "tags": ["net"], "conditions": "Under load.", "exceptions": ["Writes."], "kind": "rule"},
+        {"op": "concept", "as": "out", "title": "Backoff", "summary": "Wait."},
+        {"op": "concept", "as": "in", "title": "Queues", "summary": "Hold."},
+        {"op": "concept", "as": "mine", "title": "Jitter", "summary": "Randomize."},
+        {"op": "concept", "as": "old", "title": "Give up", "summary": "At once."},
+        {"op": "link", "from": "$whole", "to": "$out", "type": "implies", "strength": 0.7},
+        {"op": "link", "from": "$in", "to": "$whole", "type": "causes"},
+        {"op": "link", "from": "$whole", "to": "$mine", "type": "part_of"},
+        {"op": "link", "from": "$mine", "to": "$whole", "type": "related_to"},
+        {"op": "supersede", "old": "$old", "new": "$whole"},
+        {"op": "label", "id": "$whole", "key": "team", "value": "a"},
+        {"op": "split", "id": "$whole", "assign": {"$mine": "$one"}, "into": [
+            {"as": "one", "title": "Retry reads", "summary": "Reads."},
+            {"as": "two", "title": "Retry writes", "summary": "Writes."},
+        ]},
+        {"op": "update", "id": "$two", "tags": ["disk"]},
+        {"op": "topic", "name": "Net"},
+    ]));
+    let [out, inward, mine, old] = [1, 2, 3, 4].map(|nth| id(&done, nth));
+    let (two, topic) = (id(&done, 12), id(&done, 13));
+    let parts = case.linked(&inward, "causes");
+    assert_eq!(parts.len(), 2, "a relation to the whole leads to each part");
+    assert_eq!(parts[1], two);
+    for part in &parts {
+        assert_eq!(case.linked(part, "implies"), [out.as_str()]);
+        for (key, value) in [
+            ("kind", json!("rule")),
+            ("conditions", json!("Under load.")),
+            ("exceptions", json!(["Writes."])),
+            ("labels", json!({"team": ["a"]})),
+            ("topic", json!(topic)),
+        ] {
+            assert_eq!(case.field(part, key), value, "{key}");
+        }
+    }
+    assert_eq!(case.field(&parts[0], "tags"), json!(["net"]));
+    assert_eq!(case.field(&two, "tags"), json!(["disk"]));
+    assert_eq!(case.linked(&mine, "related_to"), [parts[0].as_str()], "it was given to one part");
+    assert_eq!(case.linked(&parts[0], "part_of"), [mine.as_str()]);
+    assert_eq!(case.linked(&two, "part_of"), [""; 0]);
+    assert_eq!(case.field(&old, "superseded_by"), parts[0].as_str());
+    assert_eq!(case.titles(json!({"query": "give up at once", "k": 1})), ["Retry reads"]);
+    case.check_health();
+}
+
+#[test]
+fn facts_of_a_cluster_that_was_split_stay_facts_of_the_subject() {
+    let case = Case::new();
+    let small = case.fact_of("Pool", "It has 10.");
+    let more = case.remember(json!({
+        "content": "Ana owns it.", "kind": "fact", "subject": "Pool", "attribute": "owner",
+    }));
+    let clusters = case.recall(json!({"query": "facts about pool"}));
+    let cluster = clusters["items"][0]["id"].as_str().unwrap().to_owned();
+    let assign = json!({
+        small["fact"].as_str().unwrap(): "$size",
+        more["results"][0]["fact"].as_str().unwrap(): "$owner",
+    });
+    case.apply(json!([{"op": "split", "id": cluster, "assign": assign, "into": [
+        {"as": "owner", "title": "Who owns the pool", "summary": "Owners."},
+        {"as": "size", "title": "How large the pool is", "summary": "Sizes."},
+    ]}]));
+    let larger = case.fact_of("Pool", "It has 20.");
+    assert!(larger["conflict"].is_string(), "{larger}");
+    assert_eq!(larger["collisions"][0]["id"], small["fact"]);
+}
+
+#[test]
+fn a_merge_contests_the_values_that_it_brings_together() {
+    for ends in [["Postgres", "pg"], ["pg", "Postgres"]] {
+        for of_entities in [true, false] {
+            let case = Case::new();
+            let first = case.fact_of("Postgres", "It has 10.");
+            let second = case.fact_of("pg", "It has 20.");
+            assert_eq!(second["conflict"], Value::Null);
+            let node = |name: &str| -> String {
+                if of_entities {
+                    return id(&case.apply(json!([{"op": "entity", "name": name}])), 0);
+                }
+                let found = case.recall(json!({"query": format!("facts about {name}")}));
+                found["items"][0]["id"].as_str().unwrap().to_owned()
+            };
+            let [from, into] = ends.map(node);
+            case.apply(json!([{"op": "merge", "from": [from], "into": into}]));
+            for fact in [&first, &second] {
+                assert_eq!(
+                    case.field(fact["fact"].as_str().unwrap(), "contested"),
+                    true,
+                    "{ends:?}"
+                );
+            }
+            for subject in ends {
+                let again = case.fact_of(subject, &format!("It has 30, says {subject}."));
+                assert!(again["conflict"].is_string(), "{ends:?} {again}");
+            }
+            assert_eq!(case.tree().matches("[conflict]").count(), 1, "{}", case.tree());
+            case.check_health();
+        }
+    }
+}
+
+#[test]
+fn a_renamed_subject_keeps_its_facts() {
+    let case = Case::new();
+    case.fact_of("Pool", "It has 10.");
+    let entity = id(&case.apply(json!([{"op": "entity", "name": "Pool"}])), 0);
+    case.apply(json!([{"op": "update", "id": entity, "title": "Connections"}]));
+    for subject in ["Connections", "Pool"] {
+        let other = case.fact_of(subject, &format!("It has 20, says {subject}."));
+        assert!(other["conflict"].is_string(), "{subject}: {other}");
+    }
+}
+
+#[test]
+fn facts_go_and_come_back_with_their_cluster() {
+    let case = Case::new();
+    let first = case.fact_of("Pool", "It has 10.");
+    let gone = case.fact_of("Pool", "It has 15.");
+    case.apply(json!([{"op": "delete", "id": gone["fact"]}]));
+    case.clock.advance(1_000);
+    let found = case.recall(json!({"query": "facts about pool"}));
+    let cluster = found["items"][0]["id"].as_str().unwrap();
+    case.apply(json!([{"op": "delete", "id": cluster}]));
+    let second = case.fact_of("Pool", "It has 20.");
+    assert_eq!(second["conflict"], Value::Null, "the other value is gone");
+    case.apply(json!([{"op": "restore", "id": cluster}]));
+    for (fact, contested) in [(&first, json!(true)), (&second, json!(true)), (&gone, Value::Null)] {
+        assert_eq!(case.field(fact["fact"].as_str().unwrap(), "contested"), contested);
+    }
+    assert_eq!(case.field(gone["fact"].as_str().unwrap(), "deleted"), true, "deleted by itself");
+}
+
+#[test]
+fn what_is_restored_joins_the_entity_that_has_its_name_by_now() {
+    let case = Case::new();
+    let first = case.remember(json!({"content": "`Redis` was slow."}));
+    let old = case.linked(&id(&first, 0), "mentions")[0].clone();
+    case.apply(json!([{"op": "delete", "id": old}]));
+    let second = case.remember(json!({"content": "`Redis` was restarted."}));
+    let new = case.linked(&id(&second, 0), "mentions")[0].clone();
+    assert_ne!(old, new);
+    let done = case.apply(json!([{"op": "restore", "id": old}]));
+    assert_eq!(id(&done, 0), new);
+    assert_eq!(case.field(&old, "merged_into"), new.as_str());
+    assert_eq!(case.titles(json!({"entity": "redis"})).len(), 2);
+}
+
+#[test]
+fn a_topic_is_not_restored_beside_one_of_its_name() {
+    let case = Case::new();
+    let old = id(&case.apply(json!([{"op": "topic", "name": "Pools"}])), 0);
+    case.apply(json!([{"op": "delete", "id": old}]));
+    let new = id(&case.apply(json!([{"op": "topic", "name": "pools"}])), 0);
+    assert_ne!(old, new);
+    assert_eq!(
+        case.error(json!([{"op": "restore", "id": old}])),
+        format!("`id` names `{old}`, whose name is that of `{new}` by now; go on with that")
+    );
+    case.apply(json!([{"op": "delete", "id": new}, {"op": "restore", "id": old}]));
+}
+
+#[test]
+fn a_name_that_another_has_is_not_given_twice() {
+    let case = Case::new();
+    let done = case.apply(json!([
+        {"op": "topic", "name": "Pools"}, {"op": "topic", "name": "Other"},
+        {"op": "entity", "name": "Redis"}, {"op": "entity", "name": "Kafka"},
+    ]));
+    let [pools, other, redis, kafka] = [0, 1, 2, 3].map(|nth| id(&done, nth));
+    let rename = |id: &str, title: &str| json!([{"op": "update", "id": id, "title": title}]);
+    assert_eq!(
+        case.error(rename(&other, "POOLS")),
+        format!("`title` is the name of `{pools}` already; move what it has there with `update`")
+    );
+    assert_eq!(
+        case.error(rename(&kafka, "redis")),
+        format!("`title` is the name of `{redis}` already; `merge` makes them one")
+    );
+    case.apply(rename(&other, "Wide Nets"));
+    let same = case.apply(json!([{"op": "topic", "name": "wide-nets"}]));
+    assert_eq!(id(&same, 0), other, "the short name is that of the new title");
+}
+
+#[test]
+fn accents_are_one_name_however_they_are_encoded() {
+    let case = Case::new();
+    let (composed, decomposed) = ("Caf\u{e9} M\u{fc}ller", "Cafe\u{301} Mu\u{308}ller");
+    let make = |name: &str| {
+        let done = case.apply(json!([
+            {"op": "topic", "name": name}, {"op": "entity", "name": name},
+        ]));
+        [id(&done, 0), id(&done, 1)]
+    };
+    assert_eq!(make(composed), make(decomposed));
+    case.remember(json!({"content": format!("`{decomposed}` was slow."), "topic": decomposed}));
+    case.remember(json!({"content": format!("Today {decomposed} was open.")}));
+    assert_eq!(case.titles(json!({"entity": composed})).len(), 2);
+    assert_eq!(case.titles(json!({"topic": composed})).len(), 1);
+    let fact = |subject: &str, attribute: &str, text: &str| {
+        case.remember(json!({
+            "content": text, "kind": "fact", "subject": subject, "attribute": attribute,
+        }))["results"][0]
+            .clone()
+    };
+    fact(composed, "gr\u{f6}\u{df}e", "It has 10 seats.");
+    let second = fact(decomposed, "gro\u{308}\u{df}e", "It has 20 seats.");
+    assert!(second["conflict"].is_string(), "{second}");
+}

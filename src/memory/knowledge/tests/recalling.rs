@@ -95,6 +95,72 @@ fn what_replaces_a_stale_concept_is_above_it() {
 }
 
 #[test]
+fn what_replaces_a_stale_episode_is_above_it() {
+    let case = Case::new();
+    let remember = |text: &str| id(&case.remember(json!({"content": text})), 0);
+    let old = remember("The kestrel deploys by hand on Fridays.");
+    let middle = remember("A pipeline ships it.");
+    let new = remember("Every merge ships itself.");
+    case.apply(json!([
+        {"op": "supersede", "old": old, "new": middle},
+        {"op": "supersede", "old": middle, "new": new},
+    ]));
+    let asked = "kestrel deploys by hand";
+    assert_eq!(case.titles(json!({"query": asked})), ["Every merge ships itself."]);
+    let both = case.titles(json!({"query": asked, "include": ["superseded"]}));
+    assert_eq!(both, ["Every merge ships itself.", "The kestrel deploys by hand on Fridays."]);
+}
+
+#[test]
+fn words_of_a_stale_fact_find_what_holds_now() {
+    for at in ["2026-11-20", "2026-11-30"] {
+        let case = Case::new();
+        let fact = |text: &str, more: Value| {
+            let mut args = json!({
+                "content": text, "kind": "fact", "subject": "Ledger", "attribute": "store",
+            });
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            case.remember(args);
+        };
+        fact("Rows are kept in CouchDB.", json!({"valid_from": "2026-01-01"}));
+        fact("SQLite has them.", json!({"valid_from": at, "supersede": true}));
+        case.clock.advance(30 * 86_400_000);
+        let told = |more: Value| {
+            let mut args = json!({"query": "couchdb rows", "episodes": 0});
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            case.facts_told(args)
+        };
+        assert_eq!(told(json!({})), ["current SQLite has them."], "{at}");
+        assert_eq!(
+            told(json!({"include": ["superseded"]})),
+            ["current SQLite has them.", "superseded Rows are kept in CouchDB."],
+        );
+        assert_eq!(told(json!({"as_of": "2026-03-01"})), ["current Rows are kept in CouchDB."],);
+    }
+}
+
+#[test]
+fn words_of_a_value_that_lost_find_the_one_that_won() {
+    let case = Case::new();
+    for text in ["SQLite has them.", "Rows are kept in CouchDB."] {
+        case.remember(json!({
+            "content": text, "kind": "fact", "subject": "Ledger", "attribute": "store",
+        }));
+        case.clock.advance(1_000);
+    }
+    let facts = case.recall(json!({"query": "ledger"}))["items"][0]["facts"].clone();
+    let winner = facts.as_array().unwrap().iter().find(|it| it["text"] == "SQLite has them.");
+    let conflict = case.memory.read(|it| conflicts_document(it, "open", 1)).unwrap();
+    let conflict = conflict["conflicts"][0]["id"].clone();
+    case.apply(json!([{"op": "resolve", "id": conflict, "winner": winner.unwrap()["id"]}]));
+    let asked = json!({"query": "couchdb rows", "include": ["superseded"], "episodes": 0});
+    assert_eq!(
+        case.facts_told(asked),
+        ["current SQLite has them.", "superseded Rows are kept in CouchDB."],
+    );
+}
+
+#[test]
 fn deleted_nodes_are_not_reached_by_spreading() {
     let case = Case::new();
     let beyond = case.concept("Beyond", "Reached through it.", json!({}));

@@ -6,7 +6,7 @@ use super::{
     CONFLICTS_MAX, EDGES_MAX, TEXT_CHARS_MAX, Worksheet, WorksheetRequest, operation_forms,
 };
 use crate::memory::knowledge::arguments::KnowledgeResult;
-use crate::memory::knowledge::fact_writes::DISPUTES;
+use crate::memory::knowledge::conflict_writes::DISPUTES;
 use crate::model::clock::Millis;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;

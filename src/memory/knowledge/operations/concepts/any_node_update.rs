@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::{OperationOutcome, SUMMARY_CHARS_MAX, details};
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entity_resolution::{mentioned, topic_field, topic_named};
+use crate::memory::knowledge::entity_resolution::{mentioned, named_as, topic_field, topic_named};
 use crate::memory::knowledge::node_writes::{KnowledgeNode, add_edge, edge, set_node};
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::memory::typed::{UpdateRequest, rewrite};
-use crate::model::entity_extraction::name_key;
+use crate::model::entity_extraction::{name_key, slug_of};
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::KindSpec;
 use crate::model::kind_specs::knowledge::{EPISODE_CHARS_MAX, TITLE_CHARS_MAX};
@@ -99,6 +99,16 @@ fn change(
         }
     };
     set_node(batch, &mut node, &content, set, now)?;
+    if given.value("title").is_some()
+        && let Some(other) = named_as(batch, &node)?.first()
+    {
+        let way = match node.record.node_type {
+            NodeType::Entity => "`merge` makes them one",
+            _ => "move what it has there with `update`",
+        };
+        let why = format!("is the name of `{}` already; {way}", other.id());
+        return Err(given.refuse("title", why).about(&other.id().to_string()));
+    }
     if let Some(topic) = topic.filter(|_| node.is_a(NodeType::Concept)) {
         let parent = match &topic {
             Some(topic) => Some(topic.record.key),
@@ -126,6 +136,10 @@ fn new_values(
         let is_kept = |it: &&Value| !node.is_a(NodeType::Concept) && **it != names[0];
         let former: Vec<Value> = known.filter(is_kept).cloned().collect();
         names.extend(former);
+        let slug = Value::from(name_key(&slug_of(&title)));
+        if node.is_a(NodeType::Topic) && !names.contains(&slug) {
+            names.push(slug);
+        }
         if !node.is_a(NodeType::Episode) {
             fields.insert("names".to_owned(), names.into());
         }

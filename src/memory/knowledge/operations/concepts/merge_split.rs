@@ -1,7 +1,11 @@
 //! The operations `merge` and `split`: sources, facts and edges go where they belong, and what is
 //! gone leaves a redirect.
+//!
+//! `assign` of a split gives each episode and each fact to a part. What else is connected with the
+//! whole goes to the part that `assign` gives it to, else to every part.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +14,10 @@ use super::{
 };
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::conflict_writes::is_open;
 use crate::memory::knowledge::node_writes::{
-    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, set_fields, set_node,
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
+    set_fields, set_node,
 };
 use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
@@ -59,7 +65,7 @@ pub(in crate::memory::knowledge::operations) fn merge(
 }
 
 /// Moves everything of a node to another one, and leaves a redirect.
-fn merge_one(
+pub(in crate::memory::knowledge::operations) fn merge_one(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     mut from: KnowledgeNode,
@@ -183,55 +189,48 @@ pub(in crate::memory::knowledge::operations) fn split(
     let mut whole = concept_of(changeset, batch, given, ("id", id))?;
     let parts = parts(given)?;
     let assigned = given.required("assign", given.object("assign")?)?;
-    let mut by_source: HashMap<String, &str> = HashMap::new();
+    let mut by_source: HashMap<String, usize> = HashMap::new();
     for (source, name) in assigned {
         let name = name.as_str().map(|it| it.trim_start_matches('$')).unwrap_or_default();
-        let Some(part) = parts.iter().find(|it| it.name == name) else {
+        let Some(part) = parts.iter().position(|it| it.name == name) else {
             let why = format!("gives `{source}` to `{name}`, which `into` does not declare");
             return Err(given.refuse("assign", why));
         };
-        let source = changeset.node(batch, given, "assign", source)?.id().to_string();
-        by_source.insert(source, &part.name);
+        by_source.insert(changeset.node(batch, given, "assign", source)?.id().to_string(), part);
     }
+    let assignment = PartAssignment { by_source, n_parts: parts.len() };
     let mut sources = KnowledgeNode::all(batch.with_any_edge_to(whole.id())?)?;
-    sources.retain(|it| it.is_a(NodeType::Episode));
+    // A conflict that has ended goes on telling of the whole.
+    sources.retain(|it| !it.is_a(NodeType::Conflict) || is_open(it));
     let facts = batch.children_of(whole.record.key)?;
-    let missing: Vec<String> = sources
-        .iter()
-        .map(|it| it.id())
+    let episodes = sources.iter().filter(|it| it.is_a(NodeType::Episode));
+    let missing: Vec<String> = episodes
+        .map(KnowledgeNode::id)
         .chain(facts.iter().map(|it| it.id))
         .map(|it| it.to_string())
-        .filter(|it| !by_source.contains_key(it))
+        .filter(|it| !assignment.by_source.contains_key(it))
         .collect();
     if !missing.is_empty() {
         let why = format!("gives no part to {}", missing.join(", "));
         return Err(given.refuse("assign", why).about(&missing[0]));
     }
-    let mut made: HashMap<&str, KnowledgeNode> = HashMap::new();
     let mut outcome = OperationOutcome::of(whole.id());
-    for part in &parts {
-        let is_of = |it: &&KnowledgeNode| by_source.get(&it.id().to_string()) == Some(&&*part.name);
-        let n_sources = sources.iter().filter(is_of).count();
+    let mut made: Vec<KnowledgeNode> = Vec::with_capacity(parts.len());
+    for (nth, part) in parts.iter().enumerate() {
+        let is_support =
+            |it: &&KnowledgeNode| it.is_a(NodeType::Episode) && assignment.is_of(it.id(), nth);
+        let n_sources = sources.iter().filter(is_support).count();
         outcome.collisions.extend(same_title(batch, &part.title)?);
-        let concept = add_part(changeset, batch, &whole, (part, n_sources, note))?;
+        let own = links_of(&whole).filter(|it| assignment.is_of_text(&it["to"], nth)).cloned();
+        let own: Vec<Value> = own.collect();
+        let concept = add_part(changeset, batch, &whole, (part, n_sources, note, own))?;
         outcome.named.push((part.name.clone(), concept.id()));
-        made.insert(&part.name, concept);
+        made.push(concept);
     }
-    let part_of = |id: NodeId| by_source.get(&id.to_string()).and_then(|it| made.get(it));
-    for source in &mut sources {
-        let Some(part) = part_of(source.id()) else { continue };
-        let (from, to) = (whole.id().to_string(), part.id().to_string());
-        let turn = |fields: &mut Map<String, Value>| {
-            let links = fields.get_mut("links").and_then(Value::as_array_mut);
-            for link in links.into_iter().flatten().filter(|it| it["to"] == from) {
-                link["to"] = to.as_str().into();
-            }
-        };
-        set_fields(batch, source, turn, changeset.now)?;
-    }
+    turn_edges(changeset, batch, (&whole, &mut sources), (&assignment, &made))?;
     for fact in &facts {
-        let Some(part) = part_of(fact.id) else { continue };
-        let place = batch.last_place(None, Some(part.record.key))?;
+        let Some(nth) = assignment.parts_of(&fact.id.to_string()).next() else { continue };
+        let place = batch.last_place(None, Some(made[nth].record.key))?;
         batch.move_to(fact, place)?;
     }
     let hide = |it: &mut Map<String, Value>| drop(it.insert("deleted".to_owned(), true.into()));
@@ -239,19 +238,93 @@ pub(in crate::memory::knowledge::operations) fn split(
     Ok(outcome)
 }
 
+/// The parts of a split that sources and neighbours go to, by their ids.
+struct PartAssignment {
+    by_source: HashMap<String, usize>,
+    n_parts: usize,
+}
+
+impl PartAssignment {
+    /// Returns the part that a node is given to, else all of them.
+    fn parts_of(&self, id: &str) -> Range<usize> {
+        self.by_source.get(id).map_or(0..self.n_parts, |it| *it..*it + 1)
+    }
+
+    fn is_of(&self, id: NodeId, part: usize) -> bool {
+        self.parts_of(&id.to_string()).contains(&part)
+    }
+
+    fn is_of_text(&self, id: &Value, part: usize) -> bool {
+        self.parts_of(id.as_str().unwrap_or_default()).contains(&part)
+    }
+}
+
+fn links_of(node: &KnowledgeNode) -> impl Iterator<Item = &Value> {
+    node.fields.get("links").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Points edges to the whole at its parts, and so what the whole had replaced or taken in.
+fn turn_edges(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    (whole, sources): (&KnowledgeNode, &mut [KnowledgeNode]),
+    (assignment, made): (&PartAssignment, &[KnowledgeNode]),
+) -> KnowledgeResult<()> {
+    let id = whole.id().to_string();
+    let parts_of =
+        |of: &str| assignment.parts_of(of).map(|nth| made[nth].id().to_string()).collect();
+    for source in sources {
+        let parts: Vec<String> = parts_of(&source.id().to_string());
+        let turn = |fields: &mut Map<String, Value>| {
+            let links = fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
+            fields.shift_remove("links");
+            for link in links {
+                let is_turned = link["to"] == id;
+                for part in parts.iter().filter(|_| is_turned) {
+                    let mut link = link.clone();
+                    link["to"] = part.as_str().into();
+                    add_edge(fields, link);
+                }
+                if !is_turned {
+                    add_edge(fields, link);
+                }
+            }
+        };
+        set_fields(batch, source, turn, changeset.now)?;
+    }
+    for former in links_of(whole).filter_map(|it| it["to"].as_str()) {
+        let Some(mut node) = find_node(batch, former)? else { continue };
+        let parts: Vec<String> = parts_of(former);
+        let turn = |fields: &mut Map<String, Value>| {
+            for key in ["superseded_by", "merged_into"] {
+                if fields.get(key).is_some_and(|it| *it == id) {
+                    fields.insert(key.to_owned(), parts[0].as_str().into());
+                }
+            }
+        };
+        set_fields(batch, &mut node, turn, changeset.now)?;
+    }
+    Ok(())
+}
+
+/// Fields that a part has of the whole.
+const INHERITED: &[&str] =
+    &["kind", "topic", "subject", "conditions", "exceptions", "tags", "labels", "metadata"];
+
 fn add_part(
     changeset: &ChangesetContext<'_>,
     batch: &mut Batch<'_>,
     whole: &KnowledgeNode,
-    (part, n_sources, note): (&SplitPart, usize, Option<&str>),
+    (part, n_sources, note, links): (&SplitPart, usize, Option<&str>, Vec<Value>),
 ) -> KnowledgeResult<KnowledgeNode> {
     let mut fields = Map::new();
-    for key in ["kind", "topic"] {
-        fields.insert(key.to_owned(), whole.text(key).into());
+    for key in INHERITED {
+        fields.insert((*key).to_owned(), whole.fields.get(*key).cloned().into());
     }
     fields.insert("title".to_owned(), part.title.as_str().into());
     fields.insert("names".to_owned(), json!([name_key(&part.title)]));
     fields.insert("confidence".to_owned(), confidence_of(n_sources).into());
+    links.into_iter().for_each(|it| add_edge(&mut fields, it));
     add_edge(&mut fields, edge("derived_from", whole.id(), 1.0, note));
     let new = NewKnowledgeNode {
         node_type: NodeType::Concept,

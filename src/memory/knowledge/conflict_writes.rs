@@ -1,0 +1,196 @@
+//! Conflicts in a write: opened between statements, joined, and ended with a winner or without.
+//!
+//! Facts of an open conflict are contested, but for one of low severity. A statement that gives way
+//! is closed: a fact ends when its replacement begins, and is current until then.
+
+use serde_json::{Map, Value, json};
+
+use super::node_writes::{
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node, set_fields,
+};
+use crate::memory::typed::MemoryError;
+use crate::model::clock::Millis;
+use crate::model::identity::NodeId;
+use crate::model::kind_specs::knowledge::CONFLICT_STATES;
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+use crate::text::tokens;
+
+/// The type of the edges from a conflict to its statements.
+pub(super) const DISPUTES: &str = "disputes";
+
+/// The end of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConflictEnd {
+    /// Somebody says which statement is right; the others are closed.
+    Won(NodeId),
+    /// Its statements contradict each other no more; the one that is left, if it is one.
+    Settled(Option<NodeId>),
+    /// Somebody says that there is no contradiction.
+    Dismissed,
+}
+
+/// Closes a statement that another one replaces, a fact from `at` on, others at once; returns
+/// whether it holds until then. An edge of the other one must tell of it in that case.
+pub(super) fn close(
+    batch: &mut Batch<'_>,
+    old: &mut KnowledgeNode,
+    by: NodeId,
+    at: Millis,
+    now: Millis,
+) -> Result<bool, MemoryError> {
+    let is_fact = old.is_a(NodeType::Fact);
+    let mut held = old.validity();
+    // A fact that began later than its replacement never held.
+    let end = held.from.map_or(at, |it| it.max(at));
+    held.to = Some(held.to.map_or(end, |it| it.min(end)));
+    let holds_on = is_fact && !held.is_over(now) && !held.is_empty();
+    let change = |it: &mut Map<String, Value>| {
+        if is_fact {
+            it.insert("valid_to".to_owned(), held.to.map(|it| it.0).into());
+        }
+        if !holds_on {
+            it.insert("superseded_by".to_owned(), by.to_string().into());
+            it.insert("superseded_at".to_owned(), now.0.into());
+            it.shift_remove("contested");
+        }
+    };
+    set_fields(batch, old, change, now)?;
+    Ok(holds_on)
+}
+
+/// Opens a conflict between nodes, or adds them to one that is open between some of them. Facts
+/// are contested but for low severity.
+pub(super) fn open_conflict(
+    batch: &mut Batch<'_>,
+    between: &mut [KnowledgeNode],
+    severity: &str,
+    note: Option<&str>,
+    now: Millis,
+) -> Result<NodeId, MemoryError> {
+    let mut known = None;
+    for node in &*between {
+        let conflicts = open_conflicts_of(batch, node.id())?;
+        known = known.or(conflicts.into_iter().find(|it| it.text("severity") == Some(severity)));
+    }
+    let links: Vec<Value> = between.iter().map(|it| edge(DISPUTES, it.id(), 1.0, None)).collect();
+    let id = match known {
+        Some(mut conflict) => {
+            let add = |it: &mut Map<String, Value>| {
+                links.into_iter().for_each(|link| add_edge(it, link));
+            };
+            set_fields(batch, &mut conflict, add, now)?;
+            conflict.id()
+        }
+        None => {
+            let content = conflict_line(between);
+            let mut fields = Map::new();
+            fields.insert("conflict".to_owned(), CONFLICT_STATES[0].into());
+            fields.insert("severity".to_owned(), severity.into());
+            fields.insert("links".to_owned(), json!(links));
+            fields.insert("note".to_owned(), note.into());
+            let token_count = tokens::count(&content);
+            let new = NewKnowledgeNode {
+                node_type: NodeType::Conflict,
+                content: &content,
+                token_count,
+                fields,
+            };
+            add_node(batch, new, NewNodeParent::Bucket(&[]), now)?.id()
+        }
+    };
+    if severity != "low" {
+        for fact in between.iter_mut().filter(|it| it.is_a(NodeType::Fact)) {
+            set_fields(
+                batch,
+                fact,
+                |it| drop(it.insert("contested".to_owned(), true.into())),
+                now,
+            )?;
+        }
+    }
+    Ok(id)
+}
+
+/// Returns whether a node is a conflict that nobody and nothing has ended.
+pub(super) fn is_open(conflict: &KnowledgeNode) -> bool {
+    conflict.text("conflict") == Some(CONFLICT_STATES[0]) && !conflict.is_hidden()
+}
+
+/// Returns the open conflicts that dispute a node.
+pub(super) fn open_conflicts_of(
+    batch: &Batch<'_>,
+    id: NodeId,
+) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    let mut conflicts = KnowledgeNode::all(batch.with_edge_to(id, &[DISPUTES])?)?;
+    conflicts.retain(is_open);
+    Ok(conflicts)
+}
+
+/// Returns the statements of a conflict that are there.
+pub(super) fn statements_of(
+    batch: &Batch<'_>,
+    conflict: &KnowledgeNode,
+) -> Result<Vec<KnowledgeNode>, MemoryError> {
+    let mut statements = Vec::new();
+    for id in conflict.linked(DISPUTES) {
+        statements.extend(find_node(batch, id)?);
+    }
+    Ok(statements)
+}
+
+/// Returns the line that stands for a conflict: the key of its statements, or their subject.
+fn conflict_line(between: &[KnowledgeNode]) -> String {
+    let Some(first) = between.first() else { return "conflict".to_owned() };
+    match (first.text("subject"), first.text("attribute")) {
+        (Some(subject), Some(attribute)) => format!("{subject} / {attribute}"),
+        (Some(subject), None) => format!("values of {subject}"),
+        (None, _) => format!("conflict of {}", first.title()),
+    }
+}
+
+/// Ends a conflict. Statements that were deleted or replaced before stay as they are.
+pub(super) fn end_conflict(
+    batch: &mut Batch<'_>,
+    conflict: &mut KnowledgeNode,
+    end: ConflictEnd,
+    note: Option<&str>,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    let (state, winner) = match end {
+        ConflictEnd::Won(winner) => (CONFLICT_STATES[1], Some(winner)),
+        ConflictEnd::Settled(left) => (CONFLICT_STATES[1], left),
+        ConflictEnd::Dismissed => (CONFLICT_STATES[2], None),
+    };
+    let mut statements = statements_of(batch, conflict)?;
+    if let ConflictEnd::Won(winner) = end
+        && let Some(nth) = statements.iter().position(|it| it.id() == winner)
+    {
+        let mut winner = statements.swap_remove(nth);
+        // The older statement held until the newer one began; a newer one never held.
+        let at = winner.time("valid_from").unwrap_or(now);
+        for loser in statements.iter_mut().filter(|it| !it.is_hidden()) {
+            if close(batch, loser, winner.id(), at, now)? {
+                let link = edge("supersedes", loser.id(), 1.0, note);
+                set_fields(batch, &mut winner, |it| add_edge(it, link), now)?;
+            }
+        }
+        statements.push(winner);
+    }
+    for statement in statements.iter_mut().filter(|it| it.has("contested")) {
+        let mut others = open_conflicts_of(batch, statement.id())?;
+        others.retain(|it| it.id() != conflict.id() && it.text("severity") != Some("low"));
+        if others.is_empty() {
+            set_fields(batch, statement, |it| drop(it.shift_remove("contested")), now)?;
+        }
+    }
+    let change = |it: &mut Map<String, Value>| {
+        it.insert("conflict".to_owned(), state.into());
+        it.insert("winner".to_owned(), winner.map(|it| it.to_string()).into());
+        it.insert("resolved_at".to_owned(), now.0.into());
+        if let Some(note) = note {
+            it.insert("note".to_owned(), note.into());
+        }
+    };
+    set_fields(batch, conflict, change, now).map(drop)
+}

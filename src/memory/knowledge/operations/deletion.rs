@@ -1,0 +1,106 @@
+//! The operations `delete` and `restore`: hidden, with the facts of a cluster, and shown again.
+
+use serde_json::{Map, Value};
+
+use super::OperationOutcome;
+use super::concepts::merge_one;
+use super::lifecycle::id;
+use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
+use crate::memory::knowledge::changeset_context::ChangesetContext;
+use crate::memory::knowledge::entity_resolution::named_as;
+use crate::memory::knowledge::node_writes::{KnowledgeNode, set_fields};
+use crate::model::tree::NodeType;
+use crate::store::Batch;
+
+/// Returns the field that hides a node which somebody deletes.
+fn hidden_by(node: &KnowledgeNode, given: &ArgumentObject<'_>) -> KnowledgeResult<&'static str> {
+    match node.record.node_type {
+        NodeType::Core | NodeType::Learning | NodeType::Task => Ok("archived"),
+        NodeType::Episode
+        | NodeType::Concept
+        | NodeType::Fact
+        | NodeType::Topic
+        | NodeType::Entity => Ok("deleted"),
+        other => Err(given.refuse("id", format!("names a {other}; MemoryForget removes those"))),
+    }
+}
+
+pub(super) fn delete(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut node = changeset.node_to_change(batch, given, "id", id(given)?)?;
+    let field = hidden_by(&node, given)?;
+    if node.is_a(NodeType::Topic) {
+        let below = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
+        let n_concepts = below.iter().filter(|it| !it.is_hidden()).count();
+        let episodes = batch.with_facet(NodeType::Episode, "topic", &node.id().to_string())?;
+        let episodes = KnowledgeNode::all(episodes)?;
+        let n_episodes = episodes.iter().filter(|it| !it.is_hidden()).count();
+        if 0 < n_concepts + n_episodes {
+            let why = format!(
+                "names a topic with {n_concepts} concepts and {n_episodes} episodes; move them \
+                 with `update` first"
+            );
+            return Err(given.refuse("id", why));
+        }
+    }
+    let hide = |it: &mut Map<String, Value>| {
+        it.insert(field.to_owned(), true.into());
+    };
+    set_fields(batch, &mut node, hide, changeset.now)?;
+    for mut fact in facts_of(batch, &node)?.into_iter().filter(|it| !it.has(field)) {
+        set_fields(batch, &mut fact, hide, changeset.now)?;
+    }
+    Ok(OperationOutcome::of(node.id()))
+}
+
+pub(super) fn restore(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    given: &ArgumentObject<'_>,
+) -> KnowledgeResult<OperationOutcome> {
+    let mut node = changeset.node_as_at_base(batch, given, "id", id(given)?)?;
+    let field = hidden_by(&node, given)?;
+    if !node.has(field) {
+        return Err(given.refuse("id", format!("names `{}`, which is not {field}", node.id())));
+    }
+    let others = named_as(batch, &node)?;
+    if let Some(other) = others.first()
+        && (node.is_a(NodeType::Topic) || 1 < others.len())
+    {
+        let ids: Vec<String> = others.iter().map(|it| format!("`{}`", it.id())).collect();
+        let what =
+            if node.is_a(NodeType::Topic) { "go on with that" } else { "`merge` them first" };
+        let why = format!(
+            "names `{}`, whose name is that of {} by now; {what}",
+            node.id(),
+            ids.join(" and ")
+        );
+        return Err(given.refuse("id", why).about(&other.id().to_string()));
+    }
+    let (deleted_at, now) = (node.time("updated_at"), changeset.now);
+    let show = |it: &mut Map<String, Value>| drop(it.shift_remove(field));
+    set_fields(batch, &mut node, show, now)?;
+    for mut fact in facts_of(batch, &node)? {
+        if fact.has(field) && fact.time("updated_at") == deleted_at {
+            set_fields(batch, &mut fact, show, now)?;
+        }
+    }
+    if let [other] = &others[..] {
+        merge_one(changeset, batch, node, (other.id(), None))?;
+        return Ok(OperationOutcome::of(other.id()));
+    }
+    Ok(OperationOutcome::of(node.id()))
+}
+
+/// Returns the facts of a cluster, which are hidden and shown with it.
+fn facts_of(batch: &Batch<'_>, node: &KnowledgeNode) -> KnowledgeResult<Vec<KnowledgeNode>> {
+    if !node.is_a(NodeType::Concept) {
+        return Ok(Vec::new());
+    }
+    let mut facts = KnowledgeNode::all(batch.children_of(node.record.key)?)?;
+    facts.retain(|it| it.is_a(NodeType::Fact));
+    Ok(facts)
+}
