@@ -25,6 +25,7 @@ mod listen_options;
 mod logging;
 mod memories;
 mod memory_place;
+mod output;
 mod progress;
 mod redact;
 mod remember;
@@ -51,14 +52,16 @@ mod view_query;
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command, CommandSpec};
-use color::ColorSupport;
+use color::{ColorSupport, PaintedText};
+use output::{StreamEnd, TextStream};
+use serde::Serialize;
 
 use crate::ingest::scan::GitignoreMode;
 use crate::memory::Memory;
@@ -67,6 +70,7 @@ use crate::model::clock::Clock;
 use crate::settings::config::Trust;
 use crate::settings::root_settings::{LiveRootSettings, OperatorOptions};
 use crate::store::IfMissing;
+use crate::text::json_text::pretty_json_text;
 
 /// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,13 +103,9 @@ impl<E: std::error::Error> From<E> for CommandError {
 
 /// The streams, terminal facts and clock that a command may use.
 struct Context<'a> {
-    out: &'a mut dyn Write,
-    err: &'a mut dyn Write,
-    paint: ColorSupport,
-    /// Whether stdout is a terminal.
-    is_out_terminal: bool,
-    /// Whether stderr is a terminal.
-    is_err_terminal: bool,
+    out: TextStream<&'a mut dyn Write>,
+    err: TextStream<&'a mut dyn Write>,
+    colors: ColorSupport,
     clock: Clock,
 }
 
@@ -113,6 +113,16 @@ impl Context<'_> {
     /// Writes to stdout.
     fn say(&mut self, text: impl fmt::Display) -> Result<(), CommandError> {
         written(write!(self.out, "{text}"))
+    }
+
+    /// Writes a text to stdout, in colours where they are wanted.
+    fn show(&mut self, text: &PaintedText) -> Result<(), CommandError> {
+        written(self.out.write_painted(text, self.colors))
+    }
+
+    /// Writes a value to stdout as JSON in lines.
+    fn say_json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+        self.say(format_args!("{}\n", pretty_json_text(value)))
     }
 }
 
@@ -130,19 +140,17 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
     let is_signalled = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_signalled);
     let stdout = io::stdout();
-    let is_out_terminal = stdout.is_terminal();
-    let has_colour = is_out_terminal
+    let out_end = StreamEnd::of(&stdout);
+    let has_colour = out_end == StreamEnd::Terminal
         && variable("NO_COLOR").is_none()
         && env::var_os("TERM").is_none_or(|it| it != "dumb");
     // Not locked: while serving, another thread writes to it.
     let mut out = io::BufWriter::new(stdout);
     let mut err = io::stderr();
     let mut context = Context {
-        out: &mut out,
-        err: &mut err,
-        paint: if has_colour { ColorSupport::Ansi } else { ColorSupport::Plain },
-        is_out_terminal,
-        is_err_terminal: io::stderr().is_terminal(),
+        out: TextStream::new(&mut out, out_end),
+        err: TextStream::new(&mut err, StreamEnd::of(&io::stderr())),
+        colors: if has_colour { ColorSupport::Ansi } else { ColorSupport::Plain },
         clock: Clock::System,
     };
     let outcome = match args::parse_args(args) {
@@ -155,7 +163,7 @@ pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode 
         Ok(CommandOutcome::NotFound) => ExitCode::from(1),
         Err(CommandError::Because(what)) => {
             // If stderr is gone too, the exit code has to do.
-            let _ = writeln!(err, "remindb: {what}");
+            let _ = writeln!(context.err, "remindb: {what}");
             ExitCode::from(2)
         }
     }

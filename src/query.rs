@@ -70,7 +70,7 @@ pub(crate) use vector_search::nearest_in_meaning;
 use search::{NO_ANSWER, NO_RESULTS};
 
 use crate::model::kind_specs::is_uuid;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_name, to_one_line};
 use crate::store::reader::{ArchivedVisibility, FieldFilter, NodeFilter, NodeSummary, Reader};
 use crate::text;
 
@@ -108,7 +108,7 @@ fn find_by_path(reader: &Reader, path: &str) -> Result<Option<NodeSummary>, Erro
         [(key, _)] => Ok(reader.heads(&[*key])?.pop()),
         several => {
             let paths: Vec<String> =
-                several.iter().map(|(_, path)| format!("`{}`", to_one_line(path))).collect();
+                several.iter().map(|(_, path)| format!("`{}`", to_name(path))).collect();
             let n = several.len();
             let path = quote_input(path);
             let what = format!("{n} files are called `{path}`; name one: {}", paths.join(", "));
@@ -173,7 +173,7 @@ fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
         heads.extend(reader.heads(&[it.node.key])?);
     }
     heads.truncate(NEAREST_MAX);
-    Ok(heads.iter().map(|it| format!("`{}` {}", it.id, to_one_line(&it.label))).collect())
+    Ok(heads.iter().map(|it| format!("`{}` {}", it.id, to_name(&it.label))).collect())
 }
 
 /// Returns the words that a query looks for, lower case, without function words.

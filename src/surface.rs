@@ -34,6 +34,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::query::{OutputFormat, Query};
+use crate::text::json_text::json_text;
 use changed_resources::ChangeWatch;
 use rest_api::RestContext;
 pub(crate) use tools::ToolSelection;
@@ -252,7 +253,7 @@ impl MemoryHandler {
     }
 
     fn document(&self, answer: Value) -> ToolReply {
-        let text = answer.to_string();
+        let text = json_text(&answer);
         let structured = (self.memory.output() == OutputFormat::Structured).then_some(answer);
         // Programs read it by its keys: there is no room for a notice.
         ToolReply { text, structured, budget: Some(0), ..ToolReply::default() }
@@ -317,7 +318,7 @@ fn unread(error: Error) -> HandlerError {
 
 impl From<MemoryError> for HandlerError {
     fn from(error: MemoryError) -> HandlerError {
-        let (code, body) = (error.code.as_str(), error.to_json().to_string());
+        let (code, body) = (error.code.as_str(), json_text(&error.to_json()));
         let detail = error.code.is_outside().then_some(error.message);
         HandlerError::Coded { code, body, detail }
     }

@@ -108,19 +108,27 @@ pub(crate) fn is_invisible(it: char) -> bool {
         it,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
     )
+}
+
+/// Returns whether a reader would obey or hide a character, or end a line at it. Joiners are part
+/// of how some scripts and emoji are written.
+pub(crate) fn is_hidden(it: char) -> bool {
+    let is_joiner = matches!(it, '\u{200c}' | '\u{200d}');
+    it.is_control() || is_line_separator(it) || (is_invisible(it) && !is_joiner)
+}
+
+/// Returns whether a character that is no control character ends a line for some readers.
+pub(crate) fn is_line_separator(it: char) -> bool {
+    matches!(it, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns `text` with what a terminal would obey or hide in a visible form, such as `\u{1b}`;
 /// line breaks and tabs stay.
 pub(crate) fn make_visible(text: &str) -> std::borrow::Cow<'_, str> {
-    // Joiners are part of how some scripts and emoji are written.
-    let is_joiner = |it: char| matches!(it, '\u{200c}' | '\u{200d}');
-    let is_hidden = |it: char| match it {
-        '\n' | '\t' => false,
-        it => it.is_control() || (is_invisible(it) && !is_joiner(it)),
-    };
+    let is_hidden = |it: char| !matches!(it, '\n' | '\t') && is_hidden(it);
     match text.contains(is_hidden) {
         false => text.into(),
         true => {
@@ -159,6 +167,7 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
 }
 
 pub(crate) mod bigrams;
+pub(crate) mod json_text;
 pub(crate) mod pieces;
 pub(crate) mod suggest;
 pub(crate) mod tokens;

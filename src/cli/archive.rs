@@ -12,7 +12,7 @@ pub(super) fn run(
     let memory = open_memory(args.db, context)?;
     let report = memory.archive_memories(args.days, mode)?;
     if args.is_json {
-        context.say(format_args!("{:#}\n", report.to_json(mode)))?;
+        context.say_json(&report.to_json(mode))?;
     } else {
         let counts = report.counts();
         match (mode, report.snapshot) {

@@ -21,19 +21,50 @@ pub(super) enum TextRole {
 }
 
 impl ColorSupport {
-    /// Returns `text` in the colour of its role.
-    pub(super) fn paint(self, role: TextRole, text: &str) -> String {
+    /// Returns the sequences before and after a text of that role; `None` without colours.
+    pub(super) fn codes(self, role: TextRole) -> Option<(&'static str, &'static str)> {
         let code = match role {
-            TextRole::Header => "1;36",
-            TextRole::Good => "32",
-            TextRole::Odd | TextRole::Type => "33",
-            TextRole::Bad => "31",
-            TextRole::Dim => "2",
-            TextRole::Match => "1;31",
+            TextRole::Header => "\x1b[1;36m",
+            TextRole::Good => "\x1b[32m",
+            TextRole::Odd | TextRole::Type => "\x1b[33m",
+            TextRole::Bad => "\x1b[31m",
+            TextRole::Dim => "\x1b[2m",
+            TextRole::Match => "\x1b[1;31m",
         };
-        match self {
-            ColorSupport::Plain => text.to_owned(),
-            ColorSupport::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
-        }
+        (self == ColorSupport::Ansi).then_some((code, "\x1b[0m"))
+    }
+}
+
+/// A text in pieces, some of which have a role. Sequences are no part of it, so that those in a
+/// note stay apart from those of its colours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PaintedText(Vec<(Option<TextRole>, String)>);
+
+impl PaintedText {
+    /// Appends text without a role.
+    pub(super) fn push(&mut self, text: &str) {
+        self.0.push((None, text.to_owned()));
+    }
+
+    /// Appends text of a role.
+    pub(super) fn paint(&mut self, role: TextRole, text: &str) {
+        self.0.push((Some(role), text.to_owned()));
+    }
+
+    pub(super) fn append(&mut self, other: PaintedText) {
+        self.0.extend(other.0);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces().all(|(_, text)| text.is_empty())
+    }
+
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Option<TextRole>, &str)> {
+        self.0.iter().map(|(role, text)| (*role, text.as_str()))
+    }
+
+    /// Returns the text alone.
+    pub(super) fn plain(&self) -> String {
+        self.pieces().map(|(_, text)| text).collect()
     }
 }

@@ -14,11 +14,12 @@ use crate::memory::compile::{
     check_new_root, compile,
 };
 use crate::model::clock::Millis;
-use crate::query::render::to_one_line;
+use crate::query::render::to_label;
 use crate::settings::root_settings::RootSettings;
 use crate::store::{
     COMPILE_LEASE, ClaimPolicy, IfMissing, LeaseHolder, SharedError, StoreError, Writer,
 };
+use crate::text::json_text::json_text;
 
 pub(super) fn run(
     args: CompileArgs,
@@ -78,7 +79,7 @@ pub(super) fn run(
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
     if args.is_json {
-        context.say(format_args!("{}\n", report.to_json()))?;
+        context.say(format_args!("{}\n", json_text(&report.to_json())))?;
     } else {
         tell(&report, context)?;
         if let Some(n_nodes) = report.reseeded {
@@ -91,7 +92,7 @@ pub(super) fn run(
 
 /// Says what was compiled; at a terminal in words for people.
 fn tell(report: &Report, context: &mut Context<'_>) -> Result<(), CommandError> {
-    match context.is_out_terminal {
+    match context.out.is_terminal() {
         true => context.say(format_args!("{report:#}\n"))?,
         false => context.say(format_args!("{report}\n"))?,
     }
@@ -111,7 +112,7 @@ fn tell_passed_over(
         (false, false) => context.say(format_args!("{passed_over}:\n"))?,
     }
     for it in paths {
-        context.say(format_args!("  {} ({})\n", to_one_line(&it.path), it.kind))?;
+        context.say(format_args!("  {} ({})\n", to_label(&it.path), it.kind))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
-use super::color::{ColorSupport, TextRole};
+use super::color::{PaintedText, TextRole};
 use super::configured_providers::providers;
 use super::memory_place::known_database;
 use super::progress::ProgressLine;
@@ -16,6 +16,7 @@ use crate::maintenance::repair;
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
 use crate::store::StoreError;
+use crate::text::json_text::json_text;
 
 pub(super) fn run(
     args: DoctorArgs,
@@ -42,10 +43,10 @@ pub(super) fn run(
     if args.is_json && args.is_reaching {
         let mut document: Value = serde_json::from_str(&report.to_json())?;
         document["providers"] = providers.iter().map(ExaminedProvider::to_json).collect();
-        context.say(format_args!("{document}\n"))?;
+        context.say(json_text(&document) + "\n")?;
     } else if args.is_json {
         // Programs get the bytes that a client of the server gets.
-        let end = if context.is_out_terminal { "\n" } else { "" };
+        let end = if context.out.is_terminal() { "\n" } else { "" };
         context.say(format_args!("{}{end}", report.to_json()))?;
     } else {
         let (glyph, role) = glyph_and_role(report.status());
@@ -54,26 +55,32 @@ pub(super) fn run(
             CheckStatus::Warn => "Database has warnings",
             CheckStatus::Fail => "Database is unhealthy",
         };
-        context.say(format_args!("{} {headline}\n\n", context.paint.paint(role, glyph)))?;
+        let mut text = PaintedText::default();
+        text.paint(role, glyph);
+        text.push(&format!(" {headline}\n\n"));
         for check in &report.checks {
             let (glyph, role) = glyph_and_role(check.status);
-            let glyph = context.paint.paint(role, glyph);
             let fix = match &check.fix {
                 None => String::new(),
                 Some(Ok(notes)) if notes.is_empty() => "  (fixed)".to_owned(),
                 Some(Ok(notes)) => format!("  (fixed: {})", notes.join("; ")),
                 Some(Err(why)) => format!("  (fix error: {why})"),
             };
-            context.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
+            text.paint(role, glyph);
+            text.push(&format!(
+                " {:<20} {}\n",
+                check.name,
+                to_one_line(&(check.detail.clone() + &fix))
+            ));
         }
         if args.is_reaching && providers.is_empty() {
-            context.say("\nyour settings name no provider: nothing is sent anywhere\n")?;
+            text.push("\nyour settings name no provider: nothing is sent anywhere\n");
         }
         for (nth, provider) in providers.iter().enumerate() {
-            let gap = if nth == 0 { "\n" } else { "" };
-            let line = provider.line(context.paint);
-            context.say(format_args!("{gap}{line}\n"))?;
+            text.push(if nth == 0 { "\n" } else { "" });
+            text.append(provider.line());
         }
+        context.show(&text)?;
     }
     if args.is_fix {
         tell_unpublished(&db, context);
@@ -108,19 +115,17 @@ fn examine_providers(
 }
 
 impl ExaminedProvider {
-    fn line(&self, paint: ColorSupport) -> String {
+    fn line(&self) -> PaintedText {
         let ExaminedProvider { job, name, reached } = self;
         let (glyph, role, said) = match reached {
             None => ("·", TextRole::Dim, "not asked; --providers asks it"),
             Some(Ok(said)) => ("✓", TextRole::Good, said.as_str()),
             Some(Err(why)) => ("✗", TextRole::Bad, why.as_str()),
         };
-        format!(
-            "{} {job:<20} {}: {}",
-            paint.paint(role, glyph),
-            to_one_line(name),
-            to_one_line(said)
-        )
+        let mut line = PaintedText::default();
+        line.paint(role, glyph);
+        line.push(&format!(" {job:<20} {}: {}\n", to_one_line(name), to_one_line(said)));
+        line
     }
 
     fn to_json(&self) -> Value {

@@ -43,7 +43,7 @@ pub(super) fn run(
         }
     };
     let Some(dest) = dest else {
-        let outcome = transfer::export(&db, context.out, &mut note);
+        let outcome = transfer::export(&db, &mut context.out, &mut note);
         progress.clear();
         return done(outcome);
     };

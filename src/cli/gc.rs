@@ -33,7 +33,7 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
         _ => copy.keep(&db, "what was forgotten", context),
     }
     if args.is_json {
-        context.say(format_args!("{:#}\n", as_json(&done, mode)))?;
+        context.say_json(&as_json(&done, mode))?;
     } else {
         context.say(format_args!("{}\n", as_text(&done, mode)))?;
     }

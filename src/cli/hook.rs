@@ -61,7 +61,7 @@ pub(super) fn run(
         Err(_) => "the program failed; please report this".to_owned(),
     };
     log.add(&format!("{}: {problem}", args.name()));
-    if context.is_err_terminal {
+    if context.err.is_terminal() {
         // Only a person at a terminal reads it.
         let _ = writeln!(context.err, "remindb: hook: {problem}");
     }

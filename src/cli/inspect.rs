@@ -5,7 +5,7 @@ mod skipped_paths;
 use serde_json::{Value, json};
 
 use super::args::InspectArgs;
-use super::color::TextRole;
+use super::color::{PaintedText, TextRole};
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context, options};
 use crate::ingest::scan::SkippedPath;
@@ -34,24 +34,24 @@ pub(super) fn run(
         if let Some(skipped) = skipped {
             json["skipped"] = skipped_paths::to_json(&skipped);
         }
-        context.say(format_args!("{json:#}\n"))?;
+        context.say_json(&json)?;
         return Ok(CommandOutcome::Done);
     }
     let stats = reader.stats(HeatThresholds::default(), context.clock.now())?;
     let text = render::stats::render_stats(&stats, render::stats::Audience::Person, now);
-    context.say(painted(context.paint, &text))?;
+    context.show(&painted(&text))?;
     if args.is_files {
         let files = render::file_tree::render_files(&reader.files()?);
-        context.say(painted(context.paint, &files))?;
+        context.show(&painted(&files))?;
     }
     if let Some(skipped) = skipped {
-        context.say(painted(context.paint, &skipped_paths::render(&skipped)))?;
+        context.show(&painted(&skipped_paths::render(&skipped)))?;
     }
     if args.is_tree {
         let tree = tree(&reader, &query, OutputFormat::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
-        context.say(painted(context.paint, &text))?;
+        context.show(&painted(&text))?;
     }
     Ok(CommandOutcome::Done)
 }
@@ -100,21 +100,21 @@ fn file_json(file: &FileSummary) -> Value {
 }
 
 /// Colours headers, dims facts in brackets, and sets off the types of nodes.
-fn painted(paint: super::color::ColorSupport, text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+fn painted(text: &str) -> PaintedText {
+    let mut out = PaintedText::default();
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches('\n');
         if body.starts_with("===") {
-            out.push_str(&paint.paint(TextRole::Header, body));
+            out.paint(TextRole::Header, body);
         } else {
-            out.push_str(&painted_line(paint, body));
+            paint_line(body, &mut out);
         }
-        out.push_str(&line[body.len()..]);
+        out.push(&line[body.len()..]);
     }
     out
 }
 
-fn painted_line(paint: super::color::ColorSupport, line: &str) -> String {
+fn paint_line(line: &str, out: &mut PaintedText) {
     let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
     let (node_type, rest) = match rest.find("] ").filter(|_| rest.starts_with('[')) {
         Some(end) => rest.split_at(end + 1),
@@ -124,13 +124,8 @@ fn painted_line(paint: super::color::ColorSupport, line: &str) -> String {
         Some(start) => rest.split_at(start),
         None => (rest, ""),
     };
-    let node_type = match node_type {
-        "" => String::new(),
-        it => paint.paint(TextRole::Type, it),
-    };
-    let facts = match facts {
-        "" => String::new(),
-        it => paint.paint(TextRole::Dim, it),
-    };
-    format!("{indent}{node_type}{label}{facts}")
+    out.push(indent);
+    out.paint(TextRole::Type, node_type);
+    out.push(label);
+    out.paint(TextRole::Dim, facts);
 }

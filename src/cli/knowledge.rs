@@ -17,6 +17,7 @@ use crate::memory::knowledge::{
     WorksheetRequest, parse_changeset,
 };
 use crate::memory::typed::MemoryError;
+use crate::query::render::to_label;
 use crate::settings::config::KnowledgeSettings;
 use crate::store::IfMissing;
 use crate::store::reader::Reader;
@@ -76,10 +77,9 @@ fn read(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
         _ => None,
     };
     if is_json {
-        context.say(format_args!("{answer:#}\n"))?;
+        context.say_json(&answer)?;
     } else {
-        let text = render::lines_of(task, &answer, context.paint);
-        context.say(text)?;
+        context.show(&render::lines_of(task, &answer))?;
     }
     Ok(match list {
         Some(items) if items.is_empty() => CommandOutcome::NotFound,
@@ -109,7 +109,7 @@ fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcom
         Err(error) => {
             if is_json {
                 let body = MemoryError::from(error.clone()).to_json();
-                context.say(format_args!("{body:#}\n"))?;
+                context.say_json(&body)?;
             }
             let told = match error.operations() {
                 [] => MemoryError::from(error.clone()).message,
@@ -126,7 +126,7 @@ fn apply(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcom
         }
     };
     if is_json {
-        context.say(format_args!("{answer:#}\n"))?;
+        context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);
     }
     let n = answer["results"].as_array().map_or(0, Vec::len);
@@ -177,7 +177,7 @@ fn undo(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutcome
     let memory = if is_json { memory.with_structured() } else { memory };
     let answer = memory.rollback_to(before, crate::memory::rollback::LaterSnapshotPolicy::Keep)?;
     match is_json {
-        true => context.say(format_args!("{:#}\n", answer.structured))?,
+        true => context.say_json(&answer.structured)?,
         false => context.say(format_args!("{}\n", answer.text))?,
     }
     Ok(CommandOutcome::Done)
@@ -193,7 +193,7 @@ fn ingest(args: KnowledgeArgs, context: &mut Context<'_>) -> Result<CommandOutco
     let memory = open(&db, context)?;
     let answer = memory.ingest(&request).map_err(because)?;
     if is_json {
-        context.say(format_args!("{answer:#}\n"))?;
+        context.say_json(&answer)?;
     } else {
         let (buffered, chunks) = (&answer["buffered"], &answer["chunks"]);
         context.say(format_args!("{buffered} characters wait for more, {chunks} chunks wait\n"))?;
@@ -224,7 +224,7 @@ pub(super) fn remember(
     let db = database_to_make(db, None, context)?;
     let answer = open(&db, context)?.remember(request).map_err(because)?;
     if is_json {
-        context.say(format_args!("{answer:#}\n"))?;
+        context.say_json(&answer)?;
         return Ok(CommandOutcome::Done);
     }
     let result = &answer["results"][0];
@@ -232,7 +232,7 @@ pub(super) fn remember(
     let what = if result["created"] == true { "remembered" } else { "already there" };
     context.say(format_args!("{what}: {}\n", result["id"].as_str().unwrap_or_default()))?;
     let entities = result["entities"].as_array().or(none.as_array()).into_iter().flatten();
-    let entities: Vec<&str> = entities.filter_map(Value::as_str).collect();
+    let entities: Vec<String> = entities.filter_map(Value::as_str).map(to_label).collect();
     if !entities.is_empty() {
         context.say(format_args!("  mentions {}\n", entities.join(", ")))?;
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::args::MemoriesArgs;
-use super::color::TextRole;
+use super::color::{PaintedText, TextRole};
 use super::memory_place::known_database;
 use super::{CommandError, CommandOutcome, Context, typed_memory_output};
 use crate::memory::typed::{MemoryError, MemoryPage, QueryRequest, list_memories};
@@ -21,7 +21,7 @@ pub(super) fn run(
     let reader = Reader::open(&known_database(args.db, context)?)?;
     let page = list_memories(&reader, &request)?;
     if args.is_json {
-        context.say(format_args!("{:#}\n", page.to_json()))?;
+        context.say_json(&page.to_json())?;
     } else {
         show(&page, context)?;
     }
@@ -70,7 +70,7 @@ fn because(error: MemoryError) -> CommandError {
 
 fn show(page: &MemoryPage, context: &mut Context<'_>) -> Result<(), CommandError> {
     for memory in &page.memories {
-        context.say(typed_memory_output::render_memory(memory, context.paint))?;
+        context.show(&typed_memory_output::render_memory(memory))?;
     }
     let MemoryPage { total, offset, has_more, .. } = page;
     let n_shown = page.memories.len() as u64;
@@ -84,6 +84,8 @@ fn show(page: &MemoryPage, context: &mut Context<'_>) -> Result<(), CommandError
     };
     let more =
         if *has_more { format!("; more: --offset {}", offset + n_shown) } else { String::new() };
-    let line = context.paint.paint(TextRole::Dim, &(summary + &more));
-    context.say(format_args!("{line}\n"))
+    let mut line = PaintedText::default();
+    line.paint(TextRole::Dim, &(summary + &more));
+    line.push("\n");
+    context.show(&line)
 }

@@ -29,7 +29,7 @@ impl ProgressLine {
         unit: &'static str,
     ) -> ProgressLine {
         ProgressLine {
-            is_shown: context.is_err_terminal,
+            is_shown: context.err.is_terminal(),
             words: (verb, unit),
             stopwatch: context.clock.stopwatch(),
             last: Cell::new(None),

@@ -36,7 +36,7 @@ pub(super) fn run(
         _ => copy.keep(&db, "the secrets: delete it when you have looked at the rest", context),
     }
     if args.is_json {
-        context.say(format_args!("{:#}\n", to_json(&done, mode)))?;
+        context.say_json(&to_json(&done, mode))?;
     } else {
         context.say(to_text(&done, mode))?;
     }

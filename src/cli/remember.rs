@@ -45,19 +45,21 @@ pub(super) fn run(
     let memory = typed_memory_output::open_to_write(&db, IfMissing::Create, context)?;
     let stored = memory.store_memory(request).map_err(explained)?;
     if args.is_json {
-        context.say(format_args!("{:#}\n", stored.to_json()))?;
+        context.say_json(&stored.to_json())?;
         return Ok(CommandOutcome::Done);
     }
     let StoreOutcome { created, memory, .. } = stored;
-    let shown = typed_memory_output::render_memory(&memory, context.paint);
+    let mut text = typed_memory_output::render_memory(&memory);
     if !created {
-        context.say(format_args!("already there, nothing was changed:\n{shown}"))?;
+        context.say("already there, nothing was changed:\n")?;
+        context.show(&text)?;
         return Ok(CommandOutcome::Done);
     }
     let made = if is_new { "the new database " } else { "" };
-    context.say(format_args!("stored in {made}{}:\n{shown}", db.display()))?;
-    let undo = format!("to undo: remindb forget {}{named}", memory.id);
-    context.say(format_args!("{}\n", context.paint.paint(TextRole::Dim, &undo)))?;
+    context.say(format_args!("stored in {made}{}:\n", db.display()))?;
+    text.paint(TextRole::Dim, &format!("to undo: remindb forget {}{named}", memory.id));
+    text.push("\n");
+    context.show(&text)?;
     Ok(CommandOutcome::Done)
 }
 

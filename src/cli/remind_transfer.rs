@@ -84,7 +84,7 @@ pub(super) fn export(
         Ok(written.map_err(TransferError::Output)?)
     };
     let Some(dest) = dest else {
-        return written(context.out).map(|_| CommandOutcome::Done);
+        return written(&mut context.out).map(|_| CommandOutcome::Done);
     };
     let if_there = if is_force { IfExists::Replace } else { IfExists::Refuse };
     let draft = AtomicFile::of(dest, if_there)?;

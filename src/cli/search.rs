@@ -11,7 +11,6 @@ use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::query::{self, HitDetail, OutputFormat, Query, QueryOptions, SearchQuery};
 use crate::store::reader::{ArchivedVisibility, NodeFilter, Reader};
-use crate::text::make_visible;
 
 pub(super) fn run(
     args: args::SearchArgs,
@@ -55,24 +54,18 @@ pub(super) fn run(
     let answer = query::answer(&reader, &Query::Search(ask), &options)
         .map_err(|it| CommandError::Because(with_commands(&it.to_string())))?;
     if args.is_json {
-        context.say(format_args!("{:#}\n", answer.structured))?;
+        context.say_json(&answer.structured)?;
     } else {
-        let paint = match args.color {
-            ColorWhen::Auto => context.paint,
-            ColorWhen::Always => ColorSupport::Ansi,
-            ColorWhen::Never => ColorSupport::Plain,
-        };
+        match args.color {
+            ColorWhen::Auto => (),
+            ColorWhen::Always => context.colors = ColorSupport::Ansi,
+            ColorWhen::Never => context.colors = ColorSupport::Plain,
+        }
         let text = match query::is_no_answer(&answer.text) {
             true => with_commands(&answer.text),
             false => answer.text.clone(),
         };
-        let text = text.trim_end_matches('\n');
-        // A note is no program for the terminal.
-        let shown = match context.is_out_terminal {
-            true => make_visible(text),
-            false => text.into(),
-        };
-        context.say(format_args!("{}\n", colored_hits::paint_hits(&shown, &args.query, paint)))?;
+        context.show(&colored_hits::paint_hits(text.trim_end_matches('\n'), &args.query))?;
     }
     // An answer without a hit that fits the budget still found something.
     Ok(if query::is_no_answer(&answer.text) {

@@ -25,7 +25,7 @@ mod toml_settings;
 mod yaml_settings;
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use job::SetupJob;
@@ -93,7 +93,7 @@ pub(super) fn run(
         }
     }
     if args.is_json {
-        context.say(format_args!("{:#}\n", serde_json::Value::Array(reports)))?;
+        context.say_json(&reports)?;
     }
     match failures.is_empty() {
         true => Ok(outcome),
@@ -130,7 +130,7 @@ fn chosen(
     for (nth, client) in found.iter().enumerate() {
         context.say(format_args!("{:>3}  {:<15} {}\n", nth + 1, client.name(), client.title()))?;
     }
-    if !context.is_out_terminal || !io::stdin().is_terminal() {
+    if !context.out.is_terminal() || !io::stdin().is_terminal() {
         let name = found[0].name();
         let what = format!(
             "which one? type `remindb setup {name}`, or `remindb setup --all` for all of them"

@@ -154,8 +154,7 @@ fn status(args: &SpaceArgs, context: &mut Context<'_>) -> Result<CommandOutcome,
     let (replica, keeper) = replica(args, context)?;
     let facts = facts_of(&replica, &keeper);
     if args.is_json {
-        let json = serde_json::to_string_pretty(&facts)?;
-        context.say(format_args!("{json}\n"))?;
+        context.say_json(&facts)?;
     } else {
         context.say(as_text(&facts))?;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::args::{StdinArgument, ToolArgs};
-use super::color::TextRole;
+use super::color::{PaintedText, TextRole};
 use super::memory_place::{database_to_make, known_database};
 use super::tool_advice_rewording::flag_of;
 use super::{CommandError, CommandOutcome, Context, typed_memory_output};
@@ -60,13 +60,15 @@ pub(super) fn run(
         }
     };
     if is_json {
-        context.say(format_args!("{:#}\n", answer.structured))?;
+        context.say_json(&answer.structured)?;
         return Ok(CommandOutcome::Done);
     }
     context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     if let Some(undo) = undo {
-        let line = context.paint.paint(TextRole::Dim, &format!("to undo: {undo}"));
-        context.say(format_args!("{line}\n"))?;
+        let mut line = PaintedText::default();
+        line.paint(TextRole::Dim, &format!("to undo: {undo}"));
+        line.push("\n");
+        context.show(&line)?;
     }
     Ok(CommandOutcome::Done)
 }

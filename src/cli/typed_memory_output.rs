@@ -1,21 +1,25 @@
 //! Typed memories on the command line: opened with settings of a folder, shown in 80 columns.
 
+use std::iter::repeat;
 use std::path::Path;
 
-use super::color::{ColorSupport, TextRole};
+use super::color::{PaintedText, TextRole};
 use super::{CommandError, Context, configured_providers, options, serve, user_settings, variable};
 use crate::memory::Memory;
 use crate::memory::typed::TypedMemory;
-use crate::query::render::to_one_line;
+use crate::query::render::to_label;
 use crate::settings::root_settings::LiveRootSettings;
 use crate::store::IfMissing;
 use crate::text;
 
-/// Before every line but the first.
+/// Before a line of facts.
 const INDENT: &str = "  ";
 
+/// Before a further line of a text, so that it cannot be taken for one of facts.
+const TEXT_INDENT: &str = "    ";
+
 /// Columns of a line behind the indent, at most.
-const WIDTH: usize = 78;
+const WIDTH: usize = 76;
 
 /// Lines that the content of one memory takes, at most.
 const LINES_MAX: usize = 4;
@@ -47,25 +51,33 @@ pub(super) fn open_to_write(
 }
 
 /// Renders a memory: its type and text, then its id and the facts about it.
-pub(super) fn render_memory(memory: &TypedMemory, paint: ColorSupport) -> String {
+pub(super) fn render_memory(memory: &TypedMemory) -> PaintedText {
     let TypedMemory { id, memory_type, category, importance, .. } = memory;
     let head = format!("[{memory_type}]");
-    let mut out = String::new();
-    for line in wrapped(&format!("{head} {}", to_one_line(&memory.content))) {
-        out += &match line.strip_prefix(&head).filter(|_| out.is_empty()) {
-            Some(rest) => format!("{}{rest}\n", paint.paint(TextRole::Type, &head)),
-            None => format!("{INDENT}{line}\n"),
-        };
+    let mut out = PaintedText::default();
+    let lines = wrapped(&format!("{head} {}", to_label(&memory.content)));
+    for (nth, line) in lines.iter().enumerate() {
+        match line.strip_prefix(&head).filter(|_| nth == 0) {
+            Some(rest) => {
+                out.paint(TextRole::Type, &head);
+                out.push(&format!("{rest}\n"));
+            }
+            None => out.push(&format!("{TEXT_INDENT}{line}\n")),
+        }
     }
-    let mut facts = format!("{id} {} · {importance} · ", to_one_line(category));
+    let mut facts = format!("{id} {} · {importance} · ", to_label(category).replace('·', "-"));
     facts += memory.updated_at.to_second().split('T').next().unwrap_or_default();
     if memory.archived {
         facts += " · archived";
     }
-    let tags: Vec<String> = memory.tags.iter().map(|it| format!("#{}", to_one_line(it))).collect();
-    let tags = wrapped(&tags.join(" "));
-    for line in [facts].iter().chain(&tags).filter(|it| !it.is_empty()) {
-        out += &format!("{INDENT}{}\n", paint.paint(TextRole::Dim, &cut(line)));
+    let mut facts = vec![(INDENT, cut(&facts))];
+    let tags: Vec<String> = memory.tags.iter().map(|it| format!("#{}", to_label(it))).collect();
+    let tags = wrapped(&tags.join(" ")).into_iter().filter(|it| !it.is_empty());
+    facts.extend([INDENT].into_iter().chain(repeat(TEXT_INDENT)).zip(tags));
+    for (indent, line) in facts {
+        out.push(indent);
+        out.paint(TextRole::Dim, &line);
+        out.push("\n");
     }
     out
 }

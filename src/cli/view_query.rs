@@ -18,7 +18,7 @@ pub(super) fn run(
             let views = CustomView::all(&Reader::open(&known_database(db, context)?)?)?;
             let json = views.iter().map(to_json).collect();
             let lines: String = views.iter().map(line).collect();
-            let is_told = lines.is_empty() && context.is_out_terminal;
+            let is_told = lines.is_empty() && context.out.is_terminal();
             (json, if is_told { "no custom views\n".to_owned() } else { lines })
         }
         ViewTask::Define(name, words) => {
@@ -45,7 +45,7 @@ pub(super) fn run(
         }
     };
     match is_json {
-        true => context.say(format_args!("{json:#}\n"))?,
+        true => context.say_json(&json)?,
         false => context.say(text)?,
     }
     Ok(CommandOutcome::Done)

@@ -1,9 +1,12 @@
-//! Texts of any content, rendered as entries and parsed by the grammar of `docs/tools.md`.
+//! Texts of any content, rendered as entries and as lines, and parsed by the grammar of
+//! `docs/tools.md`.
 
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::query::render::entry::{TextEntry, render_entries};
-use crate::query::render::to_one_line;
+use crate::query::render::{
+    FileNameVisibility, NodeLineFields, render_line, to_label, to_one_line,
+};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeSummary, NodeText};
 
@@ -22,7 +25,7 @@ pub(crate) struct ParsedAnswerEntry {
     pub(crate) text: String,
 }
 
-/// Renders entries whose labels, paths and texts are parts of the input, and parses them back.
+/// Renders nodes whose labels, paths and texts are parts of the input, and parses them back.
 pub fn entries(data: &[u8]) {
     const TYPES: [&str; 4] = ["text", "heading", "code", "list"];
     let text = String::from_utf8_lossy(data);
@@ -48,6 +51,7 @@ pub fn entries(data: &[u8]) {
         };
         nodes.push((head, NodeText { breadcrumb: part(), content: part() }));
     }
+    nodes.iter().for_each(|(head, _)| check_line(head));
     let rendered: Vec<TextEntry<'_>> =
         nodes.iter().map(|(head, text)| TextEntry::whole(head, text)).collect();
     let answer = render_entries(&rendered);
@@ -64,6 +68,47 @@ pub fn entries(data: &[u8]) {
             assert_eq!(parsed.lang, to_one_line(lang).replace(']', ""), "{answer:?}");
         }
     }
+}
+
+/// Renders a node as a line, and parses its label and its facts.
+fn check_line(head: &NodeSummary) {
+    let file = FileNameVisibility::Yes;
+    let fields = NodeLineFields { head, file, temperature: 0.5, score: Some(0.9), relevance: None };
+    let line = render_line(fields);
+    assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}']), "{line:?}");
+    let (label, facts) = line.split_once("(id=").expect("a line has facts");
+    let label = label.strip_prefix(&format!("[{}] ", head.node_type));
+    let label = label.map(|it| it.strip_suffix(' ').unwrap_or(it));
+    assert_eq!(label, Some(&*to_label(&head.label)), "{line:?}");
+    let (id, facts) = facts.split_at(head.id.len());
+    assert_eq!(id, head.id, "{line:?}");
+    let (path, facts) = match facts.strip_prefix(" file=") {
+        None => (None, facts),
+        Some(value) => {
+            let (path, facts) = parse_value(value);
+            (Some(path), facts)
+        }
+    };
+    assert_eq!(path.as_deref(), head.path.as_deref().map(to_one_line).as_deref(), "{line:?}");
+    assert!(facts.starts_with(" score=0.90 "), "{line:?}");
+    assert_eq!(line.matches("(id=").count(), 1, "{line:?}");
+}
+
+/// Parses the value of a fact; returns what follows it, too.
+fn parse_value(text: &str) -> (String, &str) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find([' ', ')']).unwrap_or(text.len());
+        return (text[..end].to_owned(), &text[end..]);
+    };
+    let (mut value, mut chars) = (String::new(), quoted.chars());
+    while let Some(it) = chars.next() {
+        match it {
+            '"' => break,
+            '\\' => value.extend(chars.next()),
+            it => value.push(it),
+        }
+    }
+    (value, chars.as_str())
 }
 
 /// Parses entries: lines that begin with a space belong to the text above.

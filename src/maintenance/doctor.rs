@@ -25,6 +25,7 @@ use crate::store::{
     ErrorContext, PreparedStatements, StoreError, connection, history_reader, links, schema,
     source_files,
 };
+use crate::text::json_text::pretty_json_text;
 
 /// The outcome of a check, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +93,7 @@ impl DoctorReport {
             json
         };
         let checks: Vec<Value> = self.checks.iter().map(as_json).collect();
-        format!("{:#}", json!({"status": self.status().as_str(), "checks": checks}))
+        pretty_json_text(&json!({"status": self.status().as_str(), "checks": checks}))
     }
 }
 

@@ -20,6 +20,7 @@ mod line_reader;
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::text::json_text::json_text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -191,7 +192,7 @@ pub(crate) fn result_line(id: &RequestId, result: &impl Serialize) -> String {
         id: &'a RawValue,
         result: &'a R,
     }
-    line(&ResultLine { jsonrpc: "2.0", id: &id.0, result })
+    json_text(&ResultLine { jsonrpc: "2.0", id: &id.0, result })
 }
 
 /// Formats an error reply; the id is null when none could be read.
@@ -202,7 +203,7 @@ pub(crate) fn error_line(id: Option<&RequestId>, error: &RpcError) -> String {
         id: Option<&'a RawValue>,
         error: &'a RpcError,
     }
-    line(&ErrorLine { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
+    json_text(&ErrorLine { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
 }
 
 /// Formats a request of the server.
@@ -214,7 +215,7 @@ pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
         method: &'a str,
         params: &'a Value,
     }
-    line(&RequestLine { jsonrpc: "2.0", id, method, params })
+    json_text(&RequestLine { jsonrpc: "2.0", id, method, params })
 }
 
 /// Formats a notification.
@@ -225,17 +226,7 @@ pub(crate) fn notification_line(method: &str, params: &impl Serialize) -> String
         method: &'a str,
         params: &'a P,
     }
-    line(&NotificationLine { jsonrpc: "2.0", method, params })
-}
-
-/// Serializes to one line: characters that some readers take for line ends are escaped. Outside
-/// strings JSON is ASCII, so such characters occur in strings only.
-fn line(message: &impl serde::Serialize) -> String {
-    let json = serde_json::to_string(message).expect("keys are strings and writing is to memory");
-    if !json.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
-        return json;
-    }
-    json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    json_text(&NotificationLine { jsonrpc: "2.0", method, params })
 }
 
 fn refuse(id: Option<RequestId>, code: i32, message: impl Into<String>) -> BadFrame {

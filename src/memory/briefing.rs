@@ -15,7 +15,7 @@ use super::typed::TypedMemory;
 use crate::model::heat::BIRTH_TEMPERATURE;
 use crate::model::kind_specs::knowledge::LOG_ROOT;
 use crate::model::tree::NodeType;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_label, to_text_below, to_value};
 use crate::store::reader::{ArchivedVisibility, NodeSummary, Reader, SnapshotRange, UsedNode};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
@@ -169,7 +169,7 @@ fn sessions(reader: &Reader) -> Result<Vec<String>, StoreError> {
             text.truncate(cut);
         }
         let more = if text.len() < content.len() { "\n  …" } else { "" };
-        Some(format!("- (id={}) {}{more}", head.id, text.replace('\n', "\n  ")))
+        Some(format!("- (id={}) {}{more}", head.id, to_text_below(&text, "  ")))
     };
     Ok(notes.iter().filter_map(line).collect())
 }
@@ -230,14 +230,14 @@ fn headings_in_use(reader: &Reader) -> Result<Vec<String>, StoreError> {
 
 /// Formats a node as a line: label, id and file.
 fn entry(head: &NodeSummary) -> String {
-    let label = text::fold_and_truncate(&to_one_line(&head.label), LINE_CHARS_MAX);
-    let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_one_line(it)));
+    let label = text::fold_and_truncate(&to_label(&head.label), LINE_CHARS_MAX);
+    let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_value(it)));
     format!("- {label} (id={}{path})", head.id)
 }
 
 /// Formats a text with its id and a word about it.
 fn said(id: &str, content: &str, word: &str) -> String {
-    let line = text::fold_and_truncate(&to_one_line(content), LINE_CHARS_MAX);
+    let line = text::fold_and_truncate(&to_label(content), LINE_CHARS_MAX);
     let word = if word.is_empty() { String::new() } else { format!(" {word}") };
     format!("- {line} (id={id}{word})")
 }

@@ -31,7 +31,7 @@ use crate::ingest::parse::Syntax;
 use crate::ingest::scan::{self, DetailLevel, PassedOver};
 use crate::model::clock::{Millis, Stopwatch};
 pub use crate::query::CompileError;
-use crate::query::render::to_one_line;
+use crate::query::render::to_label;
 use crate::settings::initial_temperatures;
 use crate::settings::root_settings::{RootSettings, RootSettingsError};
 use crate::store::Writer;
@@ -182,10 +182,10 @@ pub struct FileWarning {
 impl fmt::Display for FileWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A file name may have a line break in it; a warning has none.
-        let path = to_one_line(&self.path);
+        let (path, what) = (to_label(&self.path), to_label(&self.what));
         match self.line {
-            Some(line) => write!(f, "{path}:{line}: {}", self.what),
-            None => write!(f, "{path}: {}", self.what),
+            Some(line) => write!(f, "{path}:{line}: {what}"),
+            None => write!(f, "{path}: {what}"),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::query::{
 };
 use crate::query::{SECOND_MARK, TreeQuery};
 use crate::store::read_marked;
+use crate::text::json_text::json_text;
 use crate::text::tokens;
 
 /// The line above the hits of the second memory.
@@ -126,7 +127,7 @@ fn anchor<'a>(query: &Query<'a>) -> Option<&'a str> {
 fn cost(answer: &Answer) -> u32 {
     let structured = match &answer.structured {
         Value::Null => 0,
-        json => tokens::count(&json.to_string()),
+        json => tokens::count(&json_text(json)),
     };
     tokens::count(&answer.text).max(structured) + tokens::count(HEADING)
 }

@@ -22,14 +22,10 @@ use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
+use crate::text::json_text::json_text;
 
 /// The sink of a document.
 type JsonOut<'a> = &'a mut dyn Write;
-
-/// Serializes a value; all values here have text keys and finite numbers.
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("keys are texts and numbers are finite or null")
-}
 
 /// A JSON list, written value by value.
 struct JsonList<'a> {
@@ -46,7 +42,7 @@ impl<'a> JsonList<'a> {
         if !std::mem::replace(&mut self.is_empty, false) {
             self.out.write_char(',')?;
         }
-        Ok(self.out.write_str(&json(value))?)
+        Ok(self.out.write_str(&json_text(value))?)
     }
 }
 
@@ -140,7 +136,7 @@ pub(crate) fn write_overview(
         fts_rows: stats.n_index_rows,
         space,
     };
-    Ok(out.write_str(&json(&overview))?)
+    Ok(out.write_str(&json_text(&overview))?)
 }
 
 /// Completes a node id: ids that begin with the prefix, then nodes whose label does.
@@ -181,10 +177,10 @@ pub(crate) fn write_file_list(reader: &Reader, out: JsonOut<'_>) -> Result<(), E
             out.write_char(',')?;
         } else {
             let end = if root.is_some() { "]}," } else { "" };
-            write!(out, "{end}{{\"root\":{},\"files\":[", json(&file.root))?;
+            write!(out, "{end}{{\"root\":{},\"files\":[", json_text(&file.root))?;
             root = Some(file.root.clone());
         }
-        out.write_str(&json(&next))?;
+        out.write_str(&json_text(&next))?;
         Ok::<(), Error>(())
     })?;
     let end = if root.is_some() { "]}" } else { "" };

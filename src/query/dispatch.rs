@@ -12,6 +12,7 @@ use super::{
 use crate::model::vector::QueryVector;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
+use crate::text::json_text::json_text;
 use crate::text::tokens;
 
 /// A query to a memory.
@@ -132,7 +133,7 @@ fn less_room(answer: &Answer, room: u32, max: u32) -> Option<u32> {
     if answer.structured.is_null() {
         return None;
     }
-    let json = answer.structured.to_string();
+    let json = json_text(&answer.structured);
     if tokens::fits(&json, max) {
         return None;
     }

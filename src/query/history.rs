@@ -11,7 +11,7 @@ use super::{Answer, Error, QueryOptions, budget, find_by_id, quote_input};
 use crate::model::clock::Millis;
 use crate::model::kind_specs::is_uuid;
 use crate::query::render::stats::format_age;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_label, to_one_line, to_quote};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{ChangePosition, HistoryChange};
 use crate::text;
@@ -114,7 +114,7 @@ fn step(
     if let Some(snapshot) = &snapshot {
         let message = text::truncate_chars(&to_one_line(&snapshot.message), MESSAGE_CHARS_MAX);
         let age = format_age(now.since(snapshot.created_at));
-        text.push_str(&format!(" ({age} ago, \"{message}\")"));
+        text.push_str(&format!(" ({age} ago, {})", to_quote(&message)));
         facts["created_at"] = json!(snapshot.created_at.0);
         facts["message"] = json!(message);
     }
@@ -126,7 +126,7 @@ fn step(
         for (name, content) in [("old", old), ("new", new)] {
             if !content.is_empty() {
                 let preview = preview(&content);
-                text.push_str(&format!("\n  {name}: {preview}"));
+                text.push_str(&format!("\n  {name}: {}", to_label(&preview)));
                 facts[name] = json!(preview);
             }
         }

@@ -14,7 +14,7 @@ use sibling_order::MovedSiblings;
 
 use super::page::EntryPosition;
 use super::{Error, OutputFormat};
-use crate::query::render::{render_count, to_one_line};
+use crate::query::render::{render_count, to_label, to_one_line, to_quote, to_value};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{ChangePosition, FIELDS, HistoryBounds, LANG, NodeVersion};
 use crate::text;
@@ -228,12 +228,12 @@ fn description(net: &NetChange, notes: &[String]) -> String {
     let Some(side) = net.side() else { return String::new() };
     let mut line = format!("[{}] ", side.node_type);
     if !side.label.is_empty() {
-        line.push_str(&to_one_line(&side.label));
+        line.push_str(&to_label(&side.label));
         line.push(' ');
     }
     line.push('(');
     if let Some(path) = &side.path {
-        line.push_str(&format!("file={} ", to_one_line(path)));
+        line.push_str(&format!("file={} ", to_value(path)));
     }
     match &net.old {
         Some(old) if old.tokens != side.tokens => {
@@ -262,16 +262,13 @@ pub(super) fn notes(
             let from = place(reader, old, range.from)?;
             notes.push(format!("moved from {from} to {}", place(reader, new, range.to)?));
         } else if old.parent.is_none() && is_elsewhere {
-            let path = |it: &NodeVersion| {
-                to_one_line(it.path.as_deref().unwrap_or("no file")).into_owned()
-            };
+            let path = |it: &NodeVersion| file_name(it).unwrap_or_else(|| "no file".to_owned());
             notes.push(format!("file renamed from {} to {}", path(old), path(new)));
         } else if is_same(old, new) {
             notes.push("moved among its siblings".to_owned());
         }
         if old.label != new.label && !net.is_text_changed() {
-            let was = to_one_line(&text::truncate_chars(&old.label, PLACE_CHARS_MAX)).into_owned();
-            notes.push(format!("label was {was}"));
+            notes.push(format!("label was {}", text_of_note(&old.label, PLACE_CHARS_MAX)));
         }
         if old.node_type != new.node_type {
             notes.push("type changed".to_owned());
@@ -298,12 +295,23 @@ pub(super) fn notes(
 /// Names a node's place: its parent's label and id, else its file.
 fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> {
     let Some(parent) = &side.parent else {
-        let path = side.path.as_deref().map(to_one_line);
-        return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
+        return Ok(file_name(side).unwrap_or_else(|| "the roots".to_owned()));
     };
     let label = reader.versions().version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
-    let label = to_one_line(&text::truncate_chars(&label, PLACE_CHARS_MAX)).into_owned();
+    let label = text_of_note(&label, PLACE_CHARS_MAX);
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
+}
+
+fn file_name(side: &NodeVersion) -> Option<String> {
+    side.path.as_deref().map(to_value)
+}
+
+/// Shortens a text for a note: in quotes where it could be taken for more of the note.
+fn text_of_note(text: &str, chars_max: usize) -> String {
+    let text = text::truncate_chars(text, chars_max);
+    let label = to_label(&text);
+    let is_open = label.starts_with('"') || label.contains([';', '→']) || label.contains(" to ");
+    if is_open { to_quote(&text) } else { label }
 }
 
 /// Returns the facts of a change as JSON.

@@ -18,7 +18,7 @@ use super::candidates::{self, Coverage, NodeMatch};
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::{Error, budget, query_parser};
 use crate::model::clock::Millis;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_text_below, to_value};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeFilter, NodeSummary, Reader};
 
@@ -147,8 +147,9 @@ fn shown(
         let max = HIT_TOKENS_MAX.min(left.saturating_sub(HEAD_TOKENS));
         let text = budget::cut_to_tokens(content.trim(), max).trim_end();
         let more = if text.len() < content.trim().len() { " …" } else { "" };
-        let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_one_line(it)));
-        let block = format!("(id={}{path}) {text}{more}\n", head.id);
+        let path = head.path.as_deref().map_or(String::new(), |it| format!(" {}", to_value(it)));
+        let text_below = to_text_below(text, " ");
+        let block = format!("(id={}{path}) {text_below}{more}\n", head.id);
         let cost = budget::line_cost(&block);
         if text.is_empty() || left < cost {
             break;

@@ -1,8 +1,10 @@
 //! Lines and entries in the layouts that clients know.
 //!
-//! One-line fields stay on one line: control characters in labels and paths become spaces. No line
-//! begins with white space that another ended with, so that the tokens of a reply are the sum of
-//! the tokens of its pieces. This module does no IO.
+//! One-line fields stay on one line: control characters in labels and paths become spaces. A text
+//! on a line with facts is a label, a value or a quote, and none of these can be taken for facts:
+//! [`to_label`], [`to_value`], [`to_quote`]. No line begins with white space that another ended
+//! with, so that the tokens of a reply are the sum of the tokens of its pieces. This module does no
+//! IO.
 
 pub(crate) mod entry;
 pub(crate) mod file_tree;
@@ -13,6 +15,9 @@ use std::borrow::Cow;
 
 use crate::store::reader::NodeSummary;
 use crate::text;
+
+/// Beginnings of the facts of a line.
+const FACTS_BEGIN: [&str; 3] = ["(id=", "(file=", "(tok="];
 
 /// The fields of a node's line besides its label.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +122,7 @@ pub(crate) fn render_count(n: u64) -> String {
 /// Puts `text` on one line: control characters and line separators become spaces, invisible
 /// format characters are left out.
 pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
-    let is_break = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
+    let is_break = |it: char| it.is_control() || text::is_line_separator(it);
     match text.contains(|it| is_break(it) || text::is_invisible(it)) {
         false => Cow::Borrowed(text),
         true => {
@@ -127,18 +132,51 @@ pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Puts a label on one line, where it cannot be taken for the facts that follow it.
-fn to_label(text: &str) -> String {
-    to_one_line(text).replace("(id=", "(id =")
+/// Puts a label on one line, where it cannot be taken for the facts that follow it: they begin
+/// with a bracket, a name and `=`.
+pub(crate) fn to_label(text: &str) -> String {
+    without_facts(&to_one_line(text), ' ')
+}
+
+/// Puts a label on one line of a message, whose ids stand between backticks.
+pub(crate) fn to_name(text: &str) -> String {
+    to_label(text).replace('`', "'")
+}
+
+/// Puts a text behind facts: further lines get an indent, and none of them has facts.
+pub(crate) fn to_text_below(text: &str, indent: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(to_label).collect();
+    lines.join(&format!("\n{indent}"))
 }
 
 /// Writes a value of a fact: in quotes if it could be taken for more than one.
-fn to_value(text: &str) -> String {
-    let text = to_one_line(text);
-    match text.is_empty() || text.contains([' ', '"', '\\', '(', ')', '=']) {
-        false => text.into_owned(),
-        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+pub(crate) fn to_value(text: &str) -> String {
+    match text.is_empty() || text.contains(|it| ends_a_value(it) || it.is_control()) {
+        false => to_one_line(text).into_owned(),
+        true => to_quote(text),
     }
+}
+
+fn ends_a_value(it: char) -> bool {
+    it.is_whitespace() || matches!(it, '"' | '\\' | '(' | ')' | '=' | ';' | '`' | '→')
+}
+
+/// Writes a text in quotes, on one line. A backslash stands before a quote, a backslash and the
+/// `=` of what looks like facts.
+pub(crate) fn to_quote(text: &str) -> String {
+    let text = to_one_line(text).replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", without_facts(&text, '\\'))
+}
+
+/// Puts a mark before the `=` of each beginning of facts.
+fn without_facts(line: &str, mark: char) -> String {
+    let mut line = line.to_owned();
+    for begin in FACTS_BEGIN {
+        if line.contains(begin) {
+            line = line.replace(begin, &format!("{}{mark}=", begin.trim_end_matches('=')));
+        }
+    }
+    line
 }
 
 fn push_file(line: &mut String, head: &NodeSummary, named: FileNameVisibility) {

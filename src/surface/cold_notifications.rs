@@ -6,8 +6,9 @@ use crate::mcp::{DeliveryCallback, Notice, Severity, ToolReply};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::OutputFormat;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_label, to_one_line, to_value};
 use crate::store::{ColdNode, ColdNodesOffer};
+use crate::text::json_text::json_text;
 use crate::text::tokens;
 
 /// The logger of the notice.
@@ -65,7 +66,7 @@ fn callback(offer: ColdNodesOffer, clock: Clock) -> DeliveryCallback {
 /// Returns the tokens that a reply leaves for a notice.
 fn room(reply: &ToolReply) -> usize {
     let most = reply.budget.map_or(REPLY_TOKENS_MAX, |it| it as usize);
-    let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
+    let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&json_text(it)));
     let n_tokens = tokens::count(&reply.text).max(structured);
     most.saturating_sub(n_tokens as usize + JOINT_TOKENS)
 }
@@ -75,7 +76,7 @@ fn n_fit(nodes: &[ColdNode], room: usize, output: OutputFormat) -> usize {
     let longer = |text: &str, json: &Value| {
         let n_json = match output {
             OutputFormat::Text => 0,
-            OutputFormat::Structured => tokens::count(&json.to_string()),
+            OutputFormat::Structured => tokens::count(&json_text(json)),
         };
         tokens::count(text).max(n_json) as usize + 1
     };
@@ -95,8 +96,8 @@ fn data(nodes: &[ColdNode]) -> Value {
 
 fn line(node: &ColdNode) -> String {
     let ColdNode { id, label, file, temperature, .. } = node;
-    let file = file.as_ref().map(|it| format!(" file={}", to_one_line(it))).unwrap_or_default();
-    let label = to_one_line(label);
+    let file = file.as_ref().map(|it| format!(" file={}", to_value(it))).unwrap_or_default();
+    let label = to_label(label);
     format!("{label} (id={id}{file} temp={temperature:.2})")
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::mcp::{Args, CallContext, ElicitResult, HandlerError};
 use crate::memory::{Error, Memory};
 use crate::query;
+use crate::query::render::to_name;
 use crate::store::reader::{ArchivedVisibility, SiblingsAfter};
 
 /// Returns the question before a call; `None` when it removes little.
@@ -50,7 +51,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
             reader.subtree_size(&top, rest, ArchivedVisibility::Shown, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))
     })?;
-    let (label, extent) = asked;
+    let (label, extent) = (to_name(&asked.0), asked.1);
     let n_below = extent.n_nodes;
     if n_below < UNASKED_NODES_MAX {
         return Ok(None);

@@ -24,6 +24,8 @@ mod edits;
 #[cfg(target_os = "linux")]
 mod faults;
 mod foreign;
+/// Hostile texts, names and messages in every answer.
+mod framing;
 /// The whole memory of one small folder.
 mod golden;
 /// Repairs, and salvage from a damaged file.

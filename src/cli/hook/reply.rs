@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::input::HookInput;
 use crate::cli::args::HookEvent;
+use crate::text::json_text::json_text;
 
 /// Tokens of the lines around a text.
 pub(super) const FRAME_TOKENS: u32 = 48;
@@ -52,7 +53,7 @@ pub(super) fn reply(client: &str, event: HookEvent, input: &HookInput, text: &st
             json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
         }
     };
-    format!("{answer}\n")
+    json_text(&answer) + "\n"
 }
 
 /// Puts a text between the lines that mark it; it cannot close them itself.

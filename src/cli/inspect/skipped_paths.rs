@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::ingest::scan::{DetailLevel, IgnoreRules, SkippedPath, walk_folder};
-use crate::query::render::to_one_line;
+use crate::query::render::to_label;
 use crate::settings::root_settings::{OperatorOptions, RootSettings};
 use crate::store::reader::FileSummary;
 
@@ -24,10 +24,10 @@ pub(super) fn render(found: &[(String, Vec<SkippedPath>)]) -> String {
         return out + "Nothing in the compiled folders.\n";
     }
     for (root, paths) in found.iter().filter(|it| !it.1.is_empty()) {
-        out += &format!("{}\n", to_one_line(root));
+        out += &format!("{}\n", to_label(root));
         for it in paths {
             let line = it.line.map(|it| format!(":{it}")).unwrap_or_default();
-            out += &format!("  {}{line} ({})\n", to_one_line(&it.path), to_one_line(&it.what));
+            out += &format!("  {}{line} ({})\n", to_label(&it.path), to_label(&it.what));
         }
     }
     out

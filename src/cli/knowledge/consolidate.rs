@@ -56,7 +56,7 @@ fn show_sheet(
     let note = sheet["note"].as_str().filter(|_| !is_json);
     match note {
         Some(note) => context.say(format_args!("{}\n", with_commands(note)))?,
-        None => context.say(format_args!("{sheet:#}\n"))?,
+        None => context.say_json(&sheet)?,
     }
     Ok(CommandOutcome::Done)
 }

@@ -1,51 +1,47 @@
 //! Knowledge as lines for people.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use crate::cli::args::KnowledgeTask;
-use crate::cli::color::{ColorSupport, TextRole};
+use crate::cli::color::{PaintedText, TextRole};
 use crate::cli::tool_advice_rewording::with_commands;
-use crate::query::render::to_one_line;
+use crate::query::render::to_label;
 
 /// Characters of a text on one line, at most.
 const TEXT_CHARS_MAX: usize = 300;
 
 /// Returns the lines of an answer.
-pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorSupport) -> String {
-    let mut out = String::new();
-    let rows = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
+pub(super) fn lines_of(task: KnowledgeTask, answer: &Value) -> PaintedText {
+    let mut out = PaintedText::default();
+    let rows = |key: &str| answer[key].as_array().into_iter().flatten();
     match task {
         KnowledgeTask::Topics => {
             for it in rows("topics") {
-                let (name, id) = (text(&it["name"]), text(&it["id"]));
                 let (episodes, concepts) = (&it["episodes"], &it["concepts"]);
-                let facts = format!("(id={id}) {episodes} episodes, {concepts} concepts");
-                let _ = writeln!(out, "{name} {}", paint.paint(TextRole::Dim, &facts));
+                let facts =
+                    format!("{} {episodes} episodes, {concepts} concepts", id_of(&it["id"]));
+                push_line(&mut out, &text(&it["name"]), &facts);
             }
         }
         KnowledgeTask::Entities => {
             for it in rows("entities") {
                 let name = format!("{}:{}", text(&it["type"]), text(&it["name"]));
-                let facts = format!("(id={}) {} mentions", text(&it["id"]), it["mentions"]);
-                let _ = writeln!(out, "{name} {}", paint.paint(TextRole::Dim, &facts));
+                let facts = format!("{} {} mentions", id_of(&it["id"]), it["mentions"]);
+                push_line(&mut out, &name, &facts);
             }
         }
         KnowledgeTask::Conflicts => {
             for it in rows("conflicts") {
                 let state = format!("[{} {}]", text(&it["status"]), text(&it["severity"]));
-                let id = format!("(id={})", text(&it["id"]));
-                let (state, id) =
-                    (paint.paint(TextRole::Type, &state), paint.paint(TextRole::Dim, &id));
-                let _ = writeln!(out, "{state} {} {id}", text(&it["about"]));
+                out.paint(TextRole::Type, &state);
+                push_line(&mut out, &format!(" {}", text(&it["about"])), &id_of(&it["id"]));
                 for fact in it["facts"].as_array().into_iter().flatten() {
-                    let id = paint.paint(TextRole::Dim, &format!("(id={})", text(&fact["id"])));
-                    let _ = writeln!(out, "  {} {id}", text(&fact["text"]));
+                    let words = format!("  {}", text(&fact["text"]));
+                    push_line(&mut out, &words, &id_of(&fact["id"]));
                 }
             }
         }
-        _ => items(answer, paint, &mut out),
+        _ => push_items(&mut out, answer),
     }
     if out.is_empty() {
         let none = match task {
@@ -53,36 +49,47 @@ pub(super) fn lines_of(task: KnowledgeTask, answer: &Value, paint: ColorSupport)
             KnowledgeTask::Entities => "no entities",
             _ => "none",
         };
-        out = with_commands(answer["note"].as_str().unwrap_or(none)) + "\n";
+        out.push(&(with_commands(answer["note"].as_str().unwrap_or(none)) + "\n"));
     }
     out
 }
 
-fn items(answer: &Value, paint: ColorSupport, out: &mut String) {
+fn push_items(out: &mut PaintedText, answer: &Value) {
     for it in answer["items"].as_array().into_iter().flatten() {
-        let kind = paint.paint(TextRole::Type, &format!("[{}]", text(&it["kind"])));
+        out.paint(TextRole::Type, &format!("[{}]", text(&it["kind"])));
         let facts = format!("(id={} score={} {})", text(&it["id"]), it["score"], text(&it["why"]));
-        let facts = paint.paint(TextRole::Dim, &facts);
         let (title, content) = (text(&it["title"]), text(&it["text"]));
-        let _ = writeln!(out, "{kind} {title} {facts}");
+        push_line(out, &format!(" {title}"), &facts);
         if content != title && it["facts"].is_null() {
-            let _ = writeln!(out, "  {content}");
+            out.push(&format!("  {content}\n"));
         }
         for fact in it["facts"].as_array().into_iter().flatten() {
-            let _ = writeln!(out, "  {}: {}", text(&fact["status"]), text(&fact["text"]));
+            out.push(&format!("  {}: {}\n", text(&fact["status"]), text(&fact["text"])));
         }
     }
     if let Some(n) = answer["left_out"].as_u64().filter(|it| 0 < *it) {
-        let line = format!("… {n} more");
-        let _ = writeln!(out, "{}", paint.paint(TextRole::Dim, &line));
+        out.paint(TextRole::Dim, &format!("… {n} more"));
+        out.push("\n");
     }
     if let Some(hint) = answer["hint"].as_str() {
-        let _ = writeln!(out, "{}", paint.paint(TextRole::Dim, hint));
+        out.paint(TextRole::Dim, hint);
+        out.push("\n");
     }
 }
 
-/// Returns a text on one line, cut where it is long.
+/// Adds a text and the facts about it as one line.
+fn push_line(out: &mut PaintedText, words: &str, facts: &str) {
+    out.push(&format!("{words} "));
+    out.paint(TextRole::Dim, facts);
+    out.push("\n");
+}
+
+fn id_of(value: &Value) -> String {
+    format!("(id={})", text(value))
+}
+
+/// Returns a text as a label, cut where it is long.
 fn text(value: &Value) -> String {
-    let line = to_one_line(value.as_str().unwrap_or_default()).to_string();
-    crate::text::truncate_chars(&line, TEXT_CHARS_MAX)
+    let label = to_label(value.as_str().unwrap_or_default());
+    crate::text::truncate_chars(&label, TEXT_CHARS_MAX)
 }

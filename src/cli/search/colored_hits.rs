@@ -1,20 +1,21 @@
 //! Hits for a terminal: the words that match stand out, ids and figures step back.
 
-use crate::cli::color::{ColorSupport, TextRole};
+use crate::cli::color::{PaintedText, TextRole};
 use crate::model::identity::NodeId;
 use crate::query::matched_places;
 
-/// Paints the text of an answer to `query`.
-pub(super) fn paint_hits(text: &str, query: &str, paint: ColorSupport) -> String {
-    if paint == ColorSupport::Plain {
-        return text.to_owned();
+/// Paints the lines of an answer to `query`.
+pub(super) fn paint_hits(text: &str, query: &str) -> PaintedText {
+    let mut painted = PaintedText::default();
+    for line in text.split('\n') {
+        paint_line(line, query, &mut painted);
+        painted.push("\n");
     }
-    let lines: Vec<String> = text.split('\n').map(|it| paint_line(it, query, paint)).collect();
-    lines.join("\n")
+    painted
 }
 
 /// Paints a line: of a hit, `[type] label (id=… …)`, of an entry, `id[type] text`, or of a text.
-fn paint_line(line: &str, query: &str, paint: ColorSupport) -> String {
+fn paint_line(line: &str, query: &str, painted: &mut PaintedText) {
     let (head, rest) = match line.find("] ") {
         Some(end) if line.trim_start().starts_with('[') => line.split_at(end + 1),
         _ => line.split_at(entry_head_len(line)),
@@ -23,18 +24,15 @@ fn paint_line(line: &str, query: &str, paint: ColorSupport) -> String {
         Some(start) if rest.ends_with(')') => rest.split_at(start),
         _ => (rest, ""),
     };
-    let dim = |text: &str| match text {
-        "" => String::new(),
-        text => paint.paint(TextRole::Dim, text),
-    };
-    let mut painted = dim(head);
+    painted.paint(TextRole::Dim, head);
     let mut shown = 0;
     for place in matched_places(label, query) {
-        painted += &label[shown..place.start];
-        painted += &paint.paint(TextRole::Match, &label[place.clone()]);
+        painted.push(&label[shown..place.start]);
+        painted.paint(TextRole::Match, &label[place.clone()]);
         shown = place.end;
     }
-    painted + &label[shown..] + &dim(figures)
+    painted.push(&label[shown..]);
+    painted.paint(TextRole::Dim, figures);
 }
 
 /// Returns the length of the framing at the start of a line of entries: all of a breadcrumb, or the
@@ -56,21 +54,26 @@ mod tests {
     use super::*;
 
     fn shown(line: &str, query: &str) -> String {
-        let painted = paint_hits(line, query, ColorSupport::Ansi);
-        painted.replace("\x1b[1;31m", "<").replace("\x1b[2m", "{").replace("\x1b[0m", "|")
+        let painted = paint_hits(line, query);
+        let mark = |(role, text): (Option<TextRole>, &str)| match (role, text) {
+            (None, _) | (_, "") => text.to_owned(),
+            (Some(TextRole::Match), _) => format!("<{text}|"),
+            (Some(_), _) => format!("{{{text}|"),
+        };
+        painted.pieces().map(mark).collect()
     }
 
     #[test]
     fn matched_words_stand_out_and_figures_step_back() {
         assert_eq!(
             shown("[text] A text of valves. (id=AcTRirZSwQh file=text.md tok=12)", "text valve"),
-            "{[text]| A <text| of <valves|.{ (id=AcTRirZSwQh file=text.md tok=12)|"
+            "{[text]| A <text| of <valves|.{ (id=AcTRirZSwQh file=text.md tok=12)|\n"
         );
-        assert_eq!(shown("a text\nof two lines", "two"), "a text\nof <two| lines");
+        assert_eq!(shown("a text\nof two lines", "two"), "a text\nof <two| lines\n");
         assert_eq!(
             shown("# a.md / Valves\nAcTRirZSwQh[code sh] make valves\n make all", "valve make"),
-            "{# a.md / Valves|\n{AcTRirZSwQh[code sh]| <make| <valves|\n <make| all"
+            "{# a.md / Valves|\n{AcTRirZSwQh[code sh]| <make| <valves|\n <make| all\n"
         );
-        assert_eq!(paint_hits("a text", "text", ColorSupport::Plain), "a text");
+        assert_eq!(paint_hits("a text", "text").plain(), "a text\n");
     }
 }

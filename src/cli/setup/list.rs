@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     if args.is_json {
         let rows: Vec<Value> = all.iter().map(ClientStatus::as_json).collect();
-        context.say(format_args!("{:#}\n", Value::Array(rows)))?;
+        context.say_json(&rows)?;
     } else {
         context.say(as_text(&all))?;
     }

@@ -8,7 +8,7 @@ use super::client_hooks;
 use super::plan::FileStep;
 use super::server_connection::ToolGrants;
 use crate::cli::args::{self, Client, Scope};
-use crate::cli::color::{ColorSupport, TextRole};
+use crate::cli::color::{PaintedText, TextRole};
 use crate::cli::{CommandError, CommandOutcome, Context};
 use crate::query::unified_diff::unified_hunks;
 use crate::text;
@@ -73,33 +73,45 @@ impl<'a> SetupReport<'a> {
 
     pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
         if self.args.is_json {
-            return context.say(format_args!("{:#}\n", self.as_json()));
+            return context.say_json(&self.as_json());
         }
-        let text = self.as_text(context.paint);
-        context.say(text)
+        context.show(&self.as_text())
     }
 
-    fn as_text(&self, paint: ColorSupport) -> String {
-        let mut out = String::new();
+    fn as_text(&self) -> PaintedText {
+        let mut text = PaintedText::default();
         let (client, scope) = (self.client.name(), self.scope.name());
         if self.args.is_remove && self.done.is_empty() {
-            return format!("nothing to remove: {client} was not set up here (scope {scope})\n");
+            let what = format!("nothing to remove: {client} was not set up here (scope {scope})\n");
+            text.push(&what);
+            return text;
         }
-        for StepResult { step, copy } in &self.done {
-            let (verb, planned) = verbs(step);
-            let path = step.path.display();
-            if self.args.is_dry_run && step.is_change() {
-                out += &format!("would {planned} {path}\n{}", diff(step, paint));
-                continue;
-            }
-            out += &format!("{verb} {path}");
-            match (copy, step.why) {
-                (Some(copy), _) => out += &format!(" (what was there: {})", copy.display()),
-                (None, Some(why)) => out += &format!(" ({why})"),
-                (None, None) => (),
-            }
-            out.push('\n');
+        for it in &self.done {
+            self.push_step(it, &mut text);
         }
+        text.push(&self.summary());
+        text
+    }
+
+    fn push_step(&self, StepResult { step, copy }: &StepResult, text: &mut PaintedText) {
+        let (verb, planned) = verbs(step);
+        let path = step.path.display();
+        if self.args.is_dry_run && step.is_change() {
+            text.push(&format!("would {planned} {path}\n"));
+            text.append(diff(step));
+            return;
+        }
+        let why = match (copy, step.why) {
+            (Some(copy), _) => format!(" (what was there: {})", copy.display()),
+            (None, Some(why)) => format!(" ({why})"),
+            (None, None) => String::new(),
+        };
+        text.push(&format!("{verb} {path}{why}\n"));
+    }
+
+    /// Formats the lines after those of the steps.
+    fn summary(&self) -> String {
+        let mut out = String::new();
         if let Some(memory) = &self.memory {
             let is_new = if memory.exists() { "" } else { " (the server makes it)" };
             out += &format!("memory: {}{is_new}\n", memory.display());
@@ -195,7 +207,7 @@ impl<'a> SetupReport<'a> {
             file["why"] = why.into();
         }
         if self.args.is_dry_run && step.is_change() {
-            file["diff"] = diff(step, ColorSupport::Plain).into();
+            file["diff"] = diff(step).plain().into();
         }
         file
     }
@@ -212,19 +224,18 @@ fn verbs(step: &FileStep) -> (&'static str, &'static str) {
     }
 }
 
-fn diff(step: &FileStep, paint: ColorSupport) -> String {
+fn diff(step: &FileStep) -> PaintedText {
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
-    let mut out = String::new();
+    let mut out = PaintedText::default();
     for line in unified_hunks(&text(&step.old), &text(&step.new)).lines() {
         let line = text::truncate_chars(line, LINE_CHARS_MAX);
-        let line = match line.chars().next() {
-            Some('+') => paint.paint(TextRole::Good, &line),
-            Some('-') => paint.paint(TextRole::Bad, &line),
-            Some('@') => paint.paint(TextRole::Dim, &line),
-            _ => line,
-        };
-        out += &line;
-        out.push('\n');
+        match line.chars().next() {
+            Some('+') => out.paint(TextRole::Good, &line),
+            Some('-') => out.paint(TextRole::Bad, &line),
+            Some('@') => out.paint(TextRole::Dim, &line),
+            _ => out.push(&line),
+        }
+        out.push("\n");
     }
     out
 }

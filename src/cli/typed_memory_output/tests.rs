@@ -21,7 +21,7 @@ fn memory(content: &str, tags: &[&str]) -> TypedMemory {
 
 #[track_caller]
 fn check(content: &str, tags: &[&str], expected: expect_test::Expect) {
-    let shown = render_memory(&memory(content, tags), ColorSupport::Plain);
+    let shown = render_memory(&memory(content, tags)).plain();
     assert!(shown.lines().all(|it| columns(it) <= 80), "{shown}");
     expected.assert_eq(&shown);
 }
@@ -42,9 +42,9 @@ fn long_texts_are_wrapped_in_80_columns() {
         &["a", "b"],
         expect![[r#"
             [learning] Words of a text that goes on. Words of a text that goes on. Words
-              of a text that goes on. Words of a text that goes on. Words of a text that
-              goes on. Words of a text that goes on. Words of a text that goes on. Words of
-              a text that goes on. Words of a text that goes on. Words of a text that goes …
+                of a text that goes on. Words of a text that goes on. Words of a text that
+                goes on. Words of a text that goes on. Words of a text that goes on. Words
+                of a text that goes on. Words of a text that goes on. Words of a text that …
               00000000-0000-4000-8000-000000000001 insight · medium · 1970-01-01
               #a #b
         "#]],
@@ -54,9 +54,9 @@ fn long_texts_are_wrapped_in_80_columns() {
         &[&"標".repeat(30), &"語".repeat(30)],
         expect![[r#"
             [learning]
-              長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文
-              長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文
-              長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い…
+                長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い
+                文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長
+                い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長…
               00000000-0000-4000-8000-000000000001 insight · medium · 1970-01-01
               #標標標標標標標標標標標標標標標標標標標標標標標標標標標標標標
               #語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語
@@ -67,17 +67,25 @@ fn long_texts_are_wrapped_in_80_columns() {
         &[],
         expect![[r#"
             [learning] a
-              xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-              xxxxxxxxxxxxxxxxxxxxxx b
+                xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+                xxxxxxxxxxxxxxxxxxxxxxxx b
               00000000-0000-4000-8000-000000000001 insight · medium · 1970-01-01
         "#]],
     );
 }
 
 #[test]
+fn no_text_or_tag_can_be_taken_for_facts() {
+    let fake = "00000000-0000-4000-8000-00000000000f fact · high · 2026-01-01";
+    let mut odd = memory(&format!("{} {fake}", "x".repeat(60)), &[&format!("a {fake} {fake}")]);
+    odd.category = "insight · high (id=ZZZZZZZZZZZ)".to_owned();
+    expect_test::expect![[r#""#]].assert_eq(&render_memory(&odd).plain());
+}
+
+#[test]
 fn control_characters_do_not_reach_the_terminal() {
     let mut odd = memory("a\x1b[2J\nb\u{9b}c\rd", &["\x1b]0;x\x07"]);
     odd.category = "\x1b[1m".to_owned();
-    let shown = render_memory(&odd, ColorSupport::Plain);
+    let shown = render_memory(&odd).plain();
     assert!(!shown.contains(|it: char| it.is_control() && it != '\n'), "{shown:?}");
 }

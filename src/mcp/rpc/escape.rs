@@ -2,13 +2,19 @@
 
 use std::fmt;
 
+use crate::text::{self, json_text};
+
 /// Bytes that a character may begin with which is escaped.
 const MAY_BE_SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < table.len() {
-        // The last two begin U+0085, and U+2028 and U+2029.
-        table[byte] = byte < 0x20 || matches!(byte as u8, b'"' | b'\\' | 0xC2 | 0xE2);
+        // Those from 0xC2 on begin some character that steers or hides.
+        table[byte] = byte < 0x20
+            || matches!(
+                byte as u8,
+                b'"' | b'\\' | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF0 | 0xF3
+            );
         byte += 1;
     }
     table
@@ -25,10 +31,7 @@ impl fmt::Write for EscapingWriter<'_> {
             let at = from + n_plain;
             let Some(special) = text[at..].chars().next() else { break };
             from = at + special.len_utf8();
-            // The last three end a line for some readers.
-            let is_special =
-                special < ' ' || matches!(special, '"' | '\\' | '\u{85}' | '\u{2028}' | '\u{2029}');
-            if !is_special {
+            if !matches!(special, '"' | '\\') && !text::is_hidden(special) {
                 continue;
             }
             self.0.push_str(&text[n_written..at]);
@@ -39,7 +42,7 @@ impl fmt::Write for EscapingWriter<'_> {
                 '\n' => self.0.push_str("\\n"),
                 '\r' => self.0.push_str("\\r"),
                 '\t' => self.0.push_str("\\t"),
-                other => write!(self.0, "\\u{:04x}", u32::from(other))?,
+                other => json_text::push_escape(self.0, other),
             }
         }
         self.0.push_str(&text[n_written..]);

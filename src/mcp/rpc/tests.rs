@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::is_hidden;
 
 /// Outlines the messages of a stream, one per line.
 fn outline(input: impl Read) -> String {
@@ -361,4 +362,14 @@ fn the_log_has_no_word_of_an_id() {
     assert_eq!(logged("-17.50"), "-17.50");
     assert_eq!(logged(r#""a secret""#), "string");
     assert!(logged(&"1".repeat(1000)).len() < 30);
+}
+
+#[test]
+fn a_line_has_no_character_that_steers_or_hides_others() {
+    let hidden: String = ('\0'..=char::MAX).filter(|it| is_hidden(*it)).collect();
+    let mut line = String::from("\"");
+    EscapingWriter(&mut line).write_str(&hidden).unwrap();
+    line.push('"');
+    assert!(!line.contains(is_hidden), "{line:?}");
+    assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hidden);
 }

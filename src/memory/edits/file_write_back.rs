@@ -102,7 +102,7 @@ impl WriteBackAttempt {
     /// Returns a reply that ends with the reason why a change is not in the folder.
     pub(super) fn told(&self, mut reply: String) -> String {
         if let Some(why) = &self.kept {
-            reply += &format!("\nkept as overlay: {}", crate::query::render::to_one_line(why));
+            reply += &format!("\nkept as overlay: {}", crate::query::render::to_label(why));
         }
         reply
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::memory::{Error, Memory};
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
-use crate::query::render::{to_one_line, written_nodes};
+use crate::query::render::{to_one_line, to_quote, written_nodes};
 use crate::query::{self, NearDuplicate, TextIndex};
 use crate::store::reader::{NodeSummary, Reader};
 use crate::store::{Batch, NodeData, NodeKey, StoreError};
@@ -75,8 +75,9 @@ impl Memory {
         if let Some(similar) = similar {
             let label = to_one_line(&similar.label).into_owned();
             text += &format!(
-                "\nnearly the same was there: {} \"{label}\"; to keep one, forget the other",
-                similar.id
+                "\nnearly the same was there: {} {}; to keep one, forget the other",
+                similar.id,
+                to_quote(&similar.label)
             );
             structured["similar"] = json!({"id": similar.id, "label": label});
         }

@@ -17,6 +17,7 @@ use crate::model::kind_specs::{IMPORTANCES, STATUSES};
 use crate::model::tree::NodeType;
 use crate::store::reader::Reader;
 use crate::store::{NodeKey, StoreError};
+use crate::text::json_text::json_text;
 
 /// Memories of one document, at most.
 pub(crate) const SHOWN_MAX: usize = 1_000;
@@ -120,7 +121,7 @@ impl CollectionName {
         }
         // Thousands of memories need no tree of values.
         let document = CollectionDocument { memories: &memories, sums_of: &sums_of, now };
-        Ok(serde_json::to_string(&document).expect("keys are texts, and values are what JSON has"))
+        Ok(json_text(&document))
     }
 
     /// Returns a number that is another one when the collection shows something else; accesses

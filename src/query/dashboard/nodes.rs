@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Error, JsonList, JsonOut, json};
+use super::{Error, JsonList, JsonOut};
 use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
 use crate::store::reader::{Reader, TreeRow};
+use crate::text::json_text::json_text;
 
 /// The part of the tree to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(crate) fn write_tree(
         if !is_first {
             out.write_char(',')?;
         }
-        let branch = json(&TreeNode {
+        let branch = json_text(&TreeNode {
             id: &node.id,
             node_type: &node.node_type,
             label: &node.label,
@@ -126,7 +127,7 @@ pub(crate) fn write_temperatures(
         cold_threshold: lines.cold,
         hot_threshold: lines.hot,
     };
-    write!(out, "{{\"summary\":{},\"nodes\":[", json(&summary))?;
+    write!(out, "{{\"summary\":{},\"nodes\":[", json_text(&summary))?;
     let mut spots = JsonList::new(&mut *out);
     reader.each_heat(|node| {
         spots.push(&NodeTemperature {

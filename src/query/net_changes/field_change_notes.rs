@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::text_of_note;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
-use crate::query::render::to_one_line;
-use crate::text;
+use crate::query::render::to_value;
 
 /// Characters of a value that a note shows.
 const VALUE_CHARS_MAX: usize = 60;
@@ -24,7 +24,9 @@ pub(super) fn field_notes(old: Option<&str>, new: Option<&str>) -> Vec<String> {
     let notes: Vec<String> = keys
         .iter()
         .filter(differs)
-        .map(|it| format!("{it}: {} → {}", shown(it, old.get(*it)), shown(it, new.get(*it))))
+        .map(|it| {
+            format!("{}: {} → {}", to_value(it), shown(it, old.get(*it)), shown(it, new.get(*it)))
+        })
         .collect();
     if notes.is_empty() { vec!["fields changed".to_owned()] } else { notes }
 }
@@ -55,7 +57,7 @@ fn shown(key: &str, value: Option<&Value>) -> String {
         }
         Some(other) => other.to_string(),
     };
-    text::truncate_chars(&to_one_line(&text), VALUE_CHARS_MAX)
+    text_of_note(&text, VALUE_CHARS_MAX)
 }
 
 #[cfg(test)]

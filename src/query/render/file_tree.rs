@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{render_count, to_one_line};
+use super::{render_count, to_label, to_value};
 use crate::store::reader::FileSummary;
 
 /// Deeper folders are drawn flat in the deepest one.
@@ -20,7 +20,7 @@ pub(crate) fn render_files(files: &[FileSummary]) -> String {
         for file in root {
             folder.add(&file.path, file, 0);
         }
-        out.push_str(&format!("{}\n", to_one_line(&root[0].root)));
+        out.push_str(&format!("{}\n", to_value(&root[0].root)));
         folder.draw(&mut out, "");
     }
     out
@@ -48,16 +48,16 @@ impl<'a> FolderTree<'a> {
             |at: usize| if at + 1 == n { ("└── ", "    ") } else { ("├── ", "│   ") };
         for (at, (name, folder)) in self.folders.iter().enumerate() {
             let (twig, below) = twigs(at);
-            out.push_str(&format!("{indent}{twig}{}/\n", to_one_line(name)));
+            out.push_str(&format!("{indent}{twig}{}/\n", to_value(name)));
             folder.draw(out, &format!("{indent}{below}"));
         }
         for (at, (name, file)) in self.files.iter().enumerate() {
             let (twig, _) = twigs(self.folders.len() + at);
             let noun = if file.n_nodes == 1 { "node" } else { "nodes" };
             let facts = format!("({} {noun}, {} tok)", file.n_nodes, render_count(file.tokens));
-            out.push_str(&format!("{indent}{twig}{} {facts}", to_one_line(name)));
+            out.push_str(&format!("{indent}{twig}{} {facts}", to_value(name)));
             if let Some(error) = &file.error {
-                out.push_str(&format!(" error: {}", to_one_line(error)));
+                out.push_str(&format!(" error: {}", to_label(error)));
             }
             out.push('\n');
         }

@@ -35,7 +35,7 @@ pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> Stri
         0 => String::new(),
         bytes => format!(" ({})", format_size(bytes)),
     };
-    let name = super::to_one_line(name);
+    let name = super::to_label(name);
     out.push_str(&match reader {
         Audience::Agent => format!("Database: {name}{size}\n"),
         Audience::Person => format!("=== Database: {name}{size} ===\n"),
@@ -48,7 +48,7 @@ pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> Stri
         let mut latest = format!("#{}, {} ago", head.id, format_age(now.since(head.created_at)));
         if !head.message.is_empty() {
             let message = crate::text::truncate_chars(&head.message, MESSAGE_CHARS_MAX);
-            latest.push_str(&format!(", \"{}\"", super::to_one_line(&message)));
+            latest.push_str(&format!(", {}", super::to_quote(&message)));
         }
         let mut cursor: String = head.cursor_hash.chars().take(CURSOR_CHARS_MAX).collect();
         if cursor.len() < head.cursor_hash.len() {

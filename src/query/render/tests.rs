@@ -18,3 +18,24 @@ fn one_is_singular() {
 fn a_line_stays_one_line() {
     assert_eq!(to_one_line("a\r\n\tb\u{2028}c\0"), "a   b c ");
 }
+
+#[test]
+fn a_label_begins_no_facts_however_they_are_written() {
+    assert_eq!(to_label("a (id=1) (file=b tok=2) f(x=1)"), "a (id =1) (file =b tok=2) f(x=1)");
+    assert_eq!(to_label("(i\u{200b}d=1) (\u{e0041}tok=2)\n[text]"), "(id =1) (tok =2) [text]");
+    assert_eq!(to_name("a`, `ZZZZZZZZZZZ` b"), "a', 'ZZZZZZZZZZZ' b");
+}
+
+#[test]
+fn a_value_that_could_be_taken_for_more_is_a_quote() {
+    assert_eq!(to_value("docs/über-uns.md"), "docs/über-uns.md");
+    assert_eq!(to_value("my notes.md"), r#""my notes.md""#);
+    assert_eq!(to_value("a\nb;c.md"), r#""a b;c.md""#);
+    assert_eq!(to_value(r#"a" \ (id=1) tok=2"#), r#""a\" \\ (id\=1) tok=2""#);
+    assert_eq!(to_value(""), r#""""#);
+}
+
+#[test]
+fn a_text_below_facts_is_indented_and_has_none() {
+    assert_eq!(to_text_below("a\n(id=1) b\n", " "), "a\n (id =1) b\n ");
+}

@@ -1,6 +1,6 @@
 //! Written nodes, one line each.
 
-use super::to_one_line;
+use super::to_label;
 use crate::model::identity::NodeId;
 use crate::model::tree::NodeType;
 
@@ -14,6 +14,6 @@ pub(crate) fn render_written_line(
     let indent = "  ".repeat(depth);
     match label.is_empty() {
         true => format!("\n{indent}[{node_type}] (id={id})"),
-        false => format!("\n{indent}[{node_type}] {} (id={id})", to_one_line(label)),
+        false => format!("\n{indent}[{node_type}] {} (id={id})", to_label(label)),
     }
 }

@@ -16,6 +16,7 @@ use super::route::{Route, plain_request, preflight, route};
 use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
 use super::{HttpServerState, one_time_links, post, sse};
 use crate::mcp::{Handler, RestBody, RestReply};
+use crate::text::json_text::json_text;
 
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -221,7 +222,7 @@ fn plain_answer<S: Handler>(
         (false, _) => HttpError::new(503, "too many calls are running; try again").into(),
         (true, Ok(Some(RestReply { status, body, allowed }))) => {
             let response = match body {
-                RestBody::Document(document) => HttpResponse::json(status, document.to_string()),
+                RestBody::Document(document) => HttpResponse::json(status, json_text(&document)),
                 RestBody::Events(events) => HttpResponse::events(status, &events),
             };
             match allowed {

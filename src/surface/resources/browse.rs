@@ -10,6 +10,7 @@ use crate::mcp::{Resource, ResourceFormat};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::query::browse::{self, DirectionFilter, HitsQuery, LIMIT_DEFAULT, LIMIT_MAX};
 use crate::store::reader::Reader;
+use crate::text::json_text::json_text;
 
 const fn row(
     uri: &'static str,
@@ -171,5 +172,5 @@ fn write(
     out: &mut dyn Write,
     document: impl FnOnce(&Reader) -> Result<Value, Error>,
 ) -> Result<(), Error> {
-    put(out, &view.read(document)?.to_string())
+    put(out, &json_text(&view.read(document)?))
 }

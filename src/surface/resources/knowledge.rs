@@ -15,6 +15,7 @@ use crate::memory::typed::{ErrorCode, MemoryError};
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::store::StoreError;
 use crate::store::reader::Reader;
+use crate::text::json_text::json_text;
 
 const fn row(
     uri: &'static str,
@@ -212,5 +213,5 @@ fn write(
         code if code.is_outside() => Error::Unavailable(error.message),
         _ => Error::BadArgument(error.message),
     })?;
-    put(out, &document.to_string())
+    put(out, &json_text(&document))
 }

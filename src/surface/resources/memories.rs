@@ -9,6 +9,7 @@ use crate::memory::typed::{CollectionFilter, CollectionName, CustomView, MemoryE
 use crate::memory::{Error, ReadOnlyMemory};
 use crate::model::clock::Millis;
 use crate::store::StoreError;
+use crate::text::json_text::json_text;
 
 /// A collection as it is.
 const fn whole(
@@ -152,7 +153,7 @@ fn custom(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<
         None => Ok(None),
     });
     match document {
-        Ok(Some(document)) => put(out, &document.to_string()),
+        Ok(Some(document)) => put(out, &json_text(&document)),
         Ok(None) => Err(Error::UnknownUri(vars.fill(CUSTOM_BY_NAME))),
         Err(error) => Err(Error::Unavailable(error.message)),
     }

@@ -8,6 +8,7 @@ use super::{ECHO_CHARS_MAX, path, put};
 use crate::memory::{Error, ReadOnlyMemory, ServerStateKey};
 use crate::store::ActiveLease;
 use crate::text;
+use crate::text::json_text::json_text;
 
 /// Writes a fact.
 pub(super) fn write_fact(
@@ -15,7 +16,7 @@ pub(super) fn write_fact(
     fact: ServerStateKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    put(out, &known(view, fact)?.to_string())
+    put(out, &json_text(&known(view, fact)?))
 }
 
 /// Writes a list under its name, after the path of its database.
@@ -25,7 +26,7 @@ pub(super) fn write_list(
     fact: ServerStateKey<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    put(out, &json!({"db_path": path(view), name: known(view, fact)?}).to_string())
+    put(out, &json_text(&json!({"db_path": path(view), name: known(view, fact)?})))
 }
 
 /// Writes the present sessions; an observer adds what other processes do to the memory.
@@ -37,7 +38,7 @@ pub(super) fn write_sessions(view: &ReadOnlyMemory, out: &mut dyn Write) -> Resu
         let leases = view.read(|reader| reader.running_leases(now))?;
         document["servers"] = leases.iter().map(server).collect();
     }
-    put(out, &document.to_string())
+    put(out, &json_text(&document))
 }
 
 /// Returns which process does what, from the names of a lease and of its holder.

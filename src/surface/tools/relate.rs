@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::memory::{Answer, Error, Memory, RelateRequest};
 use crate::model::links::reference::WEIGHT_DEFAULT;
-use crate::query::render::to_one_line;
+use crate::query::render::{to_one_line, to_quote};
 use crate::store::ManualEdgeTarget;
 
 pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -16,8 +16,8 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             format!("edge created (resolved): {} -> {id}", request.source)
         }
         ManualEdgeTarget::Pending(ids) => {
-            let name = to_one_line(request.target_name());
-            let text = format!("edge created (pending): {} -> \"{name}\"", request.source);
+            let name = to_quote(request.target_name());
+            let text = format!("edge created (pending): {} -> {name}", request.source);
             match ids.is_empty() {
                 true => text,
                 false => format!("{text}, one of {}", ids.join(", ")),
@@ -33,11 +33,7 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let text = match &edge {
         ManualEdgeTarget::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
         ManualEdgeTarget::Pending(_) => {
-            format!(
-                "edge removed: {} -> \"{}\"",
-                request.source,
-                to_one_line(request.target_name())
-            )
+            format!("edge removed: {} -> {}", request.source, to_quote(request.target_name()))
         }
     };
     Ok(Answer::plain(text, memory.output(), || facts(&request, &edge, false)))

@@ -12,6 +12,7 @@ use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::KnowledgeRow;
 use crate::text;
+use crate::text::json_text::json_text;
 use crate::text::tokens;
 
 /// Facts of all clusters that are read, at most.
@@ -214,12 +215,12 @@ pub(super) fn packed(
         answer["left_out"] = n_left_out.into();
         answer
     };
-    let frame = tokens::count(&answer(Vec::new(), items.len()).to_string());
+    let frame = tokens::count(&json_text(&answer(Vec::new(), items.len())));
     let mut room = request.budget.saturating_sub(frame);
     let (mut shown, mut keys) = (Vec::new(), Vec::new());
     for item in &items {
         let json = item.to_json(request);
-        let n_tokens = tokens::count(&json.to_string()) + SEPARATOR_TOKENS;
+        let n_tokens = tokens::count(&json_text(&json)) + SEPARATOR_TOKENS;
         if room < n_tokens {
             continue;
         }
@@ -230,7 +231,7 @@ pub(super) fn packed(
     loop {
         let n_left_out = items.len() - shown.len();
         let all = answer(shown.iter().map(|it| it.0.clone()).collect(), n_left_out);
-        if shown.is_empty() || tokens::fits(&all.to_string(), request.budget) {
+        if shown.is_empty() || tokens::fits(&json_text(&all), request.budget) {
             keys.extend(shown.into_iter().flat_map(|it| it.1));
             return (all, keys);
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::text::json_text::json_text;
 use crate::text::{self, tokens};
 
 /// Tokens of a worksheet that are kept free: separators and numbers that grow.
@@ -19,7 +20,7 @@ pub(in crate::memory::knowledge) struct Worksheet {
 
 impl Worksheet {
     pub(in crate::memory::knowledge) fn new(document: Value, budget: u32) -> Worksheet {
-        let n_used = tokens::count(&document.to_string()) + SPARE_TOKENS;
+        let n_used = tokens::count(&json_text(&document)) + SPARE_TOKENS;
         Worksheet { document, budget, n_used }
     }
 
@@ -30,7 +31,7 @@ impl Worksheet {
         share: f64,
         value: Value,
     ) -> bool {
-        let n_tokens = tokens::count(&value.to_string()) + 1;
+        let n_tokens = tokens::count(&json_text(&value)) + 1;
         if self.room(share) < n_tokens {
             return false;
         }
@@ -74,7 +75,7 @@ impl Worksheet {
         let mut n_chars = content.chars().count();
         loop {
             let value = shown(&text::truncate_chars(content, n_chars));
-            let n_tokens = tokens::count(&value.to_string());
+            let n_tokens = tokens::count(&json_text(&value));
             if n_tokens <= self.room(share) {
                 self.n_used += n_tokens;
                 self.document[name] = value;
