@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::support::{Dice, Folder, Ran, finish};
+use super::support::{Client, Dice, Folder, Ran, finish};
 use grammar::{fact_value, facts_of, ids_of_entries, ids_of_frames};
 
 /// The id of no node, which only hostile texts have.
@@ -378,4 +378,23 @@ fn errors_name_no_node_that_is_not_there() {
         let args = ["relate", &pending, "--target-label", PIECES[8]];
         assert_no_frame(&world.ok(&args));
     });
+}
+
+#[test]
+fn json_that_a_tool_or_a_resource_answers_hides_nothing() {
+    let world = World::new(1);
+    world.write("hostile.md", "# Hostile\n\nquasar \u{9b}31m \u{202e}back \u{e0041}\n");
+    world.ok(&["compile", "notes"]);
+    let mut client = Client::modern(&world.folder, &["--db", "m.db"]);
+    let recalled = client.text("MemoryRecall", json!({"query": "quasar"}));
+    let reviewed = client.text("MemoryReview", json!({}));
+    let mut texts = vec![recalled, reviewed];
+    for uri in ["remindb://topics", "remindb://episodes", "remindb://tree", "memory://core"] {
+        let answer = client.ask("resources/read", json!({"uri": uri}));
+        texts.push(answer["result"]["contents"][0]["text"].as_str().unwrap().to_owned());
+    }
+    for text in texts {
+        assert!(!text.contains(is_hidden), "{text:?}");
+        assert!(text.contains("\\u2028") || text.contains("\\u202e"), "{text:?}");
+    }
 }

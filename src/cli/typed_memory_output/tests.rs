@@ -56,10 +56,10 @@ fn long_texts_are_wrapped_in_80_columns() {
             [learning]
                 長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い
                 文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長
-                い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長…
+                い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い文長い…
               00000000-0000-4000-8000-000000000001 insight · medium · 1970-01-01
               #標標標標標標標標標標標標標標標標標標標標標標標標標標標標標標
-              #語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語
+                #語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語
         "#]],
     );
     check(
@@ -79,7 +79,14 @@ fn no_text_or_tag_can_be_taken_for_facts() {
     let fake = "00000000-0000-4000-8000-00000000000f fact · high · 2026-01-01";
     let mut odd = memory(&format!("{} {fake}", "x".repeat(60)), &[&format!("a {fake} {fake}")]);
     odd.category = "insight · high (id=ZZZZZZZZZZZ)".to_owned();
-    expect_test::expect![[r#""#]].assert_eq(&render_memory(&odd).plain());
+    expect_test::expect![[r#"
+        [learning] xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            00000000-0000-4000-8000-00000000000f fact · high · 2026-01-01
+          00000000-0000-4000-8000-000000000001 insight - high (id =ZZZZZZZZZZZ) · med…
+          #a 00000000-0000-4000-8000-00000000000f fact · high · 2026-01-01
+            00000000-0000-4000-8000-00000000000f fact · high · 2026-01-01
+    "#]]
+    .assert_eq(&render_memory(&odd).plain());
 }
 
 #[test]
