@@ -11,7 +11,7 @@ use super::memory_place::known_database;
 use super::progress::ProgressLine;
 use super::sharing::tell_unpublished;
 use super::{CommandError, CommandOutcome, Context};
-use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::doctor::{self, CheckStatus, DoctorReport};
 use crate::maintenance::repair;
 use crate::maintenance::transfer::TransferError;
 use crate::query::render::to_one_line;
@@ -49,30 +49,7 @@ pub(super) fn run(
         let end = if context.out.is_terminal() { "\n" } else { "" };
         context.say(format_args!("{}{end}", report.to_json()))?;
     } else {
-        let (glyph, role) = glyph_and_role(report.status());
-        let headline = match report.status() {
-            CheckStatus::Pass => "Database is healthy",
-            CheckStatus::Warn => "Database has warnings",
-            CheckStatus::Fail => "Database is unhealthy",
-        };
-        let mut text = PaintedText::default();
-        text.paint(role, glyph);
-        text.push(&format!(" {headline}\n\n"));
-        for check in &report.checks {
-            let (glyph, role) = glyph_and_role(check.status);
-            let fix = match &check.fix {
-                None => String::new(),
-                Some(Ok(notes)) if notes.is_empty() => "  (fixed)".to_owned(),
-                Some(Ok(notes)) => format!("  (fixed: {})", notes.join("; ")),
-                Some(Err(why)) => format!("  (fix error: {why})"),
-            };
-            text.paint(role, glyph);
-            text.push(&format!(
-                " {:<20} {}\n",
-                check.name,
-                to_one_line(&(check.detail.clone() + &fix))
-            ));
-        }
+        let mut text = paint_report(&report);
         if args.is_reaching && providers.is_empty() {
             text.push("\nyour settings name no provider: nothing is sent anywhere\n");
         }
@@ -91,6 +68,32 @@ pub(super) fn run(
     } else {
         CommandOutcome::Done
     })
+}
+
+/// Formats the report: the headline, then a line for each check.
+fn paint_report(report: &DoctorReport) -> PaintedText {
+    let (glyph, role) = glyph_and_role(report.status());
+    let headline = match report.status() {
+        CheckStatus::Pass => "Database is healthy",
+        CheckStatus::Warn => "Database has warnings",
+        CheckStatus::Fail => "Database is unhealthy",
+    };
+    let mut text = PaintedText::default();
+    text.paint(role, glyph);
+    text.push(&format!(" {headline}\n\n"));
+    for check in &report.checks {
+        let (glyph, role) = glyph_and_role(check.status);
+        let fix = match &check.fix {
+            None => String::new(),
+            Some(Ok(notes)) if notes.is_empty() => "  (fixed)".to_owned(),
+            Some(Ok(notes)) => format!("  (fixed: {})", notes.join("; ")),
+            Some(Err(why)) => format!("  (fix error: {why})"),
+        };
+        let told = check.detail.clone() + &fix;
+        text.paint(role, glyph);
+        text.push(&format!(" {:<20} {}\n", check.name, to_one_line(&told)));
+    }
+    text
 }
 
 /// A provider, and whether it is there if it was asked.
