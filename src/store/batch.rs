@@ -155,7 +155,7 @@ impl<'a> Batch<'a> {
             taken: HashMap::new(),
             former: HashMap::new(),
             dirty_refs: DirtyRefs::begin(tx)?,
-            indexing: IndexingTime::AtOnce,
+            indexing: IndexingTime::default(),
             unrecorded: Vec::new(),
             lifts_segments: false,
             known_names: KnownNames::default(),

@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0016_vector.sql"),
     include_str!("sql/0017_forgotten_note.sql"),
     include_str!("sql/0018_facets_in_one_pass.sql"),
+    include_str!("sql/0019_index_of_claimed.sql"),
 ];
 
 /// The first schema with references: texts in older ones were not parsed for them.

@@ -47,7 +47,12 @@ pub(crate) fn forget_fields(path: &Path) {
          DROP TRIGGER facet_node_removed;
          DROP VIEW facet_made;
          DROP VIEW facet_change;
+         DROP TRIGGER node_fts_insert;
          DROP TABLE facet_program;
+         CREATE TRIGGER node_fts_insert AFTER INSERT ON node BEGIN
+             INSERT INTO node_fts (rowid, label, content, trail, grams)
+             VALUES (new.key, new.label, new.content, new.trail, new.grams);
+         END;
          DROP TABLE facet;
          DROP TABLE receipt;
          DROP VIEW typed_edge_made;

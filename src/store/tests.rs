@@ -95,6 +95,7 @@ fn shipped_migrations_never_change() {
             "24d8e7554342e663",
             "40ae1c0c5b342ae9",
             "32484d34f2294d2a",
+            "a778f975625c55e8",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -139,12 +139,14 @@ pub(super) fn mentioned(
     for name in given {
         add(entity_given(batch, name, now)?.id());
     }
+    let mut found = BTreeSet::new();
     for named in marked_entities(text) {
         add(entity_named(batch, &named, now)?.id());
+        found.insert(name_key(&named.name));
     }
-    let possible: BTreeSet<String> = possible_names(text);
-    let possible: Vec<String> = possible.iter().map(|it| name_key(it)).collect();
-    let possible = batch.possibly_known(possible)?;
+    let possible = possible_names(text);
+    let possible = possible.iter().map(|it| name_key(it)).filter(|it| !found.contains(it));
+    let possible = batch.possibly_known(possible.collect())?;
     let possible: Vec<&str> = possible.iter().map(String::as_str).collect();
     if possible.is_empty() {
         return Ok(ids);

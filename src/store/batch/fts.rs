@@ -4,7 +4,8 @@
 //! its own savepoint, so a large write drops the trigger within its own transaction, indexes its
 //! new nodes in large groups, and restores the trigger at the end. The trigger that makes facets is
 //! dropped, too, since SQLite prepares to undo each row that has any; a node with fields gets its
-//! facets at once.
+//! facets at once. Over a node whose facets are computed here, the trigger passes, and such nodes
+//! are indexed together before a small write ends.
 //!
 //! The first write of a memory also drops the indexes whose entries come in no order: built at the
 //! end, they are sorted before they are written. Sorting takes memory, so they are built earlier
@@ -31,6 +32,9 @@ use crate::store::{ErrorContext, NodeKey, PreparedStatements, StoreError, one};
 /// pages are cached.
 const WAITING_MAX: i64 = 16_000;
 
+/// Nodes over which the trigger passed that are indexed together, at most.
+const PASSED_OVER_MAX: usize = 1_000;
+
 /// Indexes whose entries for new nodes come in no order.
 const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
 
@@ -40,11 +44,17 @@ const UNSORTED_MAX: usize = 100_000;
 /// The time at which new nodes are indexed.
 #[derive(Debug)]
 pub(super) enum IndexingTime<'a> {
-    /// At their insertion, by the trigger.
-    AtOnce,
+    /// At their insertion, by the trigger; those that it passed over, by key, at the end.
+    AtOnce { passed_over: Vec<i64> },
     /// In groups: nodes after the key `indexed` wait. `triggers` and `indexes` are the SQL that
     /// restores what was dropped.
     Later { indexed: i64, triggers: [String; 2], indexes: Vec<String>, _cache: LargePageCache<'a> },
+}
+
+impl Default for IndexingTime<'_> {
+    fn default() -> Self {
+        IndexingTime::AtOnce { passed_over: Vec::new() }
+    }
 }
 
 impl Batch<'_> {
@@ -79,7 +89,8 @@ impl Batch<'_> {
     /// Defers indexing, for a write with many new nodes.
     pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
         const HAS_HISTORY: &str = "SELECT EXISTS (SELECT 1 FROM diff)";
-        if matches!(self.indexing, IndexingTime::AtOnce) {
+        if matches!(self.indexing, IndexingTime::AtOnce { .. }) {
+            self.index_waiting()?;
             let indexed = self.newest()?;
             let has_history: bool = one(self.tx, HAS_HISTORY).doing("set the index aside")?;
             let is_first = indexed == 0 && !has_history;
@@ -139,7 +150,7 @@ impl Batch<'_> {
         self.index_waiting()?;
         if let IndexingTime::Later { triggers, .. } = &self.indexing {
             self.tx.execute_batch(&triggers.join(";")).doing("resume indexing")?;
-            self.indexing = IndexingTime::AtOnce;
+            self.indexing = IndexingTime::default();
         } else if self.snapshot.is_some() {
             segment_merges::merge_few(self.tx)?;
         }
@@ -172,19 +183,42 @@ impl Batch<'_> {
         const MAKE: &str = "INSERT INTO facet_made (node) VALUES (?1)";
         match &self.indexing {
             IndexingTime::Later { .. } => self.tx.run(MAKE, [key.0], "make facets").map(drop),
-            IndexingTime::AtOnce => Ok(()),
+            IndexingTime::AtOnce { .. } => Ok(()),
         }
+    }
+
+    /// Notes a node over which the trigger passed.
+    pub(super) fn note_passed_over(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        let IndexingTime::AtOnce { passed_over } = &mut self.indexing else { return Ok(()) };
+        passed_over.push(key.0);
+        if PASSED_OVER_MAX <= passed_over.len() { self.index_waiting() } else { Ok(()) }
     }
 
     /// Indexes the waiting nodes if one of them is about to change.
     pub(super) fn index_before(&mut self, key: NodeKey) -> Result<(), StoreError> {
-        match &self.indexing {
-            IndexingTime::Later { indexed, .. } if *indexed < key.0 => self.index_waiting(),
-            _ => Ok(()),
-        }
+        let may_wait = match &self.indexing {
+            IndexingTime::AtOnce { passed_over } => passed_over.contains(&key.0),
+            IndexingTime::Later { indexed, .. } => *indexed < key.0,
+        };
+        if may_wait { self.index_waiting() } else { Ok(()) }
     }
 
     fn index_waiting(&mut self) -> Result<(), StoreError> {
+        // One statement for all, since the index writes a segment before each that it may undo.
+        const INDEX: &str = "
+            INSERT INTO node_fts (rowid, label, content, trail, grams)
+            SELECT key, label, content, trail, grams
+              FROM node
+             WHERE key IN (SELECT value FROM json_each(?1))
+             ORDER BY key";
+        if let IndexingTime::AtOnce { passed_over } = &mut self.indexing {
+            let keys = std::mem::take(passed_over);
+            if keys.is_empty() {
+                return Ok(());
+            }
+            let keys = serde_json::Value::from(keys).to_string();
+            return self.tx.run(INDEX, [keys], "index nodes").map(drop);
+        }
         let newest = self.newest()?;
         let IndexingTime::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
         let since = std::mem::replace(indexed, newest);

@@ -188,6 +188,7 @@ impl Batch<'_> {
             false => self.without_facet_triggers(row.key, |_| insert())?,
         };
         if is_free {
+            self.note_passed_over(row.key)?;
             self.write_facets(row.key, &FacetRows::default(), &facets)?;
         }
         Ok(is_free)

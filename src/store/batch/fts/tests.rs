@@ -113,3 +113,67 @@ fn a_typed_node_has_its_facets_within_a_large_write() {
     let after: String = one(&writer.lock(), FACETS).unwrap();
     assert_eq!(after, within);
 }
+
+/// Inserts a node whose facets are computed here, so that the trigger passes over it.
+fn insert_typed(batch: &mut Batch<'_>, content: &str) -> Result<NodeKey, StoreError> {
+    let fields = AttributeValue::Text(r#"{"title":"a node"}"#.to_owned());
+    let data = NodeData {
+        node_type: NodeType::Episode,
+        format: Format::Plain,
+        label: content,
+        content,
+        token_count: 1,
+        attributes: AttributeValues::default().with(FIELDS, Some(fields)),
+    };
+    batch.insert_typed_node(&data, &["@log"]).map(|it| it.0)
+}
+
+#[test]
+fn the_typed_nodes_of_one_write_are_one_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let made = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+        let first = insert_typed(batch, "wort 0")?;
+        assert_eq!(batch.matching_nodes("wort", 9)?, [], "it waits");
+        (1..50).try_for_each(|nth| insert_typed(batch, &format!("wort {nth}")).map(drop))?;
+        Ok(first)
+    });
+    let (first, _) = made.unwrap();
+    check_index(&writer);
+    // The headings of the bucket, which the trigger indexes, are in the segment before.
+    let n_segments: i64 =
+        one(&writer.lock(), "SELECT count(DISTINCT segid) FROM node_fts_idx").unwrap();
+    assert!(n_segments <= 2, "{n_segments}");
+    let found = writer.write::<_, StoreError>("", "", Millis(0), |it| it.matching_nodes("wort", 9));
+    assert_eq!(found.unwrap().0[0], first);
+}
+
+#[test]
+fn a_typed_node_that_waits_may_change_and_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+    let made = writer.write::<_, StoreError>("m", "", Millis(0), |batch| {
+        for nth in 0..4 {
+            let node = insert_typed(batch, &format!("before {nth}"))?;
+            let old = batch.at(node)?.expect("it was just made");
+            match nth {
+                0 => batch.forget(&old)?,
+                1 => {
+                    let label = format!("after {nth}");
+                    let new = NodeData { label: &label, content: &label, ..old.data() };
+                    batch.set_agent_text(&old, &new)?;
+                }
+                2 => batch.defer_indexing()?,
+                _ => (),
+            }
+        }
+        Ok(())
+    });
+    made.unwrap();
+    check_index(&writer);
+    let n_found = |word: &str| {
+        let read = |it: &mut Batch<'_>| it.matching_nodes(word, 9).map(|it| it.len());
+        writer.write::<_, StoreError>("", "", Millis(0), read).unwrap().0
+    };
+    assert_eq!((n_found("before"), n_found("after")), (2, 1));
+}
