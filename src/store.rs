@@ -10,6 +10,7 @@ pub(crate) mod busy_handler;
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
 pub(crate) mod connection;
+mod error_advice;
 pub(crate) mod file_identity_check;
 mod heat_rows;
 mod heat_writer;
@@ -50,9 +51,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-use ErrorEffect::{Refusal, State};
 pub(crate) use batch::{Batch, ChangedNodeCounts, ManualEdgeTarget, NewNode};
 pub(crate) use batch::{RequestReceipt, UnrelateOutcome};
+use error_advice::ErrorEffect::{Refusal, State};
+use error_advice::{advice, is_strange_value};
 pub(crate) use heat_writer::{ColdNode, ColdNodesOffer, HeatIncrement, HeatWriter};
 pub(crate) use history_reader::{ChangePosition, HistoryBounds, HistoryChange, NodeVersion};
 pub(crate) use node_columns::{AttributeValue, AttributeValues, FIELDS, KEY_PATH, LANG, LEVEL};
@@ -406,62 +408,6 @@ impl StoreError {
             _ => false,
         }
     }
-}
-
-/// The effect of an error on its transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ErrorEffect {
-    /// The system refused a step, and the transaction was rolled back.
-    Refusal,
-    /// The file or another process is in the way.
-    State,
-}
-
-/// Returns advice for an error whose cause lies outside of the program.
-fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static str)> {
-    use rusqlite::ErrorCode;
-    if is_strange_value(error) {
-        let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \
-                      restore a backup with `remindb restore`";
-        return Some((State, advice));
-    }
-    Some(match error.sqlite_error_code()? {
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (
-            State,
-            "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
-             what can be read with `remindb salvage`",
-        ),
-        ErrorCode::DatabaseBusy => {
-            (State, "another process has been writing for a long time; try again later")
-        }
-        ErrorCode::OperationInterrupted => (
-            State,
-            "it took longer than 30 s: is the file damaged, or of another's making? \
-             `remindb doctor` says",
-        ),
-        ErrorCode::DiskFull => (Refusal, "make room on the disk"),
-        ErrorCode::SystemIoFailure => {
-            (Refusal, "is the disk full, or a file as large as it may get?")
-        }
-        ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-            (Refusal, "this user has to be able to write the file and its folder")
-        }
-        _ => return None,
-    })
-}
-
-/// Returns whether a value read is of another type, or is no text.
-fn is_strange_value(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error::{
-        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
-    };
-    matches!(
-        error,
-        FromSqlConversionFailure(..)
-            | IntegralValueOutOfRange(..)
-            | InvalidColumnType(..)
-            | Utf8Error(..)
-    )
 }
 
 /// Adds the name of the refused step to an error of SQLite, once, at the call.

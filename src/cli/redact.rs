@@ -82,6 +82,7 @@ fn to_text(done: &RedactionReport, mode: RedactionMode) -> String {
     let end = match (mode, done.left.is_empty()) {
         (RedactionMode::DryRun, _) => "nothing was changed",
         (RedactionMode::Rewrite, true) => "nothing is left in the file",
+        (RedactionMode::Rewrite, false) if done.n_secrets() == 0 => "this is left to do:",
         (RedactionMode::Rewrite, false) => "not all of it is gone:",
     };
     let mut text = format!("{found}; {end}\n");

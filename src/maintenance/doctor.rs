@@ -5,14 +5,16 @@
 //! it in a temporary table gets that command.
 
 mod repairs;
+mod row_limits;
 mod schema_objects;
+mod text_encoding;
 mod text_hashes;
 mod typed_nodes;
 
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
+pub(crate) use repairs::{RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
 use serde_json::{Value, json};
@@ -111,6 +113,9 @@ const CHECKS: &[(&str, CheckFn)] = &[
     ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
+    ("text_encoding", text_encoding::examine),
+    ("single_rows", row_limits::single_rows),
+    ("row_keys", row_limits::keys),
     ("node_rows", node_rows),
     ("history_rows", history_rows),
     ("heat_rows", heat_rows),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::model::clock::Millis;
-use crate::store::write_lock_holder::begin_write;
+use crate::store::write_lock_holder::{begin_write, reader_name};
 use crate::store::{ErrorContext, StoreError, Writer, busy_handler, checkpoint, source_files};
 
 /// Longest wait for readers, which keep the log from being emptied.
@@ -83,7 +83,7 @@ impl Writer {
         if mode == GcMode::Real {
             collected.unscrubbed = match self.scrub() {
                 Ok(true) => None,
-                Ok(false) => Some("another process is reading it".to_owned()),
+                Ok(false) => Some(format!("{} is reading it", reader_name(&self.lock()))),
                 Err(error) => Some(error.after_a_change()),
             };
             collected.bytes_after = file_bytes(&self.lock()).unwrap_or(collected.bytes_before);

@@ -33,7 +33,7 @@ use crate::store::commit::commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::node_columns::ColumnContent;
 use crate::store::replica_mark::mark_unpublished;
-use crate::store::write_lock_holder::begin_write;
+use crate::store::write_lock_holder::{begin_write, reader_name};
 use crate::store::{
     ErrorContext, IfMissing, PreparedStatements, StoreError, checkpoint, connection, past_states,
 };
@@ -172,11 +172,11 @@ fn compact(
     conn.flush_prepared_statement_cache();
     conn.execute_batch("VACUUM").doing("rewrite the file")?;
     if !checkpoint::empty(conn, longest)? {
-        redaction.left.push(
-            "the write-ahead log could not be emptied, since another process reads the file; end \
-             it and run this again"
-                .to_owned(),
-        );
+        redaction.left.push(format!(
+            "the write-ahead log could not be emptied, since {} reads the file; end it and run \
+             this again",
+            reader_name(conn)
+        ));
     }
     Ok(())
 }

@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
+use rusqlite::Connection;
+
+use super::doctor::{self, CheckResult, CheckStatus, DoctorReport, RepairOutcomes};
 use super::transfer::{self, TransferError};
 use crate::model::clock::Millis;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::{IfMissing, StoreError, connection};
+
+/// Rounds of repairs; one can uncover a fault that another one repairs.
+const ROUNDS_MAX: usize = 3;
 
 /// Examines the memory and repairs what fails. Before any repair it makes a copy, and passes the
 /// copy's path to `announce`.
@@ -27,25 +32,20 @@ pub(crate) fn repair(
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::ForeignObjects { objects, .. } => TransferError::Refused(format!(
-            "{objects}: that cannot be put right in place; read what can be read: \
-             remindb salvage {} --out NEW.db",
-            path.display()
+            "{objects}: that cannot be put right in place; {}",
+            doctor::last_resort(path)
         )),
         error => error.into(),
     })?;
-    let file_identity = OpenedFiles::of(path)?;
-    let mut tried = doctor::repair_failed(&conn, path, now);
-    file_identity.confirm(&conn)?;
+    let mut tried = RepairOutcomes::new();
+    let mut report = repair_until_sound(&conn, path, now, &found, &mut tried)?;
     drop(conn);
-    let mut report = doctor::examine(path).map_err(|error| {
-        let why = error.after_a_change();
-        TransferError::Refused(format!("repairs were made, and could not be looked at: {why}"))
-    })?;
     for check in &mut report.checks {
-        let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
+        let was_bad = bad_checks(&found).contains(&check.name);
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing migrated the schema.
             (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(Vec::new())),
+            (None, CheckStatus::Fail) => Some(Err(advice(check, path))),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),
             (Some(Ok(_)), CheckStatus::Fail) => Some(Err(advice(check, path))),
@@ -53,6 +53,44 @@ pub(crate) fn repair(
         };
     }
     Ok(report)
+}
+
+/// Repairs what fails, round by round, as long as other checks fail than before.
+fn repair_until_sound(
+    conn: &Connection,
+    path: &Path,
+    now: Millis,
+    found: &DoctorReport,
+    tried: &mut RepairOutcomes,
+) -> Result<DoctorReport, TransferError> {
+    let file_identity = OpenedFiles::of(path)?;
+    let (mut bad, mut n_rounds) = (bad_checks(found), 0);
+    loop {
+        for (name, outcome) in doctor::repair_failed(conn, path, now) {
+            let mut notes = tried.remove(name).and_then(Result::ok).unwrap_or_default();
+            let add = |more: Vec<String>| {
+                notes.extend(more);
+                notes
+            };
+            tried.insert(name, outcome.map(add));
+        }
+        file_identity.confirm(conn)?;
+        let report = doctor::examine(path).map_err(|error| {
+            let why = error.after_a_change();
+            TransferError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+        })?;
+        let still_bad = bad_checks(&report);
+        n_rounds += 1;
+        if still_bad.is_empty() || still_bad == bad || n_rounds == ROUNDS_MAX {
+            return Ok(report);
+        }
+        bad = still_bad;
+    }
+}
+
+/// Returns the names of the failed checks.
+fn bad_checks(report: &DoctorReport) -> Vec<&'static str> {
+    report.checks.iter().filter(|it| it.is_bad()).map(|it| it.name).collect()
 }
 
 fn backup_of(path: &Path, now: Millis) -> PathBuf {
@@ -63,12 +101,8 @@ fn backup_of(path: &Path, now: Millis) -> PathBuf {
 
 fn advice(check: &CheckResult, path: &Path) -> String {
     match check.name {
-        "integrity_check" => format!(
-            "pages are damaged; restore a backup, or read what can be read: \
-             remindb salvage {} --out NEW.db",
-            path.display()
-        ),
+        "integrity_check" => format!("pages are damaged; {}", doctor::last_resort(path)),
         doctor::SCHEMA_OBJECTS => format!("{}; restore a backup", check.detail),
-        _ => "it still fails".to_owned(),
+        _ => format!("it still fails; {}", doctor::last_resort(path)),
     }
 }

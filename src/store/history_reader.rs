@@ -98,21 +98,54 @@ pub(crate) struct HistoryReader<'a> {
 /// Returns the number of changes, and those whose earlier version cannot be read, as
 /// `SNAPSHOT.SEQ`.
 pub(crate) fn unreadable_changes(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
+    let (n, bad) = unreadable(conn)?;
+    Ok((n, bad.iter().map(|(snapshot, seq)| format!("{snapshot}.{seq}")).collect()))
+}
+
+/// Forgets what cannot be read of the earlier versions of nodes, so that it can be completed.
+pub(crate) fn forget_unreadable(conn: &Connection) -> Result<(), StoreError> {
+    const OPERATION: &str = "
+        UPDATE diff
+           SET op = iif(old_hash IS NULL, 'add', iif(new_hash IS NULL, 'rem', 'mod'))
+         WHERE op NOT IN ('add', 'mod', 'rem', 'rank')";
+    // The text that a change found is the one that the change before it left.
+    const HASHES: &str = "
+        UPDATE diff AS later
+           SET old_hash = ifnull((SELECT new_hash
+                                    FROM diff
+                                   WHERE node_id = later.node_id AND snapshot < later.snapshot
+                                   ORDER BY snapshot DESC
+                                   LIMIT 1), '0000000000000000')
+         WHERE length(old_hash) <> 16 OR old_hash GLOB '*[^0-9a-f]*'";
+    const FORGET: &str = "
+        UPDATE diff
+           SET old_type = NULL, old_format = NULL, old_level = NULL, old_tokens = NULL,
+               old_fields = NULL
+         WHERE snapshot = ?1 AND seq = ?2 AND old_type IS NOT NULL";
+    conn.run(OPERATION, [], "mend the history")?;
+    conn.run(HASHES, [], "mend the history")?;
+    for (snapshot, seq) in unreadable(conn)?.1 {
+        conn.run(FORGET, [snapshot, seq], "mend the history")?;
+    }
+    Ok(())
+}
+
+/// Returns the number of changes, and the snapshots and places of those that cannot be read.
+fn unreadable(conn: &Connection) -> Result<(u64, Vec<(i64, i64)>), StoreError> {
     static CHANGES: SqlTemplate = SqlTemplate::new("SELECT snapshot, seq, op, {version} FROM diff");
     let (mut n, mut bad) = (0, Vec::new());
     let mut query = conn.prepare(CHANGES.text()).doing("read the history")?;
     let mut rows = query.query([]).doing("read the history")?;
     while let Some(row) = rows.next().doing("read the history")? {
         n += 1;
-        let is_whole =
-            match (row.get_ref(2).is_ok_and(|it| it.as_str() == Ok("add")), read_side(row, 3)) {
-                (true, _) => true,
-                (false, side) => side.is_ok_and(|it| it.is_some()),
-            };
+        let is_whole = match row.get_ref(2).ok().and_then(|it| it.as_str().ok()) {
+            Some("add") => true,
+            Some("mod" | "rem" | "rank") => read_side(row, 3).is_ok_and(|it| it.is_some()),
+            _ => false,
+        };
         if !is_whole {
-            let moment: (i64, i64) =
-                (row.get(0).doing("read the history")?, row.get(1).doing("read the history")?);
-            bad.push(format!("{}.{}", moment.0, moment.1));
+            let read = |idx| row.get(idx).doing("read the history");
+            bad.push((read(0)?, read(1)?));
         }
     }
     Ok((n, bad))

@@ -113,12 +113,23 @@ pub(super) fn forget(conn: &Connection, file: FileId) -> Result<(), StoreError> 
     conn.run(DROP, [file.0], "forget a file").map(drop)
 }
 
-/// Deletes every file that was gone at the last look and that no snapshot knows any more.
+/// The condition of a file whose row says nothing by itself: it was gone at the last look, or it
+/// was read and has nothing that could be forgotten.
+macro_rules! says_nothing {
+    () => {
+        "(gone OR error IS NULL
+                  AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id))"
+    };
+}
+
+/// Deletes every file that is gone or empty and that no snapshot knows any more. One that is still
+/// on the disk is new to the next compile.
 pub(crate) fn forget_lost(conn: &Connection) -> Result<(), StoreError> {
     const LOST: &str = concat!(
         files_without_nodes!(),
+        " AND ",
+        says_nothing!(),
         "
-               AND gone
                AND NOT EXISTS (
                    SELECT 1 FROM diff WHERE old_root = file.root AND old_path = file.path)"
     );
@@ -137,9 +148,9 @@ pub(super) fn forget_lost_roots(conn: &Connection) -> Result<(), StoreError> {
     conn.run(DROP, [], "forget roots").map(drop)
 }
 
-/// Returns the files that were missing at the last look, as `root:path`.
+/// Returns the files that [`forget_lost`] may delete, as `root:path`.
 #[cfg(test)]
 pub(crate) fn gone_files(conn: &Connection) -> Vec<String> {
-    const GONE: &str = "SELECT root || ':' || path FROM file WHERE gone";
+    const GONE: &str = concat!("SELECT root || ':' || path FROM file WHERE ", says_nothing!());
     conn.rows(GONE, [], |row| row.get(0), "list lost files").expect("it is sound")
 }

@@ -181,11 +181,14 @@ fn doctor_names_what_is_wrong() {
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
         pass integrity_check: every page and index is sound
         fail foreign_keys: 3 rows refer to nothing, the first in `node`
+        pass text_encoding: every text is UTF-8
+        pass single_rows: the memory's clock and counters are there
+        pass row_keys: there is room for the keys of new rows
         fail node_rows: 1 of 1 nodes cannot be read: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
         pass history_rows: 1 changes can be read
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
-        fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa`
+        fail content_hashes: 1 of 1 texts differ from their hash: `aaaaaaaaaaa` "l"
         pass fields: 0 nodes have sound fields
         pass facets: 0 facets follow the fields
         pass typed_edges: 0 typed edges follow the fields

@@ -1,12 +1,13 @@
-//! Begins writes, and names the process that holds the lock where one holds it for too long.
+//! Begins writes, and names the process that holds a lock where one holds it for too long.
 //!
-//! SQLite takes the write lock of a database in WAL mode on one byte of the log's index. On Linux,
+//! SQLite takes the locks of a database in WAL mode on bytes of the log's index. On Linux,
 //! `/proc/locks` lists the locks of all processes with the files' inodes. Elsewhere, and where the
 //! holder is in another namespace, nobody is named. The index is not opened here: closing it would
 //! drop SQLite's own locks.
 
 use std::fmt;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -14,10 +15,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::wal_check::with_suffix;
 use super::{ErrorContext, StoreError};
 
-/// Byte of the index that SQLite locks to write.
-const WRITE_LOCK_BYTE: u64 = 120;
+/// A lock of SQLite: its kind in the list of locks, and its bytes of the index.
+struct IndexLock(&'static str, RangeInclusive<u64>);
 
-/// A process that holds the write lock.
+/// The lock of the process that writes.
+const WRITE_LOCK: IndexLock = IndexLock("WRITE", 120..=120);
+
+/// The locks of processes that read the database or a state of the log.
+const READ_LOCKS: IndexLock = IndexLock("READ", 123..=127);
+
+/// A process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockHolder {
     pid: u32,
@@ -27,13 +34,19 @@ pub struct LockHolder {
     is_stopped: bool,
 }
 
+impl LockHolder {
+    fn name(&self) -> String {
+        match &self.program {
+            Some(program) => format!("process {} (`{program}`)", self.pid),
+            None => format!("process {}", self.pid),
+        }
+    }
+}
+
 impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LockHolder { pid, program, is_stopped } = self;
-        write!(f, "process {pid}")?;
-        if let Some(program) = program {
-            write!(f, " (`{program}`)")?;
-        }
+        let LockHolder { pid, is_stopped, .. } = self;
+        f.write_str(&self.name())?;
         match is_stopped {
             true => write!(f, ", which is stopped, holds its lock; end it, or `kill -CONT {pid}`"),
             false => f.write_str(" has been writing for a long time; try again later"),
@@ -48,20 +61,36 @@ pub(crate) fn begin_write<'c>(
     doing: &'static str,
 ) -> Result<Transaction<'c>, StoreError> {
     let begun = Transaction::new_unchecked(conn, TransactionBehavior::Immediate).doing(doing);
-    begun.map_err(|error| match (error.is_busy(), conn.path()) {
-        (true, Some(path)) => match (holder_of(Path::new(path)), error) {
-            (Some(holder), StoreError::Sqlite { doing, .. }) => {
-                StoreError::Locked { doing, holder }
-            }
-            (_, error) => error,
-        },
-        _ => error,
+    begun.map_err(|error| match conn.path() {
+        Some(path) => name_holder(error, Path::new(path)),
+        None => error,
     })
 }
 
-/// Returns the process that holds the write lock of the database at `path`, a path without links.
+/// Returns an error with the name of the process that holds the write lock, if that is its cause.
+/// `path` is the database's without links.
+pub(crate) fn name_holder(error: StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Sqlite { doing, .. } if error.is_busy() => match holder_of(path, &WRITE_LOCK) {
+            Some(holder) => StoreError::Locked { doing, holder },
+            None => error,
+        },
+        error => error,
+    }
+}
+
+/// Returns a process that reads the database, as the subject of a sentence.
+pub(crate) fn reader_name(conn: &Connection) -> String {
+    match conn.path().and_then(|it| holder_of(Path::new(it), &READ_LOCKS)) {
+        Some(holder) if holder.is_stopped => format!("{}, which is stopped,", holder.name()),
+        Some(holder) => holder.name(),
+        None => "another process".to_owned(),
+    }
+}
+
+/// Returns a process that holds a lock of the database at `path`, a path without links.
 #[cfg(target_os = "linux")]
-fn holder_of(path: &Path) -> Option<LockHolder> {
+fn holder_of(path: &Path, lock: &IndexLock) -> Option<LockHolder> {
     use std::os::unix::fs::MetadataExt;
     let index = fs::metadata(with_suffix(path, "-shm")).ok()?;
     let device = index.dev();
@@ -71,7 +100,7 @@ fn holder_of(path: &Path) -> Option<LockHolder> {
         rustix::fs::minor(device),
         index.ino()
     );
-    let pid = writer_in(&fs::read_to_string("/proc/locks").ok()?, &file)?;
+    let pid = holder_in(&fs::read_to_string("/proc/locks").ok()?, &file, lock)?;
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| {
         let line = status.lines().find_map(|it| it.strip_prefix(name))?;
@@ -82,23 +111,23 @@ fn holder_of(path: &Path) -> Option<LockHolder> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn holder_of(_: &Path) -> Option<LockHolder> {
+fn holder_of(_: &Path, _: &IndexLock) -> Option<LockHolder> {
     None
 }
 
-/// Returns the process that holds the write lock, given the list of locks and the index as
+/// Returns a process that holds a lock, given the list of locks and the index as
 /// `major:minor:inode`. A line has the form `1: POSIX  ADVISORY  WRITE 4711 fd:00:8421 120 120`;
 /// one with `->` is of a process that waits.
 #[cfg(any(target_os = "linux", test))]
-fn writer_in(locks: &str, index: &str) -> Option<u32> {
+fn holder_in(locks: &str, index: &str, IndexLock(kind, bytes): &IndexLock) -> Option<u32> {
     locks.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let [_, _, _, "WRITE", pid, file, first, last] = fields[..] else { return None };
+        let [_, _, _, found, pid, file, first, last] = fields[..] else { return None };
         let (first, last) = (first.parse::<u64>().ok()?, last.parse().unwrap_or(u64::MAX));
-        let is_write_lock = file == index && (first..=last).contains(&WRITE_LOCK_BYTE);
+        let is_wanted = found == *kind && first <= *bytes.end() && *bytes.start() <= last;
         // A process of another namespace has no number here.
         let pid = pid.parse().ok().filter(|it| 0 < *it);
-        if is_write_lock { pid } else { None }
+        if is_wanted && file == index { pid } else { None }
     })
 }
 
@@ -118,11 +147,23 @@ mod tests {
             4: POSIX  ADVISORY  WRITE 14 fd:00:8421 120 120\n\
             4: -> POSIX  ADVISORY  WRITE 15 fd:00:8421 120 120\n\
             5: FLOCK  ADVISORY  WRITE 16 fd:00:77 0 EOF\n";
+        let writer_in = |locks, index| holder_in(locks, index, &WRITE_LOCK);
         assert_eq!(writer_in(locks, "fd:00:8421"), Some(14));
         assert_eq!(writer_in(locks, "fd:00:77"), Some(16));
         assert_eq!(writer_in(locks, "fd:00:99"), None);
         assert_eq!(writer_in("1: POSIX ADVISORY WRITE -1 fd:00:7 120 120", "fd:00:7"), None);
         assert_eq!(writer_in("nonsense\n\n1: POSIX", "fd:00:7"), None);
+    }
+
+    #[test]
+    fn the_list_of_locks_names_a_reader() {
+        let locks = "\
+            1: POSIX  ADVISORY  READ  11 fd:00:8421 128 128\n\
+            2: POSIX  ADVISORY  READ  12 fd:00:8421 122 122\n\
+            3: POSIX  ADVISORY  WRITE 13 fd:00:8421 120 120\n\
+            4: POSIX  ADVISORY  READ  14 fd:00:8421 125 125\n";
+        assert_eq!(holder_in(locks, "fd:00:8421", &READ_LOCKS), Some(14));
+        assert_eq!(holder_in(locks, "fd:00:8422", &READ_LOCKS), None);
     }
 
     #[test]

@@ -132,6 +132,9 @@ fn doctor_reports_every_check() {
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
         ✓ foreign_keys         every reference has its row
+        ✓ text_encoding        every text is UTF-8
+        ✓ single_rows          the memory's clock and counters are there
+        ✓ row_keys             there is room for the keys of new rows
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
@@ -159,11 +162,14 @@ fn doctor_reports_every_check() {
         ✓ stale_compile_root   1 compile roots present
         ✓ integrity_check      every page and index is sound
         ✓ foreign_keys         every reference has its row
+        ✓ text_encoding        every text is UTF-8
+        ✓ single_rows          the memory's clock and counters are there
+        ✓ row_keys             there is room for the keys of new rows
         ✓ node_rows            4 nodes can be read
         ✓ history_rows         4 changes can be read
         ✓ heat_rows            every node has a temperature
         ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
-        ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` of store.md
+        ✗ content_hashes       1 of 4 texts differ from their hash: `G3uKfw1qBLs` "One connection writes." of store.md
         ✓ fields               0 nodes have sound fields
         ✓ facets               0 facets follow the fields
         ✓ typed_edges          0 typed edges follow the fields

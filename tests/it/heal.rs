@@ -3,6 +3,8 @@
 //! The doctor repairs rows after a backup; salvage copies the readable rows of a damaged file into
 //! a new memory.
 
+mod damaged_rows;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -344,13 +346,14 @@ fn an_altered_text_of_a_file_is_named_and_read_again() {
     let found = folder.run(["doctor", "--db", "m.db"]);
     let named = "1 of 401 texts differ from their hash: `";
     assert!(
-        found.stdout.contains(named) && found.stdout.contains("` of 8.md\n"),
+        found.stdout.contains(named) && found.stdout.contains("\" of 8.md\n"),
         "{}",
         found.stdout
     );
     let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
     assert!(
-        fixed.stdout.contains("(fixed: the next compile reads 8.md again)"),
+        fixed.stdout.contains("(fixed: the next compile reads 8.md again; altered: `")
+            && fixed.stdout.contains("` \"Note 8 says 3, so so"),
         "{}",
         fixed.stdout
     );
@@ -365,7 +368,11 @@ fn an_altered_text_is_named_by_a_salvage_and_read_again() {
     let folder = memory();
     flip_a_digit(&folder);
     let ran = folder.run(["salvage", "m.db", "--out", "new.db"]);
-    assert!(ran.stdout.contains("the next compile reads 8.md again"), "{}", ran.transcript());
+    assert!(ran.stdout.contains("- the next compile reads 8.md again\n"), "{}", ran.transcript());
+    let node = "SELECT '- altered: `' || id || '` \"' || label || '\" of 8.md' FROM node
+                 WHERE content LIKE 'Note 8 says 4%'";
+    let named: String = folder.database("new.db").query_row(node, [], |row| row.get(0)).unwrap();
+    assert!(ran.stdout.contains(&named), "{named}: {}", ran.transcript());
     let compiled = folder.ok(["compile", "notes", "--db", "new.db"]);
     assert_eq!(compiled, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n");
     assert!(text_like(&folder, "new.db", "Note 8 says 3").starts_with("Note 8 says 3"));
@@ -395,8 +402,10 @@ fn an_altered_text_of_an_agent_is_named_with_its_history() {
         "UPDATE node SET content = 'Deploy at 5 by hand.' WHERE content LIKE 'Deploy at%'",
     );
     let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
-    let note =
-        format!("`{id}`: an agent's words, kept as they are now; the history has the earlier ones");
+    let note = format!(
+        "`{id}` \"Deploy at 4 by hand.\": an agent's words, kept as they are now; the \
+                 history has the earlier ones"
+    );
     assert!(fixed.stdout.contains(&note), "{}", fixed.stdout);
     folder.assert_healthy("m.db");
 }

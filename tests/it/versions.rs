@@ -241,6 +241,26 @@ fn the_name_of_a_deleted_file_goes_with_the_history() {
     assert_nowhere(&folder, "zyzzyva");
 }
 
+/// The file is still on the disk, and is new to the next compile.
+#[test]
+fn the_name_of_an_emptied_file_goes_with_the_history() {
+    for text in ["", "\n \n"] {
+        let folder = with_a_second_note();
+        folder.write("notes/zyzzyva.md", text);
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.write("notes/a.md", "# A\n\nThe first, again.\n");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.ok(["gc", "--keep", "1", "--no-backup", "--db", "m.db"]);
+        assert_nowhere(&folder, "zyzzyva");
+        let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+        assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+        folder.write("notes/zyzzyva.md", "# Back\n");
+        let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+        assert_eq!(compiled, "compiled: 1 added, 0 modified, 0 removed (1 ops)\n");
+        folder.assert_healthy("m.db");
+    }
+}
+
 /// The file is still there, and what an agent forgot of it stays forgotten.
 #[test]
 fn the_name_of_a_file_on_the_disk_stays_for_what_was_forgotten() {

@@ -6,12 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, run, schema_objects, text_hashes,
-    typed_nodes,
+    CHECKS, SCHEMA_OBJECTS, compute_state_fingerprint, count, row_limits, run, schema_objects,
+    text_encoding, text_hashes, typed_nodes,
 };
 use crate::model::clock::Millis;
 use crate::model::heat;
@@ -21,7 +20,9 @@ use crate::store::commit::commit;
 use crate::store::past_states::history_completion;
 use crate::store::replica_mark::mark_unpublished;
 use crate::store::write_lock_holder::begin_write;
-use crate::store::{ErrorContext, PreparedStatements, StoreError, links};
+use crate::store::{
+    ErrorContext, PreparedStatements, StoreError, connection, history_reader, links,
+};
 use crate::text::tokens;
 
 /// Rounds of removing dangling references; each can leave further ones.
@@ -36,7 +37,10 @@ type RepairFn = fn(&Connection, Millis) -> Result<Vec<String>, StoreError>;
 /// The repairs, in their order: each starts from the result of those before it.
 const FIXES: &[(&str, RepairFn)] = &[
     (SCHEMA_OBJECTS, |conn, _| quiet(schema_objects::make_missing(conn))),
+    ("row_keys", |conn, _| quiet(row_limits::move_keys(conn))),
     ("fts5_sync", |conn, _| quiet(rebuild_index(conn))),
+    ("text_encoding", |conn, _| text_encoding::repair(conn)),
+    ("single_rows", |conn, _| quiet(row_limits::make_single_rows(conn))),
     // Rows that break the constraints of the table fail the integrity check as well.
     ("custom_views", |conn, _| quiet(typed_nodes::drop_broken_views(conn))),
     ("integrity_check", |conn, _| quiet(rebuild_indexes(conn))),
@@ -62,6 +66,7 @@ fn quiet(outcome: Result<(), StoreError>) -> Result<Vec<String>, StoreError> {
 
 /// Completes changes that an older program or another one left incomplete.
 fn complete_history(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    history_reader::forget_unreadable(conn)?;
     let completed = history_completion::complete(conn)?;
     let lost = (0 < completed.n_lost)
         .then(|| format!("{} snapshots cannot be restored any more", completed.n_lost));
@@ -75,13 +80,12 @@ fn adopt_state(conn: &Connection, now: Millis) -> Result<Vec<String>, StoreError
     Ok(vec!["the next compile reads every file again".to_owned()])
 }
 
+/// The outcome of each repair that was tried, by the name of its check.
+pub(crate) type RepairOutcomes = BTreeMap<&'static str, Result<Vec<String>, String>>;
+
 /// Tries the repair of every failed check, and returns the outcome of each.
-pub(crate) fn repair_failed(
-    conn: &Connection,
-    path: &Path,
-    now: Millis,
-) -> BTreeMap<&'static str, Result<Vec<String>, String>> {
-    let mut tried = BTreeMap::new();
+pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> RepairOutcomes {
+    let mut tried = RepairOutcomes::new();
     for &(name, fix) in FIXES {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
         if !run(name, examine, conn, path).is_bad() {
@@ -92,7 +96,7 @@ pub(crate) fn repair_failed(
             mark_unpublished(&tx, "doctor --fix")?;
             commit(tx, "commit a repair").map(|()| notes)
         });
-        tried.insert(name, fixed.map_err(|error| error.to_string()));
+        tried.insert(name, fixed.map_err(|error| unrepaired(&error, path)));
     }
     if tried.values().any(Result::is_ok) {
         // Whoever keeps sums counts anew; whoever watches looks again.
@@ -101,13 +105,39 @@ pub(crate) fn repair_failed(
     tried
 }
 
+/// Returns the text of an error of a repair. Where the rows are the cause, it names what is left to
+/// try: not the repair itself.
+fn unrepaired(error: &StoreError, path: &Path) -> String {
+    match error {
+        StoreError::Sqlite { doing, source } if error.is_damage() => {
+            format!("cannot {doing}: {source}; {}", last_resort(path))
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Returns the advice for what no repair mends.
+pub(crate) fn last_resort(path: &Path) -> String {
+    format!(
+        "restore a backup, or read what can be read: remindb salvage {} --out NEW.db",
+        path.display()
+    )
+}
+
 fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), StoreError> {
     conn.execute(sql, []).map(drop).doing(doing)
 }
 
+/// Makes the full-text index anew, from the version of its format on: SQLite opens no index whose
+/// version it does not know. The other settings are those of the next write.
 fn rebuild_index(conn: &Connection) -> Result<(), StoreError> {
+    const SETTINGS: &str = "
+        DELETE FROM node_fts_config;
+        INSERT INTO node_fts_config (k, v) VALUES ('version', 4);";
     const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
-    execute(conn, REBUILD, "rebuild the full-text index")
+    const DOING: &str = "rebuild the full-text index";
+    connection::with_index_tables(conn, || conn.execute_batch(SETTINGS)).doing(DOING)?;
+    execute(conn, REBUILD, DOING)
 }
 
 fn rebuild_indexes(conn: &Connection) -> Result<(), StoreError> {
@@ -217,7 +247,6 @@ fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
                level = iif(level BETWEEN 1 AND 6, level, NULL)
          WHERE key = ?1";
     const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1 AND key <> ?2";
-    mend_encoding(conn)?;
     let mut query = conn.prepare(NODES).doing("read the nodes")?;
     let mut rows = query.query([]).doing("read the nodes")?;
     let mut set = conn.prepare(SET).doing("mend nodes")?;
@@ -253,32 +282,6 @@ fn mend_nodes(conn: &Connection) -> Result<(), StoreError> {
         let tokens = tokens::count(&content);
         set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])
             .doing("mend nodes")?;
-    }
-    Ok(())
-}
-
-/// Replaces the bytes of nodes that are no text, whichever column they are in.
-fn mend_encoding(conn: &Connection) -> Result<(), StoreError> {
-    const NODES: &str = "SELECT * FROM node";
-    const DOING: &str = "mend nodes";
-    let mut query = conn.prepare(NODES).doing(DOING)?;
-    let columns: Vec<String> = query.column_names().map(str::to_owned).collect();
-    let mut rows = query.query([]).doing(DOING)?;
-    let mut bad: Vec<(usize, i64, String)> = Vec::new();
-    while let Some(row) = rows.next().doing(DOING)? {
-        for idx in 1..columns.len() {
-            if let ValueRef::Text(bytes) = row.get_ref(idx).doing(DOING)?
-                && std::str::from_utf8(bytes).is_err()
-            {
-                let text = String::from_utf8_lossy(bytes).into_owned();
-                bad.push((idx, row.get(0).doing(DOING)?, text));
-            }
-        }
-    }
-    drop(rows);
-    for (idx, key, text) in bad {
-        let set = format!("UPDATE node SET {} = ?2 WHERE key = ?1", columns[idx]);
-        conn.execute(&set, params![key, text]).doing(DOING)?;
     }
     Ok(())
 }

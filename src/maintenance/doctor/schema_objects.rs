@@ -10,7 +10,7 @@ use crate::store::schema::comparison::{
     self, SchemaDifference, SchemaDifferenceKind, SchemaObject, differences, listed,
 };
 use crate::store::schema::version;
-use crate::store::{ErrorContext, StoreError, connection};
+use crate::store::{ErrorContext, PreparedStatements, StoreError, connection};
 
 /// The check's name in reports.
 pub(crate) const SCHEMA_OBJECTS: &str = "schema_objects";
@@ -47,11 +47,37 @@ pub(crate) fn drop_foreign_objects(path: &Path) -> Result<(), StoreError> {
     for kind in KINDS {
         // Dropping an object can drop others, such as the tables behind a virtual one.
         while let Some(object) = next_to_drop(&tx, kind)? {
+            if is_virtual(&tx, &object)? {
+                forget_virtual(&tx, &object)?;
+                continue;
+            }
             let name = object.name.replace('"', "\"\"");
             tx.execute_batch(&format!("DROP {kind} \"{name}\"")).doing(DOING)?;
         }
     }
     commit(tx, DOING)
+}
+
+/// Returns whether the object is a virtual table, which has no pages of its own.
+fn is_virtual(conn: &Connection, object: &SchemaObject) -> Result<bool, StoreError> {
+    const VIRTUAL: &str =
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage = 0 AND name = ?1";
+    conn.has(VIRTUAL, [&object.name], "look at a foreign table")
+}
+
+/// Takes a virtual table out of the schema without a call of its module, which this program may not
+/// have. The tables behind it are foreign tables from then on.
+fn forget_virtual(conn: &Connection, object: &SchemaObject) -> Result<(), StoreError> {
+    const FORGET: &str = "DELETE FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    const DOING: &str = "drop a foreign table";
+    conn.pragma_update(None, "writable_schema", true).doing(DOING)?;
+    let forgotten = conn.run(FORGET, [&object.name], DOING);
+    conn.pragma_update(None, "writable_schema", false).doing(DOING)?;
+    forgotten?;
+    // Connections of others read the schema again.
+    let version: i64 =
+        conn.pragma_query_value(None, "schema_version", |row| row.get(0)).doing(DOING)?;
+    conn.pragma_update(None, "schema_version", version.wrapping_add(1)).doing(DOING)
 }
 
 fn next_to_drop(conn: &Connection, kind: &str) -> Result<Option<SchemaObject>, StoreError> {

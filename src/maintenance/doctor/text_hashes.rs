@@ -21,6 +21,7 @@ struct AlteredText {
     file: Option<i64>,
     /// Path of the file, empty without one.
     path: String,
+    label: String,
     /// The text, with replacement characters for bytes that are none.
     content: String,
     /// Whether the text was that of a file, as the kept hashes say.
@@ -50,7 +51,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
            SET content = ?2, content_hash = ?3, token_count = ?4,
                source_hash = iif(?5, ?3, source_hash)
          WHERE key = ?1";
-    let (mut files, mut notes) = (BTreeSet::new(), Vec::new());
+    let (mut files, mut names, mut notes) = (BTreeSet::new(), Vec::new(), Vec::new());
     for it in altered_texts(conn)? {
         let hash = ContentHash::of(&it.content).to_string();
         let n_tokens = tokens::count(&it.content);
@@ -58,6 +59,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
         match it.file {
             Some(file) if it.is_of_file => {
                 forget_hash(conn, file)?;
+                names.push(it.name());
                 files.insert(it.path);
             }
             _ if it.is_sound => (),
@@ -67,6 +69,7 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
     if !files.is_empty() {
         let files: Vec<String> = files.into_iter().collect();
         notes.insert(0, format!("the next compile reads {} again", first_few(&files)));
+        notes.insert(1, format!("altered: {}", first_few(&names)));
     }
     let n_lost = move_history(conn)?;
     if 0 < n_lost {
@@ -88,10 +91,10 @@ fn forget_hash(conn: &Connection, file: i64) -> Result<(), StoreError> {
 
 impl AlteredText {
     fn name(&self) -> String {
-        let id = fold_whitespace(&self.id);
+        let (id, label) = (fold_whitespace(&self.id), fold_whitespace(&self.label));
         match self.path.is_empty() {
-            true => format!("`{id}`"),
-            false => format!("`{id}` of {}", fold_whitespace(&self.path)),
+            true => format!("`{id}` \"{label}\""),
+            false => format!("`{id}` \"{label}\" of {}", fold_whitespace(&self.path)),
         }
     }
 
@@ -108,6 +111,7 @@ impl AlteredText {
             id: text(1)?,
             file: row.get(2)?,
             path: text(3)?,
+            label: text(7)?,
             is_of_file: source_hash == hash,
             is_sound: is_text && found == source_hash,
             content,
@@ -117,7 +121,8 @@ impl AlteredText {
 
 fn altered_texts(conn: &Connection) -> Result<Vec<AlteredText>, StoreError> {
     const TEXTS: &str = "
-        SELECT node.key, node.id, node.file, file.path, content, node.content_hash, source_hash
+        SELECT node.key, node.id, node.file, file.path, content, node.content_hash, source_hash,
+               label
           FROM node
           LEFT JOIN file ON file.id = node.file";
     let texts: Vec<Option<AlteredText>> = conn.rows(TEXTS, [], AlteredText::read, "read texts")?;

@@ -21,6 +21,7 @@ use crate::store::commit::at_commit;
 use crate::store::file_identity_check::OpenedFiles;
 use crate::store::path_check::COMPANIONS;
 use crate::store::replica_mark::carry_replica;
+use crate::store::write_lock_holder::name_holder;
 use crate::store::{ErrorContext, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while all other connections wait.
@@ -49,7 +50,7 @@ pub(crate) fn restore(
     check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
-    finish(&draft)?;
+    finish(&draft, source)?;
     if let Some(complaint) = complaint(draft.path())? {
         let what = format!(
             "`{}` is not sound: {complaint}; nothing was restored; see `remindb doctor --db {}`",
@@ -62,9 +63,15 @@ pub(crate) fn restore(
     Ok(RestoreReport { state, safety, damage })
 }
 
-/// Migrates a draft, and makes it a single file.
-fn finish(draft: &AtomicFile) -> Result<(), StoreError> {
-    drop(Writer::open(draft.path(), IfMissing::Refuse)?);
+/// Migrates a draft of `source`, and makes it a single file.
+fn finish(draft: &AtomicFile, source: &Path) -> Result<(), StoreError> {
+    let migrated = Writer::open(draft.path(), IfMissing::Refuse).map_err(|error| match error {
+        StoreError::ForeignObjects { objects, .. } => {
+            StoreError::ForeignObjects { path: source.to_owned(), objects }
+        }
+        error => error,
+    });
+    drop(migrated?);
     let conn = connection::open_existing(draft.path(), "open the copy")?;
     pages::one_file(&conn)
 }
@@ -143,7 +150,8 @@ fn replace(
     let from = connection::open_to_examine(draft.path())?;
     let backup = Backup::new(&from, &mut to).doing("begin to replace the memory")?;
     // The first step takes the lock that every writer needs, and keeps it to the end.
-    pages::step(&backup, 1, progress)?;
+    let full = db.canonicalize().unwrap_or_else(|_| db.to_owned());
+    pages::step(&backup, 1, progress).map_err(|error| name_holder(error, &full))?;
     ready()?;
     while pages::step(&backup, STEP_PAGES, progress).map_err(at_commit)? {}
     drop(backup);

@@ -127,15 +127,19 @@ fn read_all(
         let insert = there.insert(OnConflict::Ignore);
         let mut insert = to.prepare(&insert).doing("copy a row")?;
         let (mut n, mut n_bad) = (0, 0);
-        let gaps = damaged_table_reader::read_with_gaps(from, &there, &mut |cells| {
-            match insert.execute(params_from_iter(cells)) {
-                Ok(n_added) => n += n_added as u64,
-                // A row with invalid bytes.
-                Err(_) => n_bad += 1,
-            }
-        });
+        let (gaps, has_replaced) =
+            damaged_table_reader::read_with_gaps(from, &there, &mut |cells| {
+                match insert.execute(params_from_iter(cells)) {
+                    Ok(n_added) => n += n_added as u64,
+                    // A row with invalid bytes.
+                    Err(_) => n_bad += 1,
+                }
+            });
         if 0 < n_bad {
             losses.push(format!("{}: {n_bad} rows make no sense", table.name));
+        }
+        if has_replaced {
+            losses.push(format!("{}: bytes that are no text became `�`", table.name));
         }
         for gap in gaps {
             losses.push(format!("{}: {n} rows read; unreadable {gap}", table.name));
@@ -161,10 +165,6 @@ fn repair_failed(
         SELECT count(*)
           FROM (SELECT node FROM heat UNION SELECT node FROM span)
          WHERE node NOT IN (SELECT key FROM node)";
-    const ONE_ROW: &str = "
-        INSERT OR IGNORE INTO memory (one, fingerprint, attended)
-        VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
-    conn.execute(ONE_ROW, []).doing("note the memory")?;
     let mut lost: Vec<String> = [
         (LOST, "nodes are lost"),
         (

@@ -15,6 +15,7 @@ use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::model::kind_specs::IMPORTANCES;
 use crate::model::tree::NodeType;
+use crate::store::error_advice::is_broken_index;
 use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{ErrorContext, NodeKey, StoreError, one};
 
@@ -316,8 +317,8 @@ impl Reader {
 /// Maps the error of an expression that full-text search cannot parse to `None`.
 fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
     match found {
-        Err(rusqlite::Error::SqliteFailure(error, _))
-            if error.code == rusqlite::ErrorCode::Unknown =>
+        Err(ref error @ rusqlite::Error::SqliteFailure(it, _))
+            if it.code == rusqlite::ErrorCode::Unknown && !is_broken_index(error) =>
         {
             Ok(None)
         }

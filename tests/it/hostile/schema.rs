@@ -93,6 +93,42 @@ fn a_trigger_that_copies_goes_with_its_copies() {
     assert_taken_out(COPY, "foreign table `hoard`, foreign trigger `spy`");
 }
 
+/// A table of a module that this program does not have.
+const UNKNOWN_MODULE: &str = "
+    PRAGMA writable_schema = ON;
+    INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+    VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING nowhere (a)')";
+
+#[test]
+fn a_table_of_an_unknown_module_is_taken_out() {
+    assert_taken_out(UNKNOWN_MODULE, "foreign table `odd`");
+    let folder = folder_with(UNKNOWN_MODULE);
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    folder.assert_healthy("new.db");
+}
+
+#[test]
+fn a_virtual_table_goes_with_the_tables_behind_it() {
+    let folder = folder_with(
+        "CREATE VIRTUAL TABLE hoard USING fts5 (text); INSERT INTO hoard VALUES ('kept here')",
+    );
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_backup_with_foreign_objects_is_named_when_it_is_refused() {
+    let folder = folder_with(DELETE);
+    fs::rename(folder.path("m.db"), folder.path("b.db")).unwrap();
+    let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.starts_with("remindb: `b.db` holds what"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`remindb doctor --fix --db b.db`"), "{}", ran.stderr);
+    folder.ok(["doctor", "--fix", "--db", "b.db"]);
+    folder.ok(["restore", "b.db", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
 #[test]
 fn a_view_without_end_is_made_again() {
     assert_taken_out(ENDLESS_VIEW, "altered trigger `facet_make`, altered view `facet_made`");

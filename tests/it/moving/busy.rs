@@ -48,6 +48,33 @@ fn copies_and_examinations_are_of_one_state() {
     folder.assert_healthy("m.db");
 }
 
+/// Waits for both commands at once, as long as each waits.
+#[test]
+#[cfg(target_os = "linux")]
+fn whoever_is_in_the_way_is_named() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    folder.ok(["backup", "r.db", "--db", "m.db"]);
+    folder.ok(["write", "Words in the log.", "--db", "r.db"]);
+    let (writer, reader) = (folder.database("m.db"), folder.database("r.db"));
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    reader.execute_batch("PRAGMA journal_mode = WAL; BEGIN; SELECT count(*) FROM node").unwrap();
+    let (restored, redacted) = std::thread::scope(|scope| {
+        let restore = scope.spawn(|| folder.run(["restore", "b.db", "--db", "m.db"]));
+        let redact = scope.spawn(|| folder.run(["redact", "--db", "r.db"]));
+        (restore.join().unwrap(), redact.join().unwrap())
+    });
+    let me = format!("process {} (`", std::process::id());
+    assert_eq!(restored.code, Some(2));
+    let error = restored.stderr;
+    assert!(error.contains(&me) && error.contains("has been writing for a long time"), "{error}");
+    assert_eq!(redacted.code, Some(1), "{}", redacted.transcript());
+    let left = "no secret was found; this is left to do:\n✗ the write-ahead log could not be \
+                emptied, since process ";
+    assert!(redacted.stdout.starts_with(left), "{}", redacted.stdout);
+    assert!(redacted.stdout.contains(&me), "{}", redacted.stdout);
+}
+
 #[test]
 fn a_safety_copy_is_made_while_others_write() {
     let folder = memory();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use rusqlite::types::Value;
+use rusqlite::types::{FromSql, Value, ValueRef};
 use rusqlite::{Connection, params};
 
 use crate::maintenance::transfer::transferred_tables::TableSchema;
@@ -69,13 +69,19 @@ struct KeyScanOutcome {
     is_whole: bool,
 }
 
-/// Passes every readable row to `take`, some of them more than once; returns the gaps.
+/// Passes every readable row to `take`, some of them more than once; returns the gaps, and whether
+/// a text had bytes that are none.
 pub(super) fn read_with_gaps(
     from: &Connection,
     table: &TableSchema,
     take: &mut dyn FnMut(Vec<Value>),
-) -> Vec<KeyGap> {
-    let mut reading = RowRangeReader { from, table, take, n_reads: 0 };
+) -> (Vec<KeyGap>, bool) {
+    let mut reading = RowRangeReader { from, table, take, n_reads: 0, has_replaced: false };
+    let gaps = read_around_gaps(&mut reading);
+    (gaps, reading.has_replaced)
+}
+
+fn read_around_gaps(reading: &mut RowRangeReader<'_>) -> Vec<KeyGap> {
     let up = reading.stretch(None, None, ScanDirection::Up);
     if up.is_whole {
         return Vec::new();
@@ -107,6 +113,7 @@ struct RowRangeReader<'a> {
     table: &'a TableSchema,
     take: &'a mut dyn FnMut(Vec<Value>),
     n_reads: usize,
+    has_replaced: bool,
 }
 
 impl RowRangeReader<'_> {
@@ -161,8 +168,10 @@ impl RowRangeReader<'_> {
                 }
                 Ok(Some(row)) => {
                     let n_columns = self.table.columns.len();
+                    let has_replaced = &mut self.has_replaced;
+                    let mut read = |idx| Ok(lossy(row.get_ref(idx)?, has_replaced));
                     let cells: rusqlite::Result<Vec<Value>> =
-                        (0..n_columns).map(|idx| row.get(idx)).collect();
+                        (0..n_columns).map(&mut read).collect();
                     if let Ok(cells) = cells {
                         stretch.last = Some(KeyBound(cells[at].clone()));
                         (self.take)(cells);
@@ -214,5 +223,17 @@ impl RowRangeReader<'_> {
         for (from, to) in merged {
             gaps.push(gap(low.like(from - 1).as_ref(), low.like(to + 1).as_ref()));
         }
+    }
+}
+
+/// Returns a value with replacement characters for bytes that are no text.
+fn lossy(value: ValueRef<'_>, has_replaced: &mut bool) -> Value {
+    match value {
+        ValueRef::Text(bytes) => {
+            let text = String::from_utf8_lossy(bytes);
+            *has_replaced |= matches!(text, std::borrow::Cow::Owned(_));
+            Value::Text(text.into_owned())
+        }
+        value => Value::column_result(value).unwrap_or(Value::Null),
     }
 }

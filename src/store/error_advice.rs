@@ -1,0 +1,78 @@
+//! Says what to do about an error of SQLite whose cause lies outside of the program.
+
+use ErrorEffect::{Refusal, State};
+
+/// The effect of an error on its transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ErrorEffect {
+    /// The system refused a step, and the transaction was rolled back.
+    Refusal,
+    /// The file or another process is in the way.
+    State,
+}
+
+/// Returns advice for an error whose cause lies outside of the program.
+pub(super) fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static str)> {
+    use rusqlite::ErrorCode;
+    if is_strange_value(error) {
+        let advice = "a row holds what remindb never writes: run `remindb doctor --fix`, or \
+                      restore a backup with `remindb restore`";
+        return Some((State, advice));
+    }
+    if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
+        let advice = "a row that every memory has is missing: run `remindb doctor --fix`";
+        return Some((State, advice));
+    }
+    if is_broken_index(error) {
+        let advice = "the full-text index is damaged: run `remindb doctor --fix`";
+        return Some((State, advice));
+    }
+    Some(match error.sqlite_error_code()? {
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (
+            State,
+            "the file or its disk is damaged: restore a backup with `remindb restore`, or read \
+             what can be read with `remindb salvage`",
+        ),
+        ErrorCode::DatabaseBusy => {
+            (State, "another process has been writing for a long time; try again later")
+        }
+        ErrorCode::OperationInterrupted => (
+            State,
+            "it took longer than 30 s: is the file damaged, or of another's making? \
+             `remindb doctor` says",
+        ),
+        // SQLite says the same where there is no number left for a row.
+        ErrorCode::DiskFull => {
+            (Refusal, "make room on the disk; if there is room, run `remindb doctor`")
+        }
+        ErrorCode::SystemIoFailure => {
+            (Refusal, "is the disk full, or a file as large as it may get?")
+        }
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+            (Refusal, "this user has to be able to write the file and its folder")
+        }
+        _ => return None,
+    })
+}
+
+/// Returns whether a value read is of another type, or is no text.
+pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
+}
+
+/// Returns whether the full-text index is damaged, from which it can be made anew.
+pub(super) fn is_broken_index(error: &rusqlite::Error) -> bool {
+    const UNKNOWN_VERSION: &str = "invalid fts5 file format";
+    let rusqlite::Error::SqliteFailure(error, message) = error else { return false };
+    error.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB
+        || message.as_ref().is_some_and(|it| it.starts_with(UNKNOWN_VERSION))
+}
