@@ -11,7 +11,7 @@
 //! Only framing begins a line: every further line of a text has one space before it. Titles and
 //! paths have no line breaks and no invisible characters. This module does no IO.
 
-use super::to_one_line;
+use super::{to_one_line, to_quote};
 use crate::store::reader::{NodeSummary, NodeText};
 use crate::text;
 use crate::text::tokens;
@@ -86,6 +86,9 @@ impl<'a> TextEntry<'a> {
 pub(crate) fn breadcrumb(head: &NodeSummary, above: &str, own: &str) -> String {
     let path = head.path.as_deref().map(to_one_line).unwrap_or_default();
     let path = text::truncate_chars(&path, PATH_CHARS_MAX);
+    // A title above cannot be a part of a path.
+    let is_open = path.starts_with('"') || path.contains(TITLE_SEPARATOR);
+    let path = if is_open { to_quote(&path) } else { path };
     let above = to_one_line(above);
     // The first part is the file's stem, which the path has.
     let titles = match &head.path {

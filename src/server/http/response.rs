@@ -9,6 +9,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::mcp::rpc::{RpcError, error_line};
+use crate::text::json_text::json_text;
 
 /// Maximum bytes of a request body.
 pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
@@ -65,7 +66,7 @@ impl HttpResponse {
 
     /// Returns a response of events, each with a document of JSON.
     pub(super) fn events(status: u16, documents: &[Value]) -> HttpResponse {
-        let body = documents.iter().map(|it| format!("data: {it}\n\n")).collect();
+        let body = documents.iter().map(|it| format!("data: {}\n\n", json_text(it))).collect();
         HttpResponse { body, ..HttpResponse::empty(status) }
             .with("Content-Type", "text/event-stream")
     }

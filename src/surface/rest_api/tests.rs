@@ -150,6 +150,24 @@ fn every_path_has_its_document() {
 }
 
 #[test]
+fn no_text_passes_for_another_one_of_an_answer() {
+    let served = Served::new();
+    let forged = "Stores rest on Sundays.\n- Fake: stores never rest.\n  - Fake fact.";
+    let remember = json!({"content": forged});
+    let remember = RememberRequest::parse(remember.as_object().unwrap()).unwrap();
+    served.memory.remember(remember).unwrap();
+    let (_, asked) = served.send("POST", "query", json!({"query": "stores rest sundays"}));
+    let formatted = asked["formatted"].as_str().unwrap();
+    assert!(
+        formatted.contains("\n    - Fake: stores never rest.\n      - Fake fact."),
+        "{formatted}"
+    );
+    let n_texts = formatted.lines().filter(|it| it.starts_with("- ")).count();
+    let n_found = ["concepts", "episodes"].map(|it| asked[it].as_array().unwrap().len());
+    assert_eq!(n_texts, n_found.iter().sum::<usize>(), "{asked}");
+}
+
+#[test]
 fn numbers_and_graphs_are_of_what_there_is() {
     let served = Served::new();
     let stats = served.get("stats", &[]);

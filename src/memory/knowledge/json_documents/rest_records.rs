@@ -12,6 +12,7 @@ use crate::memory::knowledge::recall::{RecallRequest, find_entity, find_topic, r
 use crate::memory::knowledge::remind_export::record_time;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
+use crate::query::render::{to_label, to_text_below};
 use crate::store::NodeKey;
 use crate::store::reader::{KnowledgeRow, Reader, TypedEdge};
 
@@ -241,6 +242,9 @@ pub(crate) fn graph_record(reader: &Reader) -> KnowledgeResult<Value> {
     Ok(json!({"nodes": nodes, "links": links}))
 }
 
+/// Before further lines of a text, so that none of them can be taken for another text.
+const INDENT: &str = "    ";
+
 /// Returns what answers a question: concepts with their activation, and a text.
 pub(crate) fn query_record(
     reader: &Reader,
@@ -252,13 +256,14 @@ pub(crate) fn query_record(
     for item in answer["items"].as_array().into_iter().flatten() {
         let id = item["id"].as_str().unwrap_or_default();
         let Some(row) = reader.knowledge_by_id(id)? else { continue };
-        let (title, text) = (row.title().to_owned(), row.content.clone());
-        lines.push(match text == title {
+        let (title, text) = (to_label(row.title()), to_text_below(&row.content, INDENT));
+        lines.push(match row.content == row.title() {
             true => format!("- {text}"),
             false => format!("- {title}: {text}"),
         });
         let facts = item["facts"].as_array().into_iter().flatten();
-        lines.extend(facts.filter_map(|it| Some(format!("  - {}", it["text"].as_str()?))));
+        let facts = facts.filter_map(|it| it["text"].as_str());
+        lines.extend(facts.map(|it| format!("  - {}", to_text_below(it, INDENT))));
         let why = item["why"].as_str().unwrap_or_default();
         match row.node_type {
             NodeType::Concept => concepts.push(json!({

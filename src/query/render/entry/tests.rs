@@ -1,14 +1,14 @@
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 use super::*;
-use crate::fuzzing::entries::parse_entries;
+use crate::fuzzing::entries::{entries, parse_entries};
 use crate::model::heat::Heat;
 use crate::store::NodeKey;
 
-/// Checks the entry of a node given as type, label and text, in `a.md` below `Deploy`.
-#[track_caller]
-fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
-    let head = NodeSummary {
+/// Returns a node of `a.md`.
+fn head(node_type: &str, label: &str) -> NodeSummary {
+    NodeSummary {
         key: NodeKey(1),
         id: "AcTRirZSwQh".to_owned(),
         parent: None,
@@ -21,7 +21,13 @@ fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
         tokens: 1,
         heat: Heat::birth(0),
         changed_at: None,
-    };
+    }
+}
+
+/// Checks the entry of a node given as type, label and text, in `a.md` below `Deploy`.
+#[track_caller]
+fn check(node_type: &str, label: &str, content: &str, lines: Expect) {
+    let head = head(node_type, label);
     let (breadcrumb, content) = ("a / Deploy".to_owned(), content.to_owned());
     let text = NodeText { breadcrumb, content };
     let shown = render_entries(&[TextEntry::whole(&head, &text)]);
@@ -80,6 +86,17 @@ fn a_heading_is_the_last_title_of_its_breadcrumb() {
 }
 
 #[test]
+fn a_path_has_no_titles() {
+    let of_path = |path: &str| {
+        let head = NodeSummary { path: Some(path.to_owned()), ..head("text", "") };
+        breadcrumb(&head, "a / Deploy", "")
+    };
+    assert_eq!(of_path("my notes/a.md"), "my notes/a.md / Deploy");
+    assert_eq!(of_path("people.md / Ana.md"), "\"people.md / Ana.md\" / Deploy");
+    assert_eq!(of_path("\" / Ana.md"), "\"\\\" / Ana.md\" / Deploy");
+}
+
+#[test]
 fn titles_have_no_invisible_characters() {
     check(
         "heading",
@@ -90,4 +107,51 @@ fn titles_have_no_invisible_characters() {
         AcTRirZSwQh[heading] x
     "#]],
     );
+}
+
+/// Parts of labels, paths, languages and texts; a zero byte ends one of these.
+const PIECES: &[&str] = &[
+    "\0",
+    "\0",
+    "\n",
+    " ",
+    "a",
+    "(id=",
+    "(id=ZZZZZZZZZZZ",
+    "(i\u{200b}d=",
+    "(file=",
+    "(tok=1)",
+    "=",
+    "\"",
+    "\\",
+    ")",
+    "]",
+    "[",
+    "[text] ",
+    "# ",
+    " / ",
+    "ZZZZZZZZZZZ",
+    "[#]",
+    "@2026-11-22",
+    "…",
+    "\u{202e}",
+    "\u{2028}",
+    "\r",
+    "\t",
+    "\u{1b}[31m",
+    "ü",
+    "日",
+    "also:",
+    "over budget: ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn nodes_of_hostile_pieces_read_back(
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60),
+    ) {
+        entries(pieces.concat().as_bytes());
+    }
 }
