@@ -3,14 +3,15 @@
 //! Current facts that contradict each other are contested, however they came to stand side by side:
 //! restored, merged, imported. A conflict whose statements contradict each other no more ends.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use super::conflict_writes::{
     ConflictEnd, DISPUTES, end_conflict, is_open, open_conflict, statements_of,
 };
-use super::fact_rivals::{
-    FactSubject, are_rivals, current_facts, is_current_fact, is_equal_text, statement_key,
-};
+use super::fact_rivals::{FactSubject, are_rivals, current_facts_of, is_current_fact};
 use super::fact_writes::COMPARED_MAX;
 use super::node_writes::KnowledgeNode;
 use crate::memory::typed::MemoryError;
@@ -79,79 +80,52 @@ fn contest(
     changed: Vec<KnowledgeNode>,
     now: Millis,
 ) -> Result<(), MemoryError> {
-    let changed_ids: BTreeSet<NodeId> = changed.iter().map(KnowledgeNode::id).collect();
-    for (clusters, facts) in by_clusters(batch, changed)? {
-        let mut of_attribute: BTreeMap<String, Vec<KnowledgeNode>> = BTreeMap::new();
-        let keys: BTreeSet<String> = facts.iter().filter_map(key_of).collect();
-        let mut all = current_facts(batch, &clusters, None, now)?;
-        for key in keys {
-            let known: BTreeSet<NodeId> = all.iter().map(KnowledgeNode::id).collect();
-            let elsewhere = current_facts(batch, &[], Some(&key), now)?;
-            all.extend(elsewhere.into_iter().filter(|it| !known.contains(&it.id())));
-        }
-        for fact in all {
-            let attribute = fact.text("attribute").map(normal_name);
-            of_attribute.entry(attribute.unwrap_or_default()).or_default().push(fact);
-        }
-        of_attribute.remove("");
-        for facts in of_attribute.into_values().filter(|it| 1 < it.len()) {
-            contest_rivals(batch, &facts, &changed_ids, now)?;
-        }
-    }
-    Ok(())
-}
-
-fn key_of(fact: &KnowledgeNode) -> Option<String> {
-    Some(statement_key(fact.text("subject")?, fact.text("attribute")?))
-}
-
-/// Divides facts by the clusters in which facts of their subjects are.
-fn by_clusters(
-    batch: &Batch<'_>,
-    facts: Vec<KnowledgeNode>,
-) -> Result<BTreeMap<Vec<NodeKey>, Vec<KnowledgeNode>>, MemoryError> {
-    let mut of_subject: BTreeMap<String, Vec<NodeKey>> = BTreeMap::new();
-    let mut by_clusters: BTreeMap<Vec<NodeKey>, Vec<KnowledgeNode>> = BTreeMap::new();
-    for fact in facts {
-        let subject = fact.text("subject").unwrap_or_default();
-        if !of_subject.contains_key(subject) {
-            let clusters = FactSubject::named(batch, subject)?.clusters(batch)?;
-            let clusters = clusters.iter().map(|it| it.record.key).collect();
-            of_subject.insert(subject.to_owned(), clusters);
-        }
-        let mut clusters = of_subject.get(subject).cloned().unwrap_or_default();
-        clusters.extend(fact.record.place.parent);
-        clusters.sort_unstable();
-        clusters.dedup();
-        by_clusters.entry(clusters).or_default().push(fact);
-    }
-    Ok(by_clusters)
-}
-
-/// Opens one conflict between those of some facts of one key that contradict each other.
-fn contest_rivals(
-    batch: &mut Batch<'_>,
-    facts: &[KnowledgeNode],
-    changed: &BTreeSet<NodeId>,
-    now: Millis,
-) -> Result<(), MemoryError> {
-    let mut between: BTreeSet<NodeId> = BTreeSet::new();
-    for fact in facts.iter().filter(|it| changed.contains(&it.id())) {
-        let mut rivals = facts.iter().filter(|it| are_rivals(fact, it)).peekable();
-        if rivals.peek().is_none() {
+    let mut subjects = KnownSubjects::default();
+    for fact in changed {
+        let keys = subjects.keys_of(batch, &fact)?;
+        let mut rivals = current_facts_of(batch, &keys, now)?;
+        rivals.retain(|it| are_rivals(&fact, it));
+        if rivals.is_empty() {
             continue;
         }
         let disputed = disputed_with(batch, fact.id())?;
-        for rival in rivals.filter(|it| !disputed.contains(it.id().to_string().as_str())) {
-            between.extend([fact.id(), rival.id()]);
+        rivals.retain(|it| !disputed.contains(&it.id().to_string()));
+        if !rivals.is_empty() {
+            rivals.push(fact);
+            open_conflict(batch, &mut rivals, "medium", None, now)?;
         }
     }
-    let mut between: Vec<KnowledgeNode> =
-        facts.iter().filter(|it| between.contains(&it.id())).cloned().collect();
-    if !between.is_empty() {
-        open_conflict(batch, &mut between, "medium", None, now)?;
-    }
     Ok(())
+}
+
+/// The subjects of the facts of one write, by their names.
+#[derive(Default)]
+struct KnownSubjects(BTreeMap<String, FactSubject>);
+
+impl KnownSubjects {
+    fn of(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &KnowledgeNode,
+    ) -> Result<&mut FactSubject, MemoryError> {
+        let name = fact.text("subject").unwrap_or_default();
+        Ok(match self.0.entry(name.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(FactSubject::named(batch, name)?),
+        })
+    }
+
+    /// Returns the keys of a fact: those that it was kept with, and those by its subject's names.
+    fn keys_of(
+        &mut self,
+        batch: &Batch<'_>,
+        fact: &KnowledgeNode,
+    ) -> Result<Vec<String>, MemoryError> {
+        let own = fact.fields.get("names").and_then(Value::as_array).into_iter().flatten();
+        let mut keys: Vec<String> = own.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        keys.extend(self.of(batch, fact)?.keys(fact.text("attribute").unwrap_or_default()));
+        Ok(keys)
+    }
 }
 
 /// Returns the ids of what a node has an open conflict with, or a dismissed one.
@@ -170,29 +144,29 @@ pub(super) fn contest_values(
 ) -> Result<(), MemoryError> {
     let all_new: BTreeSet<NodeId> = new.iter().map(KnowledgeNode::id).collect();
     new.retain(|it| !it.has("attribute") && is_current_fact(it, now));
-    for (clusters, facts) in by_clusters(batch, new)? {
-        let mut there = current_facts(batch, &clusters, None, now)?;
-        there.retain(|it| !all_new.contains(&it.id()));
-        let there: Vec<(KnowledgeNode, StatementFeatures)> = there
-            .into_iter()
-            .rev()
-            .take(COMPARED_MAX)
-            .map(|it| (it.clone(), StatementFeatures::of(&it.record.content)))
-            .collect();
-        for fact in facts {
-            let words = StatementFeatures::of(&fact.record.content);
-            let is_other = |it: &&(KnowledgeNode, StatementFeatures)| {
-                let (other, features) = it;
-                fact.validity().overlaps(other.validity())
-                    && !is_equal_text(&fact.record.content, &other.record.content)
-                    && words.may_contradict(features)
+    let mut subjects = KnownSubjects::default();
+    let mut known: BTreeMap<Vec<NodeKey>, Vec<(KnowledgeNode, StatementFeatures)>> =
+        BTreeMap::new();
+    for fact in new {
+        let clusters = subjects.of(batch, &fact)?.find_clusters(batch)?;
+        let clusters: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
+        if !known.contains_key(&clusters) {
+            let mut there = KnowledgeNode::all(batch.living_facts_below(&clusters, COMPARED_MAX)?)?;
+            there.retain(|it| !all_new.contains(&it.id()) && is_current_fact(it, now));
+            let features = |it: KnowledgeNode| {
+                let features = StatementFeatures::of(&it.record.content);
+                (it, features)
             };
-            let mut between: Vec<KnowledgeNode> =
-                there.iter().filter(is_other).map(|it| it.0.clone()).collect();
-            if !between.is_empty() {
-                between.push(fact.clone());
-                open_conflict(batch, &mut between, "low", None, now)?;
-            }
+            known.insert(clusters.clone(), there.into_iter().map(features).collect());
+        }
+        let words = StatementFeatures::of(&fact.record.content);
+        let there = known.get(&clusters).into_iter().flatten();
+        let others =
+            there.filter(|(it, features)| are_rivals(&fact, it) && words.may_contradict(features));
+        let mut between: Vec<KnowledgeNode> = others.map(|it| it.0.clone()).collect();
+        if !between.is_empty() {
+            between.push(fact);
+            open_conflict(batch, &mut between, "low", None, now)?;
         }
     }
     Ok(())

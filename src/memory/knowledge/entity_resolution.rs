@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
+use super::node_writes::{
+    KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node, set_node,
+};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{
@@ -100,6 +102,22 @@ pub(super) fn entity_named(
         fields,
     };
     add_node(batch, new, NewNodeParent::Bucket(&[named.kind]), now)
+}
+
+/// Gives an entity a further name, which no other one may have.
+pub(super) fn add_alias(
+    batch: &mut Batch<'_>,
+    entity: &mut KnowledgeNode,
+    name: &str,
+    now: Millis,
+) -> Result<(), MemoryError> {
+    let content = format!("{}\n{name}", entity.record.content);
+    let add = |it: &mut Map<String, Value>| {
+        if let Value::Array(names) = it.entry("names").or_insert_with(|| json!([])) {
+            names.push(name_key(name).into());
+        }
+    };
+    set_node(batch, entity, &content, add, now).map(drop)
 }
 
 /// Returns the entity that a caller names by `kind:name`, a name or an id.

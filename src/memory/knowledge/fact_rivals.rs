@@ -1,8 +1,8 @@
 //! Rivals in a write: facts that say something else of one subject and attribute for the same time.
 //!
-//! All names of an entity are one subject, and all clusters of these names hold its facts.
+//! All names of an entity are one subject. A fact has a key for each of them, and is found by any.
 
-use std::collections::BTreeSet;
+use serde_json::{Map, Value, json};
 
 use super::entity_resolution::{known_entity, present_one};
 use super::node_writes::KnowledgeNode;
@@ -10,24 +10,32 @@ use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::entity_extraction::{NamedEntity, name_key, normal_name};
 use crate::model::tree::NodeType;
-use crate::store::{Batch, NodeKey};
+use crate::store::Batch;
+
+/// Names of a subject by which its facts are found, at most.
+const NAMES_MAX: usize = 20;
 
 /// A thing that facts are about.
 #[derive(Clone, Debug)]
 pub(super) struct FactSubject {
-    pub(super) name: String,
-    /// Hashes of all its names.
-    keys: BTreeSet<String>,
+    /// Its own name, and the others that texts tell.
+    names: Vec<String>,
+    /// Hashes of all names, those too that no text tells any more.
+    hashes: Vec<String>,
 }
 
 impl FactSubject {
     /// Returns the subject that an entity is.
     pub(super) fn of(entity: &KnowledgeNode) -> FactSubject {
-        let names = entity.fields.get("names").and_then(|it| it.as_array()).into_iter().flatten();
-        let mut keys: BTreeSet<String> =
-            names.filter_map(|it| it.as_str().map(str::to_owned)).collect();
-        keys.insert(name_key(entity.title()));
-        FactSubject { name: entity.title().to_owned(), keys }
+        let hashes = entity.fields.get("names").and_then(|it| it.as_array()).into_iter().flatten();
+        let hashes = hashes.filter_map(|it| it.as_str().map(str::to_owned)).collect();
+        let mut subject = FactSubject { names: Vec::new(), hashes };
+        let lines: Vec<&str> = entity.record.content.lines().collect();
+        let known: Vec<&str> =
+            lines.into_iter().filter(|it| subject.hashes.contains(&name_key(it))).collect();
+        subject.add_name(entity.title());
+        known.into_iter().for_each(|it| subject.add_name(it));
+        subject
     }
 
     /// Returns the subject of a name, known as an entity or not.
@@ -36,18 +44,41 @@ impl FactSubject {
             Some(named) => known_entity(batch, &named)?,
             None => None,
         };
-        let mut subject = entity.as_ref().map_or_else(
-            || FactSubject { name: name.to_owned(), keys: BTreeSet::new() },
-            FactSubject::of,
-        );
-        subject.keys.insert(name_key(name));
+        let none = || FactSubject { names: Vec::new(), hashes: Vec::new() };
+        let mut subject = entity.as_ref().map_or_else(none, FactSubject::of);
+        subject.add_name(name);
         Ok(subject)
     }
 
-    /// Returns the concepts that hold its facts, eldest first.
-    pub(super) fn clusters(&self, batch: &Batch<'_>) -> Result<Vec<KnowledgeNode>, MemoryError> {
-        let keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
-        let known = batch.with_any_facet(NodeType::Concept, "subject", &keys)?;
+    /// Adds a name, unless it has it.
+    pub(super) fn add_name(&mut self, name: &str) {
+        let hash = name_key(name);
+        if self.names.len() < NAMES_MAX && self.names.iter().all(|it| name_key(it) != hash) {
+            self.names.push(name.trim().to_owned());
+        }
+        if !self.hashes.contains(&hash) {
+            self.hashes.push(hash);
+        }
+    }
+
+    /// Returns its own name.
+    pub(super) fn name(&self) -> &str {
+        self.names.first().map_or("", String::as_str)
+    }
+
+    /// Returns the keys of statements of an attribute, the first one by its own name.
+    pub(super) fn keys(&self, attribute: &str) -> Vec<String> {
+        self.names.iter().map(|it| statement_key(it, attribute)).collect()
+    }
+
+    /// Returns the concepts that hold its facts, eldest first. If the eldest was made for another
+    /// subject, that one's name is added.
+    pub(super) fn find_clusters(
+        &mut self,
+        batch: &Batch<'_>,
+    ) -> Result<Vec<KnowledgeNode>, MemoryError> {
+        let hashes: Vec<&str> = self.hashes.iter().map(String::as_str).collect();
+        let known = batch.with_any_facet(NodeType::Concept, "subject", &hashes)?;
         let mut clusters: Vec<KnowledgeNode> = Vec::new();
         for cluster in KnowledgeNode::all(known)? {
             if let Some(cluster) = present_one(batch, cluster)?
@@ -56,7 +87,38 @@ impl FactSubject {
                 clusters.push(cluster);
             }
         }
+        if let Some(first) = clusters.first()
+            && let Some(other) = subject_of_cluster(batch, first)?
+        {
+            self.add_name(&other);
+        }
         Ok(clusters)
+    }
+}
+
+/// Returns the name of the subject that a cluster was made for, as one of its facts has it.
+pub(super) fn subject_of_cluster(
+    batch: &Batch<'_>,
+    cluster: &KnowledgeNode,
+) -> Result<Option<String>, MemoryError> {
+    let Some(hash) = cluster.text("subject") else { return Ok(None) };
+    let is_it = |it: &str| name_key(it) == hash;
+    if is_it(&cluster.record.content) {
+        return Ok(Some(cluster.record.content.clone()));
+    }
+    let facts = KnowledgeNode::all(batch.living_facts_below(&[cluster.record.key], NAMES_MAX)?)?;
+    Ok(facts.iter().filter_map(|it| it.text("subject")).find(|it| is_it(it)).map(str::to_owned))
+}
+
+/// Gives the fields of a fact the key of its attribute with a further name of its subject.
+pub(super) fn add_key(fields: &mut Map<String, Value>, subject: &str) {
+    let Some(attribute) = fields.get("attribute").and_then(Value::as_str) else { return };
+    let key = Value::from(statement_key(subject, attribute));
+    if let Value::Array(keys) = fields.entry("names").or_insert_with(|| json!([]))
+        && !keys.contains(&key)
+        && keys.len() < NAMES_MAX
+    {
+        keys.push(key);
     }
 }
 
@@ -81,30 +143,21 @@ pub(super) fn are_rivals(a: &KnowledgeNode, b: &KnowledgeNode) -> bool {
         && !is_equal_text(&a.record.content, &b.record.content)
 }
 
-/// Returns the current facts of clusters, and those elsewhere of a key, eldest first.
-pub(super) fn current_facts(
+/// Returns the current facts that have one of some keys, eldest first.
+pub(super) fn current_facts_of(
     batch: &Batch<'_>,
-    clusters: &[NodeKey],
-    key: Option<&str>,
+    keys: &[String],
     now: Millis,
 ) -> Result<Vec<KnowledgeNode>, MemoryError> {
-    let mut facts = KnowledgeNode::all(batch.living_facts_below(clusters)?)?;
-    let elsewhere = match key {
-        Some(key) => batch.with_facet(NodeType::Fact, "statement", key)?,
-        None => Vec::new(),
-    };
-    for fact in KnowledgeNode::all(elsewhere)? {
-        let parent = fact.record.place.parent;
-        if parent.is_some_and(|it| clusters.contains(&it)) {
-            continue;
-        }
-        let parent = parent.map(|it| batch.at(it)).transpose()?.flatten();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let mut facts = Vec::new();
+    for fact in KnowledgeNode::all(batch.living_facts_of(&keys)?)? {
+        let parent = fact.record.place.parent.map(|it| batch.at(it)).transpose()?.flatten();
         // What is below a deleted cluster is gone with it.
-        if !parent.map(KnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden()) {
+        let is_gone = parent.map(KnowledgeNode::of).transpose()?.is_some_and(|it| it.is_hidden());
+        if !is_gone && is_current_fact(&fact, now) {
             facts.push(fact);
         }
     }
-    facts.retain(|it| is_current_fact(it, now));
-    facts.sort_by_key(|it| it.record.key);
     Ok(facts)
 }

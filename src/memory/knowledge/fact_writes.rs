@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::conflict_writes::{close, open_conflict};
-use super::fact_rivals::{FactSubject, current_facts, is_equal_text, statement_key};
+use super::fact_rivals::{FactSubject, current_facts_of, is_current_fact, is_equal_text};
 use super::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, set_fields,
 };
@@ -57,30 +57,28 @@ pub(super) fn state_fact(
     new: &NewFact<'_>,
     now: Millis,
 ) -> Result<FactOutcome, MemoryError> {
-    let mut clusters = new.subject.clusters(batch)?;
+    let mut subject = new.subject.clone();
+    let mut clusters = subject.find_clusters(batch)?;
     if clusters.is_empty() {
-        clusters.push(add_cluster(batch, &new.subject.name, new.topic, now)?);
+        clusters.push(add_cluster(batch, subject.name(), new.topic, now)?);
     }
-    let below: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
-    let key = new.attribute.map(|it| statement_key(&new.subject.name, it));
     let held = Validity { from: Some(new.valid_from), to: new.valid_to };
-    let mut current = current_facts(batch, &below, key.as_deref(), now)?;
-    current.retain(|it| held.overlaps(it.validity()));
+    let keys = new.attribute.map_or(Vec::new(), |it| subject.keys(it));
     let (mut rivals, mut collisions) = (Vec::new(), Vec::new());
-    match new.attribute {
-        Some(attribute) => {
-            let is_of_key = |it: &str| is_equal_text(it, attribute);
-            current.retain(|it| it.text("attribute").is_some_and(is_of_key));
-            rivals = current;
-        }
-        None => {
-            let words = StatementFeatures::of(new.text);
-            for fact in current.into_iter().rev().take(COMPARED_MAX) {
-                if is_equal_text(&fact.record.content, new.text) {
-                    rivals.push(fact);
-                } else if words.may_contradict(&StatementFeatures::of(&fact.record.content)) {
-                    collisions.push(fact);
-                }
+    if new.attribute.is_some() {
+        rivals = current_facts_of(batch, &keys, now)?;
+        rivals.retain(|it| held.overlaps(it.validity()));
+    } else {
+        let words = StatementFeatures::of(new.text);
+        let below: Vec<NodeKey> = clusters.iter().map(|it| it.record.key).collect();
+        for fact in KnowledgeNode::all(batch.living_facts_below(&below, COMPARED_MAX)?)? {
+            if !is_current_fact(&fact, now) || !held.overlaps(fact.validity()) {
+                continue;
+            }
+            if is_equal_text(&fact.record.content, new.text) {
+                rivals.push(fact);
+            } else if words.may_contradict(&StatementFeatures::of(&fact.record.content)) {
+                collisions.push(fact);
             }
         }
     }
@@ -88,7 +86,7 @@ pub(super) fn state_fact(
         let fact = rivals.swap_remove(at);
         return Ok(FactOutcome { fact, conflict: None, collisions: Vec::new() });
     }
-    let fact = add_fact(batch, new, key.as_deref(), &clusters[0], now)?;
+    let fact = add_fact(batch, new, keys, &clusters[0], now)?;
     settle_rivals(batch, new, fact, (rivals, collisions), now)
 }
 
@@ -128,20 +126,23 @@ fn settle_rivals(
 fn add_fact(
     batch: &mut Batch<'_>,
     new: &NewFact<'_>,
-    key: Option<&str>,
+    keys: Vec<String>,
     cluster: &KnowledgeNode,
     now: Millis,
 ) -> Result<KnowledgeNode, MemoryError> {
     let mut fields = Map::new();
     let texts = [
-        ("subject", Some(new.subject.name.as_str())),
+        ("subject", Some(new.subject.name())),
         ("attribute", new.attribute),
-        ("key", key),
+        ("key", keys.first().map(String::as_str)),
         ("asserted_by", new.asserted_by),
         ("source_ref", new.source_ref),
     ];
     for (name, value) in texts {
         fields.insert(name.to_owned(), value.into());
+    }
+    if !keys.is_empty() {
+        fields.insert("names".to_owned(), keys.into());
     }
     fields.insert("valid_from".to_owned(), new.valid_from.0.into());
     fields.insert("valid_to".to_owned(), new.valid_to.map(|it| it.0).into());

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::KnowledgeResult;
 use crate::model::clock::Millis;
+use crate::model::entity_extraction::name_key;
 use crate::model::kind_specs::knowledge::FACT_CLUSTER;
 use crate::model::tree::NodeType;
 use crate::store::reader::{KnowledgeRow, Reader};
@@ -403,7 +404,17 @@ fn entity(row: &KnowledgeRow, names: &RecordIds, derived: &mut DerivedRecords) -
         }));
     }
     let kind = row.text("kind").unwrap_or("other");
-    Some(entity_record(&id, kind, row.title(), row.time("created_at")))
+    let mut record = entity_record(&id, kind, row.title(), row.time("created_at"));
+    let names = list(row, "names");
+    let is_alias = |it: &&str| {
+        let key = Value::from(name_key(it));
+        key != name_key(row.title()) && names.as_array().is_some_and(|it| it.contains(&key))
+    };
+    let aliases: Vec<&str> = row.content.lines().filter(is_alias).collect();
+    if !aliases.is_empty() {
+        record["data"]["metadata"]["aliases"] = aliases.into();
+    }
+    Some(record)
 }
 
 fn entity_record(id: &str, kind: &str, name: &str, created: Option<Millis>) -> Value {

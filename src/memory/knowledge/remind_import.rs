@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::conflict_settlement::{contest_values, settle_conflicts};
-use super::entity_resolution::{entity_named, known_entity, known_topic, topic_named};
+use super::entity_resolution::{add_alias, entity_named, known_entity, known_topic, topic_named};
 use super::node_writes::{KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_node, find_node};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
 use crate::memory::Memory;
@@ -135,6 +135,7 @@ impl KnowledgeImporter<'_, '_, '_> {
             if let Some(id) = entity.text("id") {
                 let made = entity.time("created_at").unwrap_or(self.now);
                 self.entity_made(id, entity.text("display_name"), made)?;
+                self.aliases_of(id, entity)?;
             }
         }
         let labels = record_values::labels(records.list("labels"));
@@ -247,6 +248,25 @@ impl KnowledgeImporter<'_, '_, '_> {
         let node = self.named(&named, at)?;
         self.ids.insert(id.to_owned(), node.id());
         Ok(Some(node.id()))
+    }
+
+    /// Gives an entity the further names of its record that nothing else has.
+    fn aliases_of(&mut self, id: &str, record: &RemindRecord) -> Result<(), MemoryError> {
+        let metadata = record.get("metadata").and_then(Value::as_object);
+        let aliases = metadata.map_or(Vec::new(), |it| it.texts("aliases"));
+        for alias in aliases {
+            let entity = self.ids.get(id).map(NodeId::to_string);
+            let entity = entity.map(|it| find_node(self.batch, &it)).transpose()?.flatten();
+            let named = record_values::named_entity(id, Some(&alias));
+            if let (Some(mut entity), Some(named)) = (entity, named)
+                && entity.is_a(NodeType::Entity)
+                && known_entity(self.batch, &NamedEntity { name: alias.clone(), ..named })?
+                    .is_none()
+            {
+                add_alias(self.batch, &mut entity, &alias, self.now)?;
+            }
+        }
+        Ok(())
     }
 
     fn named(&mut self, named: &NamedEntity, at: Millis) -> Result<KnowledgeNode, MemoryError> {

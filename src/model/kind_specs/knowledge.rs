@@ -59,7 +59,7 @@ const SUBJECT: FieldSpec = text("subject", 200);
 const ORIGIN: FieldSpec = text("origin", 200);
 const METADATA: FieldSpec =
     FieldSpec { name: "metadata", value_type: ValueType::Free { bytes_max: 8_192 } };
-/// Hashes of names, by which a node is found.
+/// Hashes of names, by which a node is found; of a fact, its key with each name of the subject.
 const NAMES: FieldSpec =
     FieldSpec { name: "names", value_type: ValueType::Texts { n_max: 50, chars_max: 200 } };
 
@@ -137,6 +137,7 @@ pub(super) const FACT: KindSpec = KindSpec {
         SUBJECT,
         text("attribute", 200),
         text("key", 401),
+        NAMES,
         time("valid_from"),
         time("valid_to"),
         FieldSpec { name: "contested", value_type: ValueType::Flag },

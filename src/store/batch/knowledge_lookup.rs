@@ -92,10 +92,33 @@ impl Batch<'_> {
         self.records(&FIND, params![target.to_string(), FOUND_MAX], "look up typed edges")
     }
 
-    /// Returns the facts below nodes that are neither deleted nor replaced, eldest first.
+    /// Returns the facts of keys that are neither deleted nor replaced, eldest first.
+    pub(crate) fn living_facts_of(&self, keys: &[&str]) -> Result<Vec<NodeRecord>, StoreError> {
+        // Facts of earlier builds have no names; of them, those without an end have statements.
+        static FIND: SqlTemplate = SqlTemplate::new(
+            "
+            SELECT {record}
+              FROM (SELECT DISTINCT facet.node AS found
+                      FROM json_each(?1) AS wanted
+                     CROSS JOIN facet ON facet.key IN ('name', 'statement')
+                                     AND facet.value = wanted.value
+                     CROSS JOIN facet AS living ON living.key = 'archived'
+                                               AND living.value = 0
+                                               AND living.node = facet.node
+                     LIMIT ?2)
+             CROSS JOIN node ON node.key = found
+             WHERE node.node_type = 'fact'
+             ORDER BY node.key",
+        );
+        let keys = serde_json::Value::from(keys).to_string();
+        self.records(&FIND, params![keys, FOUND_MAX], "look up facts")
+    }
+
+    /// Returns the newest facts below nodes that are neither deleted nor replaced, at most `n_max`.
     pub(crate) fn living_facts_below(
         &self,
         clusters: &[NodeKey],
+        n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         static FIND: SqlTemplate = SqlTemplate::new(
             "
@@ -107,11 +130,12 @@ impl Batch<'_> {
                    SELECT 1
                      FROM facet
                     WHERE facet.key = 'archived' AND facet.value = 0 AND facet.node = node.key)
-             ORDER BY node.key",
+             ORDER BY node.position DESC, node.key DESC
+             LIMIT ?2",
         );
         let keys: Vec<i64> = clusters.iter().map(|it| it.0).collect();
         let keys = serde_json::Value::from(keys).to_string();
-        self.records(&FIND, [keys], "look up facts")
+        self.records(&FIND, params![keys, n_max as i64], "look up facts")
     }
 
     /// Returns the nodes of a type that this write added or changed, eldest first.

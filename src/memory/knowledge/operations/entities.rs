@@ -1,14 +1,16 @@
 //! Operations on topics, entities and labels.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::OperationOutcome;
 use super::lifecycle::ID_CHARS_MAX;
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
-use crate::memory::knowledge::entity_resolution::{entity_named, known_entity, topic_named};
+use crate::memory::knowledge::entity_resolution::{
+    add_alias, entity_named, known_entity, topic_named,
+};
 use crate::memory::knowledge::node_writes::{set_fields, set_node};
-use crate::model::entity_extraction::{NamedEntity, name_key};
+use crate::model::entity_extraction::NamedEntity;
 use crate::model::kind_specs::knowledge::ENTITY_KINDS;
 use crate::model::tree::NodeType;
 use crate::store::Batch;
@@ -63,13 +65,7 @@ pub(super) fn alias(
         Some(_) => return Ok(OperationOutcome::of(entity.id())),
         None => (),
     }
-    let content = format!("{}\n{}", entity.record.content, alias.name);
-    let add = |it: &mut Map<String, Value>| {
-        if let Value::Array(names) = it.entry("names").or_insert_with(|| json!([])) {
-            names.push(name_key(&alias.name).into());
-        }
-    };
-    set_node(batch, &mut entity, &content, add, changeset.now)?;
+    add_alias(batch, &mut entity, &alias.name, changeset.now)?;
     Ok(OperationOutcome::of(entity.id()))
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::record_values::{LabelsById, RecordValues, labels_of};
 use super::{KnowledgeImporter, RecordNode};
 use crate::maintenance::transfer::{RemindRecord, RemindRecords};
+use crate::memory::knowledge::fact_rivals::{add_key, statement_key};
 use crate::memory::knowledge::node_writes::{NewNodeParent, add_edge, edge, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
@@ -173,8 +174,8 @@ impl KnowledgeImporter<'_, '_, '_> {
             fields.insert(name.to_owned(), record.text(name).into());
         }
         if let Some(attribute) = record.text("attribute") {
-            let key = crate::memory::knowledge::fact_rivals::statement_key(subject, attribute);
-            fields.insert("key".to_owned(), key.into());
+            fields.insert("key".to_owned(), statement_key(subject, attribute).into());
+            add_key(&mut fields, subject);
         }
         let from = record.time("valid_from").or(record.time("created_at")).unwrap_or(self.now);
         fields.insert("valid_from".to_owned(), from.0.into());

@@ -147,3 +147,26 @@ fn imported_values_without_an_attribute_are_compared_too() {
     assert_eq!(conflicts[0]["severity"], "low");
     assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn other_names_of_a_thing_are_carried() {
+    let case = Case::new();
+    case.apply(json!([
+        {"op": "entity", "as": "e", "name": "tool:gateway"},
+        {"op": "alias", "id": "$e", "name": "GW"},
+        {"op": "entity", "as": "f", "name": "front door"},
+        {"op": "merge", "from": ["$f"], "into": "$e"},
+    ]));
+    case.remember(of_gateway("The gateway listens on port 1.", "port"));
+    let carried = case.carried();
+    for (nth, name) in ["gw", "Front Door"].into_iter().enumerate() {
+        let mut fact = of_gateway(&format!("It listens on port {}.", nth + 2), "port");
+        fact["subject"] = name.into();
+        let told = carried.remember(fact);
+        assert!(told["results"][0]["conflict"].is_string(), "{name}: {told}");
+    }
+    let mut again = Vec::new();
+    carried.memory.read(|it| export_remind(it, &mut again)).unwrap().unwrap();
+    carried.import(std::str::from_utf8(&again).unwrap());
+    crate::maintenance::doctor::assert_healthy(&carried.folder.path().join("memory.db"));
+}

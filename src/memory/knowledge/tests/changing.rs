@@ -295,6 +295,8 @@ fn a_merge_contests_the_values_that_it_brings_together() {
                 assert!(again["conflict"].is_string(), "{ends:?} {again}");
             }
             assert_eq!(case.tree().matches("[conflict]").count(), 1, "{}", case.tree());
+            let found = case.facts_told(json!({"query": "facts about postgres pg", "k": 1}));
+            assert_eq!(found.len(), 4, "one cluster has all: {found:?}");
             case.check_health();
         }
     }

@@ -15,6 +15,7 @@ use super::{
 use crate::memory::knowledge::arguments::{ArgumentObject, KnowledgeResult};
 use crate::memory::knowledge::changeset_context::ChangesetContext;
 use crate::memory::knowledge::conflict_writes::is_open;
+use crate::memory::knowledge::fact_rivals::{FactSubject, add_key, subject_of_cluster};
 use crate::memory::knowledge::node_writes::{
     KnowledgeNode, NewKnowledgeNode, NewNodeParent, add_edge, add_node, edge, find_node,
     set_fields, set_node,
@@ -23,7 +24,7 @@ use crate::memory::knowledge::operations::edges::NOTE_CHARS_MAX;
 use crate::memory::knowledge::operations::lifecycle::ID_CHARS_MAX;
 use crate::model::entity_extraction::name_key;
 use crate::model::identity::NodeId;
-use crate::model::kind_specs::knowledge::TITLE_CHARS_MAX;
+use crate::model::kind_specs::knowledge::{FACT_CLUSTER, TITLE_CHARS_MAX};
 use crate::model::tree::NodeType;
 use crate::store::Batch;
 use crate::text::tokens;
@@ -76,9 +77,15 @@ pub(in crate::memory::knowledge::operations) fn merge_one(
     // The edges of the target are among those that change.
     redirect(changeset, batch, from.id(), into)?;
     let mut target = KnowledgeNode::of(batch.find(into)?.ok_or_else(gone)?)?;
-    for child in batch.children_of(from.record.key)? {
+    let subject = subject_of_cluster(batch, &target)?;
+    for mut child in KnowledgeNode::all(batch.children_of(from.record.key)?)? {
         let place = batch.last_place(None, Some(target.record.key))?;
-        batch.move_to(&child, place)?;
+        batch.move_to(&child.record, place)?;
+        // From now on it is a fact about the subject of its new cluster, too.
+        if let Some(subject) = subject.as_ref().filter(|_| child.is_a(NodeType::Fact)) {
+            child.record.place = place;
+            set_fields(batch, &mut child, |it| add_key(it, subject), now)?;
+        }
     }
     let own = from.fields.get("links").and_then(Value::as_array).cloned().unwrap_or_default();
     let names = from.fields.get("names").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -111,7 +118,24 @@ pub(in crate::memory::knowledge::operations) fn merge_one(
         };
         set_fields(batch, &mut target, raise, now)?;
     }
-    Ok(())
+    if target.is_a(NodeType::Entity) { merge_clusters(changeset, batch, &target) } else { Ok(()) }
+}
+
+/// Makes the clusters of all names of an entity one.
+fn merge_clusters(
+    changeset: &ChangesetContext<'_>,
+    batch: &mut Batch<'_>,
+    entity: &KnowledgeNode,
+) -> KnowledgeResult<()> {
+    let mut clusters = FactSubject::of(entity).find_clusters(batch)?;
+    clusters.retain(|it| it.text("kind") == Some(FACT_CLUSTER));
+    let title = name_key(entity.title());
+    let own = clusters.iter().position(|it| it.text("subject") == Some(&title)).unwrap_or(0);
+    if clusters.len() < 2 {
+        return Ok(());
+    }
+    let into = clusters.remove(own).id();
+    clusters.into_iter().try_for_each(|it| merge_one(changeset, batch, it, (into, None)))
 }
 
 /// Points the edges that lead to a node at another one.
