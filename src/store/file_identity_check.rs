@@ -74,6 +74,15 @@ enum LogMoment {
     Other,
 }
 
+/// The result of a look at the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LogState {
+    /// It is as SQLite left it; its salts, unless it is empty.
+    Whole(Option<[u8; 8]>),
+    /// It was shortened from outside.
+    Cut,
+}
+
 /// Inodes behind the names of the database, its log and the log's index.
 ///
 /// `None` where there is no file.
@@ -161,8 +170,12 @@ impl OpenedFiles {
             }
             Some(change) => return Err(StoreError::Moved { path: self.name(change.file()) }),
         };
-        let cut = if self.is_log_cut(moment) { Some(1) } else { self.is_cut_locked().then_some(0) };
-        cut.map_or(Ok(()), |nth| Err(StoreError::Moved { path: self.name(nth) }))
+        let cut = match self.log_state(moment) {
+            LogState::Cut => 1,
+            LogState::Whole(salts) if self.is_cut_locked(salts) => 0,
+            LogState::Whole(_) => return Ok(()),
+        };
+        Err(StoreError::Moved { path: self.name(cut) })
     }
 
     /// Refuses files that are no longer at their names, and those that were cut from outside,
@@ -178,7 +191,9 @@ impl OpenedFiles {
     /// Returns whether the log can be copied in the middle of a commit. Where only the write lock
     /// tells, it cannot.
     pub(super) fn may_copy(&self) -> bool {
-        self.change().is_none() && !self.is_log_cut(LogMoment::Other) && !self.is_shorter()
+        self.change().is_none()
+            && self.log_state(LogMoment::Other) != LogState::Cut
+            && !self.is_shorter()
     }
 
     /// Checks that the last commit of `conn` is in files with names; the error means that it may be
@@ -224,7 +239,7 @@ impl OpenedFiles {
 
     /// Returns the file that was cut from outside, if any.
     fn cut_file(&self, moment: LogMoment, conn: &Connection) -> Result<Option<usize>, StoreError> {
-        if self.is_log_cut(moment) {
+        if self.log_state(moment) == LogState::Cut {
             return Ok(Some(1));
         }
         if !self.is_shorter() {
@@ -232,7 +247,10 @@ impl OpenedFiles {
         }
         let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
         let _lock = lock.doing("look whether the database is whole")?;
-        Ok(self.is_cut_locked().then_some(0))
+        Ok(match self.log_state(LogMoment::Other) {
+            LogState::Cut => Some(1),
+            LogState::Whole(salts) => self.is_cut_locked(salts).then_some(0),
+        })
     }
 
     /// Returns whether the database file is shorter than before.
@@ -250,10 +268,9 @@ impl OpenedFiles {
     /// Returns whether the database file has lost pages that the log does not have. It is for the
     /// holder of the write lock, and reads the log where the file is shorter than before, or where
     /// the log has begun anew.
-    fn is_cut_locked(&self) -> bool {
+    fn is_cut_locked(&self, salts: Option<[u8; 8]>) -> bool {
         let is_shorter = self.is_shorter();
         let mut known = lock(&self.database);
-        let salts = self.log_head().map(|(head, _)| salts(&head));
         if !is_shorter && known.is_some_and(|it| it.salts == salts) {
             return false;
         }
@@ -276,28 +293,30 @@ impl OpenedFiles {
         fs::metadata(&self.path).map_or(0, |it| it.len())
     }
 
-    /// Returns whether somebody shortened the log, and SQLite went on behind the gap: it has
+    /// Looks whether somebody shortened the log, and SQLite went on behind the gap: it has
     /// something, and not what a log begins with, or less than it had since it began. The next
     /// process would find nothing behind the gap. An empty log was copied by another process.
     ///
     /// The first commit to a log that begins anew may cut what the one before left. So a length
     /// counts after a write to a log that had begun before.
-    fn is_log_cut(&self, moment: LogMoment) -> bool {
+    fn log_state(&self, moment: LogMoment) -> LogState {
         // Other threads note a later state meanwhile otherwise.
         let mut known = lock(&self.log);
-        let Some((head, n_bytes)) = self.log_head() else { return false };
+        let Some((head, n_bytes)) = self.log_head() else { return LogState::Whole(None) };
         if ![LOG_MAGIC, LOG_MAGIC_BIG].contains(&[head[0], head[1], head[2], head[3]]) {
-            return true;
+            return LogState::Cut;
         }
         let salts = salts(&head);
         match (&mut *known, moment) {
-            (Some(mark), _) if mark.salts == salts && n_bytes < mark.n_bytes => return true,
+            (Some(mark), _) if mark.salts == salts && n_bytes < mark.n_bytes => {
+                return LogState::Cut;
+            }
             (Some(mark), LogMoment::AfterWrite) if mark.salts == salts => mark.n_bytes = n_bytes,
             (Some(mark), _) if mark.salts == salts => (),
             (mark, LogMoment::BeforeWrite) => *mark = Some(LogMark { salts, n_bytes: 0 }),
             _ => (),
         }
-        false
+        LogState::Whole(Some(salts))
     }
 
     /// Returns what the log begins with, and its length; `None` where it is empty.

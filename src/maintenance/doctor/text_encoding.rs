@@ -12,23 +12,24 @@ use crate::store::{ErrorContext, PreparedStatements, StoreError};
 /// Longest addition to a replaced value that has to differ from all others, in characters.
 const ADDED_CHARS_MAX: usize = 100;
 
-/// A column of texts.
-struct TextColumn {
-    table: String,
+/// A table with columns of texts, whose names are quoted for SQL.
+struct TextTable {
     name: String,
+    columns: Vec<String>,
 }
+
+/// A column by its number, and a value of it that is no text.
+type BadValue = (usize, Vec<u8>);
 
 /// Checks that every text is UTF-8.
 pub(super) fn examine(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let (mut n, mut places) = (0, Vec::new());
-    for column in text_columns(conn)? {
-        match column.bad_values(conn)?.len() {
-            0 => (),
-            n_here => {
-                n += n_here;
-                places.push(format!("`{}.{}`", column.table, column.name));
-            }
-        }
+    for table in text_tables(conn)? {
+        let bad = table.bad_values(conn)?;
+        n += bad.len();
+        let columns: BTreeSet<usize> = bad.iter().map(|(column, _)| *column).collect();
+        let name = |it: &usize| format!("`{}.{}`", table.name, table.columns[*it]).replace('"', "");
+        places.extend(columns.iter().map(name));
     }
     let bad = format!("{n} values are no text, in {}", first_few(&places));
     Ok(verdict(places.is_empty(), "every text is UTF-8".to_owned(), bad))
@@ -48,21 +49,21 @@ pub(super) fn repair(conn: &Connection) -> Result<Vec<String>, StoreError> {
 
 fn replace_all(conn: &Connection) -> Result<Vec<String>, StoreError> {
     let mut notes = Vec::new();
-    for column in text_columns(conn)? {
-        let bad = column.bad_values(conn)?;
-        for bytes in &bad {
-            column.replace(conn, bytes)?;
+    for table in text_tables(conn)? {
+        let bad = table.bad_values(conn)?;
+        for value in &bad {
+            table.replace(conn, value)?;
         }
         if !bad.is_empty() {
-            notes.push(format!("bytes that are no text became `�` in {}", column.table));
+            let name = table.name.replace('"', "");
+            notes.push(format!("bytes that are no text became `�` in {name}"));
         }
     }
-    notes.dedup();
     Ok(notes)
 }
 
-/// Returns the columns of texts of all tables, those behind the full-text index aside.
-fn text_columns(conn: &Connection) -> Result<Vec<TextColumn>, StoreError> {
+/// Returns the tables with texts, those behind the full-text index aside.
+fn text_tables(conn: &Connection) -> Result<Vec<TextTable>, StoreError> {
     const COLUMNS: &str = "
         SELECT found.name, info.name
           FROM main.sqlite_schema AS found
@@ -73,33 +74,45 @@ fn text_columns(conn: &Connection) -> Result<Vec<TextColumn>, StoreError> {
            AND found.name NOT GLOB 'sqlite_*'
            AND info.type = 'TEXT'
          ORDER BY found.name, info.cid";
-    let read = |row: &Row<'_>| Ok(TextColumn { table: row.get(0)?, name: row.get(1)? });
-    conn.rows(COLUMNS, [], read, "list the columns")
+    let quoted = |row: &Row<'_>, idx| {
+        row.get::<_, String>(idx).map(|it| format!("\"{}\"", it.replace('"', "\"\"")))
+    };
+    let read = |row: &Row<'_>| Ok((quoted(row, 0)?, quoted(row, 1)?));
+    let columns: Vec<(String, String)> = conn.rows(COLUMNS, [], read, "list the columns")?;
+    let mut tables: Vec<TextTable> = Vec::new();
+    for (name, column) in columns {
+        match tables.last_mut() {
+            Some(table) if table.name == name => table.columns.push(column),
+            _ => tables.push(TextTable { name, columns: vec![column] }),
+        }
+    }
+    Ok(tables)
 }
 
-impl TextColumn {
+impl TextTable {
     /// Returns the different values that are no text.
-    fn bad_values(&self, conn: &Connection) -> Result<BTreeSet<Vec<u8>>, StoreError> {
+    fn bad_values(&self, conn: &Connection) -> Result<BTreeSet<BadValue>, StoreError> {
         const DOING: &str = "read texts";
-        // The names are the schema's.
-        let sql = format!("SELECT {} FROM main.{}", self.name, self.table);
+        let sql = format!("SELECT {} FROM main.{}", self.columns.join(", "), self.name);
         let mut query = conn.prepare(&sql).doing(DOING)?;
         let mut rows = query.query([]).doing(DOING)?;
         let mut bad = BTreeSet::new();
         while let Some(row) = rows.next().doing(DOING)? {
-            if let ValueRef::Text(bytes) = row.get_ref(0).doing(DOING)?
-                && std::str::from_utf8(bytes).is_err()
-            {
-                bad.insert(bytes.to_owned());
+            for column in 0..self.columns.len() {
+                if let ValueRef::Text(bytes) = row.get_ref(column).doing(DOING)?
+                    && std::str::from_utf8(bytes).is_err()
+                {
+                    bad.insert((column, bytes.to_owned()));
+                }
             }
         }
         Ok(bad)
     }
 
     /// Replaces a value by a text. It grows until it is no other row's, where that matters.
-    fn replace(&self, conn: &Connection, bytes: &[u8]) -> Result<(), StoreError> {
+    fn replace(&self, conn: &Connection, (column, bytes): &BadValue) -> Result<(), StoreError> {
         const DOING: &str = "replace bytes that are no text";
-        let TextColumn { table, name } = self;
+        let (table, name) = (&self.name, &self.columns[*column]);
         let set =
             format!("UPDATE OR IGNORE {table} SET {name} = ?2 WHERE {name} = CAST(?1 AS TEXT)");
         let left = format!("SELECT 1 FROM {table} WHERE {name} = CAST(?1 AS TEXT)");

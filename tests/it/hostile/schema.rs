@@ -108,6 +108,15 @@ fn a_table_of_an_unknown_module_is_taken_out() {
 }
 
 #[test]
+fn a_table_of_an_odd_name_is_taken_out() {
+    assert_taken_out(
+        "CREATE TABLE \"an \"\"odd\"\" name\" (\"a, b\" TEXT);
+         INSERT INTO \"an \"\"odd\"\" name\" VALUES (CAST(x'ff' AS TEXT))",
+        "foreign table `an \"odd\" name`",
+    );
+}
+
+#[test]
 fn a_virtual_table_goes_with_the_tables_behind_it() {
     let folder = folder_with(
         "CREATE VIRTUAL TABLE hoard USING fts5 (text); INSERT INTO hoard VALUES ('kept here')",
