@@ -35,7 +35,7 @@ const WEIGHT_MIN: f64 = 2.0;
 /// The hits of a search, best first.
 pub(super) struct RankedHits {
     pub(super) hits: Vec<SearchHit>,
-    /// Further hits, too many to be shown.
+    /// Further hits: beyond the limit, or too many to be shown.
     pub(super) n_unread: usize,
     pub(super) n_matches: usize,
     /// Whether the best has enough of the question.
@@ -88,7 +88,7 @@ impl RankedHits {
     }
 }
 
-/// Returns the hits of a query, best first, at most `limit`, with the heads of `n_fitting`.
+/// Returns the hits of a query, best first, at most `limit`, of which `n_fitting` may be shown.
 pub(super) fn ranked_hits(
     reader: &Reader,
     (query, asked, meaning): (&str, &ParsedQuery, Option<&QueryVector>),
@@ -153,9 +153,8 @@ pub(super) fn ranked_hits(
         }
     }
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
-    ranked.truncate(limit);
     let n_ranked = ranked.len();
-    ranked.truncate(n_fitting);
+    ranked.truncate(limit.min(n_fitting));
     let hits = hits(reader, &ranked, &candidates, &shares)?;
     Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches, is_answered: true })
 }

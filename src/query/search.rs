@@ -18,6 +18,7 @@ use crate::query::render::entry::TextEntry;
 use crate::query::render::{self, FileNameVisibility, NodeLineFields};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeFilter, NodeText, Reader};
+use crate::text::tokens;
 
 /// Default number of hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
@@ -231,9 +232,15 @@ fn lines(found: &RankedHits, budget: Option<u32>) -> Result<ShownHits, Error> {
     let pieces: Vec<String> = hits.iter().map(|hit| hit.line() + "\n").collect();
     let texts = HashMap::new();
     let Some(max) = budget else {
-        let text = trimmed(pieces.concat());
-        let chosen = (0..hits.len()).collect();
-        return Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out: 0 });
+        let mut prices = match found.n_unread {
+            0 => vec![0; pieces.len()],
+            _ => pieces.iter().map(|it| tokens::count(it)).collect(),
+        };
+        found.price_unread(&mut prices);
+        let chosen: Vec<usize> = (0..hits.len()).collect();
+        let text = trimmed(pieces.into_iter().chain(rest_line(&prices, &chosen)).collect());
+        let tokens_left_out = left_out(&prices, &chosen);
+        return Ok(ShownHits { text, chosen, texts, cut: None, tokens_left_out });
     };
     let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
@@ -271,17 +278,10 @@ fn texts(
         filling.take(at, TextEntry::with_text(&hit.head, text, shown), text, cutting);
     }
     let AnswerText { mut text, chosen, cut } = filling.finish();
-    let (mut n_known, mut tokens_left_out) = (0, 0);
-    for (at, hit) in hits.iter().enumerate() {
-        if !chosen.contains(&at) {
-            n_known += 1;
-            tokens_left_out += u64::from(hit.head.tokens);
-        }
-    }
-    tokens_left_out += tokens_left_out.div_ceil(n_known.max(1)) * found.n_unread as u64;
-    let n_left_out = n_known + found.n_unread as u64;
-    if 0 < n_left_out {
-        let rest = render::render_left_out(n_left_out as usize, "hit", tokens_left_out, "tokens");
+    let mut prices: Vec<u32> = hits.iter().map(|it| it.head.tokens).collect();
+    found.price_unread(&mut prices);
+    let tokens_left_out = left_out(&prices, &chosen);
+    if let Some(rest) = rest_line(&prices, &chosen) {
         match chosen.is_empty() {
             true => text = budget::first_fitting(max, [rest]),
             false => text.push_str(&rest),

@@ -167,6 +167,31 @@ fn hits_beyond_the_budget_are_counted() {
     );
 }
 
+#[test]
+fn hits_beyond_the_limit_are_counted() {
+    let mut sketch = TestMemoryBuilder::new();
+    sketch.file("a.md");
+    for nth in 10..35 {
+        sketch.node(0, "text", &format!("The lease {nth} ends."));
+    }
+    let reader = sketch.done();
+    let last_line = |query: SearchQuery<'_>| {
+        search(&reader, &query).unwrap().text.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last_line(label("lease")), "… 5 more hits, 205 tokens");
+    for detail in [HitDetail::Snippet, HitDetail::Full] {
+        let query = SearchQuery { detail, ..label("lease") };
+        assert_eq!(last_line(query), "… 5 more hits, 30 tokens", "{detail:?}");
+        assert_eq!(found(&reader, &query)["left_out"], json!({"hits": 5, "tokens": 30}));
+    }
+    let query = SearchQuery { limit: Some(23), ..label("lease") };
+    assert_eq!(last_line(query), "… 2 more hits, 82 tokens");
+    assert_eq!(found(&reader, &query)["left_out"], json!({"hits": 2, "tokens": 82}));
+    let query = SearchQuery { limit: Some(25), ..label("lease") };
+    assert!(last_line(query).starts_with("[text] The lease "));
+    assert_eq!(found(&reader, &query).get("left_out"), None);
+}
+
 const TALK: &str = "
 = talk.md
 heading Session 1: 8 May, 2023
