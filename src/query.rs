@@ -7,6 +7,7 @@
 pub(crate) mod render;
 
 mod answer;
+mod asked_date;
 mod bag_of_words;
 mod batch_fetch;
 mod bm25;
@@ -15,6 +16,8 @@ mod budget;
 mod budget_filling;
 mod candidates;
 pub(crate) mod dashboard;
+mod date_forms;
+mod dated_nodes;
 mod dates;
 mod delta;
 mod diff;

@@ -109,8 +109,20 @@ pub(super) fn match_words(
     filter: NodeFilter<'_>,
     n_max: usize,
 ) -> Result<Vec<NodeMatch>, Error> {
+    match_words_and_date(reader, (terms, &[]), filter, n_max)
+}
+
+/// Returns the nodes that share most of the words and the date of a question, whose nodes are
+/// `dated`, in the order of their keys.
+pub(super) fn match_words_and_date(
+    reader: &Reader,
+    (terms, dated): (&[Term], &[NodeKey]),
+    filter: NodeFilter<'_>,
+    n_max: usize,
+) -> Result<Vec<NodeMatch>, Error> {
     let filter = reader.simplified(filter)?;
-    let index = CandidateSearch { reader, terms, filter, n_born: reader.n_ever_created()?, n_max };
+    let n_born = reader.n_ever_created()?;
+    let index = CandidateSearch { reader, terms, dated, filter, n_born, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let found = reader.load_matches(&keys, bag_of)?;
@@ -181,6 +193,8 @@ pub(super) fn bag_of(wording: NodeExcerpt<'_>) -> BagOfWords {
 struct CandidateSearch<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
+    /// The nodes that have the term of a date.
+    dated: &'a [NodeKey],
     filter: NodeFilter<'a>,
     /// Nodes ever created.
     n_born: u64,
@@ -195,7 +209,10 @@ impl CandidateSearch<'_> {
         let (mut rare, mut common) = (0, Vec::new());
         let mut related = Vec::new();
         for (nth, term) in self.terms.iter().enumerate() {
-            let keys = self.eldest(&term.text, COMMON)?;
+            let keys = match term.role {
+                QuestionTermRole::Date => self.dated.to_vec(),
+                _ => self.eldest(&term.text, COMMON)?,
+            };
             rarities.push(self.rarity(&keys) * weight_of(term.role));
             match keys.len() {
                 _ if matches!(
@@ -208,7 +225,7 @@ impl CandidateSearch<'_> {
                     }
                 }
                 0 => (),
-                COMMON => common.push(nth),
+                COMMON if term.role != QuestionTermRole::Date => common.push(nth),
                 _ => {
                     rare |= 1 << nth;
                     found = merged(found, keys, 1 << nth);
@@ -332,7 +349,7 @@ impl CandidateSearch<'_> {
 
 fn weight_of(role: QuestionTermRole) -> f64 {
     match role {
-        QuestionTermRole::Subject => 1.0,
+        QuestionTermRole::Subject | QuestionTermRole::Date => 1.0,
         QuestionTermRole::Asking => ASKING_WEIGHT,
         QuestionTermRole::Related { .. } => RELATED_WEIGHT,
         QuestionTermRole::Kind { .. } => KIND_WEIGHT,
@@ -365,7 +382,7 @@ fn covered(words: TermSet, terms: &[Term], weights: &[f64]) -> Coverage {
                 continue;
             }
             QuestionTermRole::Kind { .. } => continue,
-            QuestionTermRole::Subject | QuestionTermRole::Asking => (),
+            QuestionTermRole::Subject | QuestionTermRole::Date | QuestionTermRole::Asking => (),
         }
         total += weight;
         if has(nth) && 0.0 < *weight {

@@ -1,23 +1,23 @@
-//! Dates: days, months and years that a question asks about, and those of headings, files and front
-//! matter.
+//! Dates: days, months and years as texts write them, and those of headings, files and front matter.
 //!
 //! A heading, a file name or front matter often has the only date of the texts below it. Dates are
 //! compared by a nominal calendar of months of 31 days, which is exact enough to tell how near they
 //! are. A date without a year is compared within the year. This module does no IO.
 
-use crate::model::clock::Millis;
+use std::ops::Range;
 
 /// Days of a nominal month, and of a nominal year.
-const MONTH_DAYS: i64 = 31;
-const YEAR_DAYS: i64 = 12 * MONTH_DAYS;
+pub(super) const MONTH_DAYS: i64 = 31;
+pub(super) const YEAR_DAYS: i64 = 12 * MONTH_DAYS;
 /// Days around a day that are near it.
 const NEAR_DAYS: i64 = 7;
 /// Closeness of what is near a date.
 const NEAR: f64 = 0.8;
 /// Years that a number of four digits may be.
-const YEARS: std::ops::Range<i64> = 1900..2100;
+const YEARS: Range<i64> = 1900..2100;
 
-const MONTHS: [&str; 12] = [
+/// The names of the months, in lower case.
+pub(super) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
@@ -44,29 +44,23 @@ const DATE_FIELDS: [&str; 9] = [
     "lastmod",
 ];
 /// Words before a month that is no other word.
-const BEFORE_MONTHS: [&str; 12] =
+pub(super) const BEFORE_MONTHS: [&str; 12] =
     ["by", "during", "early", "from", "in", "last", "late", "mid", "of", "on", "since", "until"];
 
 /// Days from the first to the last, in the nominal calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DaySpan {
-    first: i64,
-    last: i64,
-    has_year: bool,
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) has_year: bool,
 }
 
 /// A date as written; each part may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct PartialDate {
-    year: Option<i64>,
-    month: Option<i64>,
-    day: Option<i64>,
-}
-
-/// Returns the days that a question asks about, given the time of asking.
-pub(super) fn asked_days(question: &str, now: Millis) -> Option<DaySpan> {
-    let words = words_of(question);
-    relative_days(&words, now).or_else(|| read_date(&words, &BEFORE_MONTHS).span())
+pub(super) struct PartialDate {
+    pub(super) year: Option<i64>,
+    pub(super) month: Option<i64>,
+    pub(super) day: Option<i64>,
 }
 
 /// Returns the days of a text, by the front matter of its file, its breadcrumb and its label: the
@@ -77,8 +71,8 @@ pub(super) fn told_days(front_matter: Option<&str>, titles: &[&str]) -> Option<D
         let words = words_of(title);
         // A month alone is a date where it is the whole title.
         let next = match words.len() {
-            1 => read_date(&["in".to_owned(), words[0].clone()], &BEFORE_MONTHS),
-            _ => read_date(&words, &[]),
+            1 => read_date(&["in".to_owned(), words[0].clone()], &BEFORE_MONTHS).0,
+            _ => read_date(&words, &[]).0,
         };
         told = told.narrowed(next);
     }
@@ -107,7 +101,8 @@ impl DaySpan {
         }
     }
 
-    fn of_days(first: i64, last: i64) -> DaySpan {
+    /// Returns the days of that number in the nominal calendar, of a year that is known.
+    pub(super) fn of_days(first: i64, last: i64) -> DaySpan {
         DaySpan { first, last, has_year: true }
     }
 }
@@ -126,7 +121,8 @@ impl PartialDate {
         }
     }
 
-    fn span(self) -> Option<DaySpan> {
+    /// Returns its days; `None` without a month and a year.
+    pub(super) fn span(self) -> Option<DaySpan> {
         let (year, has_year) = (self.year.unwrap_or(0) * YEAR_DAYS, self.year.is_some());
         let span = match (self.month, self.day) {
             (None, _) if !has_year => return None,
@@ -144,16 +140,17 @@ impl PartialDate {
 }
 
 /// Returns the words and numbers of a text in lower case; a date with signs inside is one.
-fn words_of(text: &str) -> Vec<String> {
+pub(super) fn words_of(text: &str) -> Vec<String> {
     let is_sign = |it: char| !it.is_alphanumeric();
     let words = text.split([' ', ',', '\t', '\n']).map(|it| it.trim_matches(is_sign));
     words.filter(|it| !it.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Reads the first date of a text. A month without a number beside it counts after one of `before`.
-fn read_date(words: &[String], before: &[&str]) -> PartialDate {
-    if let Some(date) = words.iter().find_map(|it| numeric_date(it)) {
-        return date;
+/// Reads the first date of a text, and returns it with the range of its words. A month without a
+/// number beside it counts after one of `before`.
+pub(super) fn read_date(words: &[String], before: &[&str]) -> (PartialDate, Range<usize>) {
+    if let Some((at, date)) = (0..).zip(words).find_map(|(at, it)| Some((at, numeric_date(it)?))) {
+        return (date, at..at + 1);
     }
     let day_at = |at: Option<usize>| {
         let word = at.and_then(|it| words.get(it))?;
@@ -167,19 +164,25 @@ fn read_date(words: &[String], before: &[&str]) -> PartialDate {
             Some(it) if words[it] == "of" => it.checked_sub(1),
             it => it,
         };
-        let (day, next) = match (day_at(back), day_at(Some(at + 1))) {
-            (Some(day), _) => (Some(day), at + 1),
-            (None, Some(day)) => (Some(day), at + 2),
-            (None, None) => (None, at + 1),
+        let (day, first, next) = match (day_at(back), day_at(Some(at + 1))) {
+            (Some(day), _) => (Some(day), back.unwrap_or(at), at + 1),
+            (None, Some(day)) => (Some(day), at, at + 2),
+            (None, None) => (None, at, at + 1),
         };
         let year = year_at(next);
         let is_alone = day.is_none() && year.is_none();
         let is_after = || at.checked_sub(1).is_some_and(|it| before.contains(&words[it].as_str()));
         if !is_alone || is_after() {
-            return PartialDate { year, month: Some(month), day };
+            let end = next + usize::from(year.is_some());
+            return (PartialDate { year, month: Some(month), day }, first..end);
         }
     }
-    PartialDate { year: words.iter().find_map(|it| year(it)), ..PartialDate::default() }
+    match (0..).zip(words).find_map(|(at, it)| Some((at, year(it)?))) {
+        Some((at, year)) => {
+            (PartialDate { year: Some(year), ..PartialDate::default() }, at..at + 1)
+        }
+        None => (PartialDate::default(), 0..0),
+    }
 }
 
 /// Reads the date of front matter, whose lines are `field: value`.
@@ -187,7 +190,7 @@ fn front_matter_date(text: &str) -> PartialDate {
     let value = |field: &&str| {
         let values = text.lines().filter_map(|it| it.split_once(": "));
         let mut values = values.filter(|it| it.0.eq_ignore_ascii_case(field));
-        let date = values.next().map(|it| read_date(&words_of(it.1), &[]))?;
+        let date = values.next().map(|it| read_date(&words_of(it.1), &[]).0)?;
         date.year.is_some().then_some(date)
     };
     DATE_FIELDS.iter().find_map(value).unwrap_or_default()
@@ -195,7 +198,7 @@ fn front_matter_date(text: &str) -> PartialDate {
 
 /// Reads `2024-03-14`, `2024-03`, `2024/3/14`, `20240314`, and the beginning of `2024-03-journal`,
 /// `2024-03-14T10:00` and `20240314101500`.
-fn numeric_date(word: &str) -> Option<PartialDate> {
+pub(super) fn numeric_date(word: &str) -> Option<PartialDate> {
     let digits = &word[..word.bytes().take_while(u8::is_ascii_digit).count()];
     if matches!(digits.len(), 8 | 12 | 14) {
         let (day, month) = (digits[6..8].parse().ok()?, digits[4..6].parse().ok()?);
@@ -220,48 +223,6 @@ fn month(word: &str) -> Option<i64> {
     let is_short = word.len() == 3 || word == "sept";
     let is_it = |month: &&str| **month == *word || is_short && month.starts_with(word);
     Some(MONTHS.iter().position(is_it)? as i64 + 1)
-}
-
-/// Reads `yesterday`, `last week`, `3 days ago` and the like.
-fn relative_days(words: &[String], now: Millis) -> Option<DaySpan> {
-    let today = numeric_date(now.rfc3339().get(..10)?)?.span()?.first;
-    let (year, month) = (today.div_euclid(YEAR_DAYS), today.div_euclid(MONTH_DAYS));
-    let months =
-        |first: i64, n: i64| DaySpan::of_days(first * MONTH_DAYS, (first + n) * MONTH_DAYS - 1);
-    for (at, word) in words.iter().enumerate() {
-        let next = words.get(at + 1).map_or("", String::as_str);
-        let span = match (word.as_str(), next) {
-            ("today", _) => DaySpan::of_days(today, today),
-            ("yesterday", _) => DaySpan::of_days(today - 1, today - 1),
-            ("this", "week") => DaySpan::of_days(today - 6, today),
-            ("last" | "past" | "previous", "week") => DaySpan::of_days(today - 13, today - 1),
-            ("this", "month") => months(month, 1),
-            ("last" | "past" | "previous", "month") => months(month - 1, 1),
-            ("this", "year") => months(12 * year, 12),
-            ("last" | "past" | "previous", "year") => months(12 * (year - 1), 12),
-            (number, unit) if words.get(at + 2).is_some_and(|it| it == "ago") => {
-                let Some(n) = small_number(number) else { continue };
-                match unit.trim_end_matches('s') {
-                    "day" => DaySpan::of_days(today - n, today - n),
-                    "week" => DaySpan::of_days(today - 7 * n - 3, today - 7 * n + 3),
-                    "month" => months(month - n, 1),
-                    "year" => months(12 * (year - n), 12),
-                    _ => continue,
-                }
-            }
-            _ => continue,
-        };
-        return Some(span);
-    }
-    None
-}
-
-/// Reads a number up to 99, in digits or, up to ten, in words.
-fn small_number(word: &str) -> Option<i64> {
-    const WORDS: [&str; 11] =
-        ["a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let named = WORDS.iter().position(|it| *it == word).map(|it| (it as i64).max(1));
-    named.or_else(|| word.parse().ok().filter(|it| (1..100).contains(it)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,11 @@
 //! operator precedes a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second
 //! rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
 
+mod expression;
+
 use std::collections::HashSet;
+
+use expression::expression;
 
 use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
 use crate::text::bigrams::{self, ScriptRun, ScriptSpacing};
@@ -24,7 +28,7 @@ use crate::text::word_families::{other_forms, related_words, words_of_kind};
 /// Bytes of a query that are read.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
 /// Terms of a query; further ones are ignored.
-const TERMS_MAX: usize = 48;
+pub(super) const TERMS_MAX: usize = 48;
 /// Bytes of a word; the rest of a longer one is ignored.
 const WORD_BYTES_MAX: usize = 256;
 /// Tokens of an expression; a longer one is read as words.
@@ -71,6 +75,8 @@ pub(crate) enum QuestionTermRole {
     Subject,
     /// A word that questions are made of, such as `kind` in `what kind of`.
     Asking,
+    /// The date of the question, in any of its forms.
+    Date,
     /// Words that mean nearly the same as the term with this index.
     Related {
         of: usize,
@@ -387,113 +393,6 @@ fn quoted(word: &str, is_prefix: bool) -> String {
 
 fn head(word: &str) -> &str {
     &word[..word.floor_char_boundary(WORD_BYTES_MAX)]
-}
-
-/// Rebuilds the query as an expression, if it looks like one.
-fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
-    if EXPRESSION_TOKENS_MAX < tokens.len() {
-        return None;
-    }
-    let mut out = String::new();
-    let mut has_operator = false;
-    // Whether an operand, or a group of them, has just ended.
-    let mut is_after_operand = false;
-    let mut rest = tokens;
-    while let [token, after @ ..] = rest {
-        rest = after;
-        match token {
-            QueryToken::Word { text: text @ ("AND" | "OR" | "NOT"), is_prefix: false } => {
-                if !is_after_operand || after.first().is_none_or(is_in_capitals) {
-                    return None;
-                }
-                has_operator = true;
-                is_after_operand = false;
-                out.push_str(&format!(" {text} "));
-                continue;
-            }
-            QueryToken::Close => {
-                out.push(')');
-                is_after_operand = true;
-                continue;
-            }
-            _ if is_after_operand => return None,
-            QueryToken::Open => out.push('('),
-            QueryToken::Columns { sign, names } => {
-                has_operator = true;
-                out.push_str(&format!("{sign}{{{names}}} : "));
-            }
-            QueryToken::Near => {
-                let (near, after) = near(after)?;
-                out.push_str(&near);
-                rest = after;
-                has_operator = true;
-                is_after_operand = true;
-            }
-            QueryToken::Phrase(text) => {
-                out.push_str(&all_of(text, false)?);
-                is_after_operand = true;
-            }
-            QueryToken::Word { text, is_prefix } => {
-                out.push_str(&all_of(text, *is_prefix)?);
-                is_after_operand = true;
-            }
-        }
-    }
-    (has_operator && is_after_operand).then_some(out)
-}
-
-/// Returns whether a token is a bare word in capitals, the sign of an operator in prose.
-fn is_in_capitals(token: &QueryToken<'_>) -> bool {
-    match token {
-        QueryToken::Word { text, .. } => {
-            text.chars().any(char::is_alphabetic)
-                && !text.chars().any(char::is_lowercase)
-                && text.chars().any(char::is_uppercase)
-        }
-        QueryToken::Close => true,
-        QueryToken::Open
-        | QueryToken::Near
-        | QueryToken::Columns { .. }
-        | QueryToken::Phrase(_) => false,
-    }
-}
-
-/// Parses the inside of `NEAR(`: words, phrases and a distance.
-fn near<'t, 'q>(tokens: &'t [QueryToken<'q>]) -> Option<(String, &'t [QueryToken<'q>])> {
-    let close = tokens.iter().position(|it| matches!(it, QueryToken::Close))?;
-    let mut out = String::from("NEAR(");
-    let mut distance: Option<u16> = None;
-    let mut is_next_distance = false;
-    for token in &tokens[..close] {
-        let (text, is_prefix) = match token {
-            QueryToken::Word { text, is_prefix } => (*text, *is_prefix),
-            QueryToken::Phrase(text) => (*text, false),
-            _ => return None,
-        };
-        if is_next_distance {
-            distance = Some(text.trim().parse().ok()?);
-            continue;
-        }
-        let (text, comma) = match text.split_once(',') {
-            Some((text, after)) => (text, Some(after)),
-            None => (text, None),
-        };
-        let words: Vec<&str> = bigrams::segments(text).map(|it| head(it.text)).collect();
-        if !words.is_empty() {
-            out.push_str(&quoted(&words.join(" "), is_prefix));
-            out.push(' ');
-        }
-        match comma {
-            Some("") => is_next_distance = true,
-            Some(after) => distance = Some(after.trim().parse().ok()?),
-            None => (),
-        }
-    }
-    if let Some(distance) = distance {
-        out.push_str(&format!(", {distance}"));
-    }
-    out.push(')');
-    Some((out, &tokens[close + 1..]))
 }
 
 #[cfg(test)]

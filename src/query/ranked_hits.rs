@@ -2,18 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::asked_date::{AskedDate, asked_date};
 use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
+use super::dated_nodes::{dated_nodes, days_of_nodes};
 use super::query_parser::ParsedQuery;
 use super::rank::{self, RankCandidate, TurnFeatures};
 use super::sibling_relevance::SiblingContext;
 use super::vector_search::nearest_in_meaning;
-use super::{Error, block_parts, dates};
+use super::{Error, block_parts};
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
 use crate::model::vector::QueryVector;
 use crate::store::NodeKey;
-use crate::store::reader::{MatchedNode, NodeExcerpt, NodeFilter, NodeSummary, Reader};
+use crate::store::reader::{MatchedNode, NodeFilter, NodeSummary, Reader};
 
 /// Nodes that are ranked; further matches are ignored.
 pub(super) const CANDIDATES_MAX: usize = 200;
@@ -96,7 +98,8 @@ pub(super) fn ranked_hits(
     (limit, n_fitting): (usize, usize),
     now: Millis,
 ) -> Result<RankedHits, Error> {
-    let (mut matches, are_of_words) = matches(reader, asked, filter)?;
+    let date = asked_date(query, now);
+    let (mut matches, are_of_words) = matches(reader, (asked, date.as_ref()), filter)?;
     let meant = meaning.filter(|_| are_of_words);
     let near = meant.map(|it| nearest_in_meaning(reader, it, &filter)).transpose()?;
     let near = near.unwrap_or_default();
@@ -134,8 +137,8 @@ pub(super) fn ranked_hits(
         })
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
-    if are_of_words {
-        relevance = dated(reader, query, &candidates, relevance, now)?;
+    if let Some(date) = date.filter(|_| are_of_words) {
+        relevance = dated(reader, &date, &candidates, relevance)?;
     }
     add_meant(reader, &near, (&mut candidates, &mut relevance), times)?;
     let mut shares = shares(&candidates, &vicinity, &matches, near);
@@ -225,24 +228,15 @@ fn add_meant(
 /// the date that the question asks about.
 fn dated(
     reader: &Reader,
-    query: &str,
+    asked: &AskedDate,
     candidates: &[RankCandidate<'_>],
     mut relevance: Vec<f64>,
-    now: Millis,
 ) -> Result<Vec<f64>, Error> {
-    let Some(asked) = dates::asked_days(query, now) else { return Ok(relevance) };
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.key).collect();
-    let front_matter = reader.front_matter(&keys)?;
-    let titles = |it: NodeExcerpt<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
-    let closeness = |(node, [breadcrumb, label]): (MatchedNode, [String; 2])| {
-        let front_matter = front_matter.get(&node.key).map(String::as_str);
-        let told = dates::told_days(front_matter, &[&breadcrumb, &label])?;
-        Some((node.key, asked.closeness(told)))
-    };
-    let told: HashMap<NodeKey, f64> =
-        reader.load_matches(&keys, titles)?.into_iter().filter_map(closeness).collect();
+    let told = days_of_nodes(reader, &keys)?;
     for (it, relevance) in candidates.iter().zip(&mut relevance) {
-        *relevance *= 1.0 + DATED * told.get(&it.key).copied().unwrap_or(0.0);
+        let closeness = told.get(&it.key).map_or(0.0, |it| asked.days.closeness(*it));
+        *relevance *= 1.0 + DATED * closeness;
     }
     Ok(rank::normalized(relevance))
 }
@@ -309,11 +303,11 @@ fn candidate<'a>(
     }
 }
 
-/// Returns the matches of the expression if the query is one, else those of its words. The flag is
-/// true for words.
+/// Returns the matches of the expression if the query is one, else those of its words and its date.
+/// The flag is true for words.
 fn matches(
     reader: &Reader,
-    asked: &ParsedQuery,
+    (asked, date): (&ParsedQuery, Option<&AskedDate>),
     filter: NodeFilter<'_>,
 ) -> Result<(Vec<NodeMatch>, bool), Error> {
     if let Some(text) = &asked.expression
@@ -321,9 +315,17 @@ fn matches(
     {
         return Ok((found, false));
     }
-    let terms = match is_question(asked) {
+    let mut asked = asked.clone();
+    let mut nodes = Vec::new();
+    if let Some(date) = date
+        && let Some(dated) = dated_nodes(reader, date, &filter)?
+    {
+        nodes = dated.replace_words(reader, date, &filter, &mut asked.terms)?;
+    }
+    let terms = match is_question(&asked) {
         true => asked.terms_and_related(),
-        false => asked.terms.clone(),
+        false => asked.terms,
     };
-    Ok((candidates::match_words(reader, &terms, filter, CANDIDATES_MAX)?, true))
+    let terms = (&terms[..], &nodes[..]);
+    Ok((candidates::match_words_and_date(reader, terms, filter, CANDIDATES_MAX)?, true))
 }

@@ -236,6 +236,37 @@ impl Reader {
         Ok(rows.into_iter().collect())
     }
 
+    /// Returns the nodes of the files of these nodes that meet a filter; at most `n_max` nodes are
+    /// looked at.
+    pub(crate) fn nodes_of_files_with(
+        &self,
+        keys: &[NodeKey],
+        filter: &NodeFilter<'_>,
+        n_max: usize,
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const NODES: &str = concat!(
+            "WITH RECURSIVE below (key) AS (
+                 SELECT top.key
+                   FROM json_each(?1) AS wanted
+                   JOIN node AS own ON own.key = wanted.value
+                   JOIN node AS top ON top.file = own.file AND top.parent IS NULL
+                  UNION ALL
+                 SELECT node.key
+                   FROM below
+                   JOIN node ON node.parent = below.key
+                  LIMIT ?2
+             )
+             SELECT key FROM below WHERE true",
+            meets_filter!("below.key")
+        );
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = [list(keys), Value::Integer(limit(n_max))];
+        let params = params_from_iter(first.into_iter().chain(filter.values()));
+        self.all(NODES, params, |row| row.get(0).map(NodeKey)).doing("read the nodes of files")
+    }
+
     /// Returns the text that follows each node: a heading's first child, another node's next
     /// sibling.
     ///

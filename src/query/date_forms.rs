@@ -1,0 +1,137 @@
+//! Date forms: the ways in which texts and titles write the days that a question asks about.
+//!
+//! The question says `March 5, 2024` where the file is called `2024-03-05`. Each form is a full-text
+//! expression. A form with the year is that date wherever it stands; one without, such as `5 March`,
+//! may be that of another year. This module does no IO.
+
+use super::dates::{DaySpan, MONTH_DAYS, MONTHS, YEAR_DAYS};
+
+/// Days that have forms of their own; of more, the months have.
+const DAYS_MAX: i64 = 14;
+/// Months that have forms of their own; of more, the years have.
+const MONTHS_MAX: i64 = 12;
+
+/// The forms of some days, as full-text expressions.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct DateForms {
+    /// Those that are one of the days wherever they stand.
+    pub(super) exact: Vec<String>,
+    /// Those that may be of another day or year.
+    pub(super) vague: Vec<String>,
+}
+
+/// Returns the forms of days. Where no year is known, months are of `this_year` or the one before.
+pub(super) fn date_forms(days: DaySpan, this_year: i64) -> DateForms {
+    let mut forms = DateForms::default();
+    let months = days.first.div_euclid(MONTH_DAYS)..=days.last.div_euclid(MONTH_DAYS);
+    let n_months = months.end() - months.start() + 1;
+    if days.first == days.last {
+        forms.add_day(days.first, days.has_year);
+    } else if days.last - days.first < DAYS_MAX {
+        for day in days.first..=days.last {
+            forms.exact.extend(numeric_days(day));
+        }
+        forms.vague.extend(months.flat_map(month_names));
+    } else if MONTHS_MAX < n_months || n_months == MONTHS_MAX && days.first % YEAR_DAYS == 0 {
+        let years = days.first.div_euclid(YEAR_DAYS)..=days.last.div_euclid(YEAR_DAYS);
+        forms.exact.extend(years.map(|it| format!("\"{it}\"")));
+    } else {
+        for month in months {
+            forms.add_month(month, days.has_year, this_year);
+        }
+    }
+    forms
+}
+
+impl DateForms {
+    fn add_day(&mut self, day: i64, has_year: bool) {
+        let (year, month, number) = parts(day);
+        let mut named = Vec::new();
+        for name in month_names(day.div_euclid(MONTH_DAYS)) {
+            let name = name.trim_matches('"');
+            let ordinal = ordinal(number);
+            named.extend([
+                format!("{name} {number}"),
+                format!("{name} {ordinal}"),
+                format!("{number} {name}"),
+                format!("{ordinal} {name}"),
+                format!("{ordinal} of {name}"),
+            ]);
+            if number < 10 {
+                named.extend([format!("{name} 0{number}"), format!("0{number} {name}")]);
+            }
+        }
+        self.vague.extend(named.iter().map(|it| format!("\"{it}\"")));
+        match has_year {
+            true => {
+                self.exact.extend(numeric_days(day));
+                self.exact.extend(named.iter().map(|it| format!("\"{it} {year}\"")));
+            }
+            false => self.vague.push(format!("\"{month:02} {number:02}\"")),
+        }
+    }
+
+    fn add_month(&mut self, month: i64, has_year: bool, this_year: i64) {
+        let number = month.rem_euclid(12) + 1;
+        self.vague.extend(month_names(month));
+        let (years, list) = match has_year {
+            true => (vec![month.div_euclid(12)], &mut self.exact),
+            false => (vec![this_year, this_year - 1], &mut self.vague),
+        };
+        for year in years {
+            list.extend([format!("\"{year} {number:02}\""), format!("\"{year}{number:02}\"*")]);
+            if has_year {
+                let near = month_names(month).into_iter();
+                list.extend(near.map(|it| format!("NEAR({it} \"{year}\", 2)")));
+            }
+        }
+    }
+}
+
+/// Returns the forms of a day in numbers: `2024-03-05`, `2024-03-05T10:00`, `20240305`, `2024/3/5`.
+fn numeric_days(day: i64) -> Vec<String> {
+    let (year, month, day) = parts(day);
+    let mut forms = vec![
+        format!("\"{year} {month:02} {day:02}\""),
+        format!("\"{year} {month:02} {day:02}t\"*"),
+        format!("\"{year}{month:02}{day:02}\"*"),
+    ];
+    if month < 10 || day < 10 {
+        forms.push(format!("\"{year} {month} {day}\""));
+    }
+    forms
+}
+
+/// Returns the year, the month and the day of the month of a day.
+fn parts(day: i64) -> (i64, i64, i64) {
+    let month = day.div_euclid(MONTH_DAYS);
+    (month.div_euclid(12), month.rem_euclid(12) + 1, day.rem_euclid(MONTH_DAYS) + 1)
+}
+
+/// Returns the names of a month, each in quotes.
+fn month_names(month: i64) -> Vec<String> {
+    let name = MONTHS[month.rem_euclid(12) as usize];
+    let mut names = vec![format!("\"{name}\"")];
+    if 3 < name.len() {
+        names.push(format!("\"{}\"", &name[..3]));
+    }
+    if name == "september" {
+        names.push("\"sept\"".to_owned());
+    }
+    names
+}
+
+/// Returns `1st`, `2nd`, `3rd`, `4th`.
+fn ordinal(number: i64) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Dated nodes: those of the days that a question asks about, as one term of it.
+//!
+//! The words of a date are no words to match: headings that share its numbers are of other days. A
+//! node has the date if it or its titles have one of its [forms](super::date_forms), or if its
+//! front matter does. A form without a year is one of titles only, which together tell the day.
+
+use std::collections::HashMap;
+
+use super::Error;
+use super::asked_date::{AskedDate, DateWording};
+use super::date_forms::date_forms;
+use super::dates::{DaySpan, told_days};
+use super::query_parser::{QuestionTermRole, TERMS_MAX, Term};
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::{
+    ArchivedVisibility, MatchAgeOrder, MatchedNode, NodeExcerpt, NodeFilter, Reader,
+};
+
+/// Nodes that are looked up in each way, the newest.
+const NODES_MAX: usize = 500;
+
+/// The nodes that have a date.
+#[derive(Debug)]
+pub(super) struct DatedNodes {
+    /// The full-text expression for its forms, which find some of them.
+    text: String,
+    /// In the order of their keys.
+    nodes: Vec<NodeKey>,
+}
+
+/// Returns the nodes that have the date of a question; `None` where none has it.
+pub(super) fn dated_nodes(
+    reader: &Reader,
+    asked: &AskedDate,
+    filter: &NodeFilter<'_>,
+) -> Result<Option<DatedNodes>, Error> {
+    let forms = date_forms(asked.days, asked.this_year);
+    let any = |forms: &[String]| forms.join(" OR ");
+    let newest = |expression: &str, filter: &NodeFilter<'_>| {
+        reader.matching(expression, filter, MatchAgeOrder::NewestFirst, NODES_MAX)
+    };
+    let filter = reader.simplified(*filter)?;
+    let mut nodes = Vec::new();
+    let mut vague = Vec::new();
+    let mut text = Vec::new();
+    if !forms.exact.is_empty() {
+        text.push(any(&forms.exact));
+        nodes = newest(&any(&forms.exact), &filter)?.unwrap_or_default();
+    }
+    if !forms.vague.is_empty() {
+        text.push(format!("{{label trail}} : ({})", any(&forms.vague)));
+        vague = newest(&text[text.len() - 1], &filter)?.unwrap_or_default();
+    }
+    let front_matter = NodeFilter {
+        node_type: Some(NodeType::Preamble),
+        archived: ArchivedVisibility::Shown,
+        ..NodeFilter::default()
+    };
+    let written = any(&[forms.exact, forms.vague].concat());
+    let written = format!("label : preamble AND content : ({written})");
+    let preambles = newest(&written, &front_matter)?.unwrap_or_default();
+    vague.extend(reader.nodes_of_files_with(&preambles, &filter, NODES_MAX)?);
+    let told = days_of_nodes(reader, &vague)?;
+    nodes.extend(told.into_iter().filter(|it| asked.days.closeness(it.1) == 1.0).map(|it| it.0));
+    nodes.sort_unstable();
+    nodes.dedup();
+    let text = format!("({})", text.join(" OR "));
+    Ok((!nodes.is_empty()).then_some(DatedNodes { text, nodes }))
+}
+
+impl DatedNodes {
+    /// Puts the date in the place of its words among the terms of a question, and returns the nodes
+    /// that have it.
+    pub(super) fn replace_words(
+        mut self,
+        reader: &Reader,
+        asked: &AskedDate,
+        filter: &NodeFilter<'_>,
+        terms: &mut Vec<Term>,
+    ) -> Result<Vec<NodeKey>, Error> {
+        // `March 2024` is two terms, and the first is the month: a text that names it is about it,
+        // whatever its date.
+        if asked.wording == DateWording::Month {
+            if let Some(term) = terms.iter_mut().find(|it| asked.has_words_of(it)) {
+                term.role = QuestionTermRole::Date;
+                let filter = reader.simplified(*filter)?;
+                let order = MatchAgeOrder::EldestFirst;
+                let named = reader.matching(&term.text, &filter, order, NODES_MAX)?;
+                self.nodes.extend(named.unwrap_or_default());
+                self.nodes.sort_unstable();
+                self.nodes.dedup();
+            }
+            return Ok(self.nodes);
+        }
+        terms.retain(|it| !asked.has_words_of(it));
+        terms.truncate(TERMS_MAX - 1);
+        terms.push(Term { text: self.text, words: Vec::new(), role: QuestionTermRole::Date });
+        Ok(self.nodes)
+    }
+}
+
+impl AskedDate {
+    /// Returns whether a term is of words of the date.
+    fn has_words_of(&self, term: &Term) -> bool {
+        match &term.words[..] {
+            [word, ..] => self.words.contains(word),
+            // A phrase is a text in quotes.
+            [] => {
+                let mut words = term.text.trim_matches('"').split(' ');
+                term.text.starts_with('"') && words.all(|it| self.words.contains(it))
+            }
+        }
+    }
+}
+
+/// Returns the days that the front matter of their files, their breadcrumbs and labels tell of
+/// nodes.
+pub(super) fn days_of_nodes(
+    reader: &Reader,
+    keys: &[NodeKey],
+) -> Result<HashMap<NodeKey, DaySpan>, Error> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let front_matter = reader.front_matter(keys)?;
+    let titles = |it: NodeExcerpt<'_>| [it.breadcrumb.to_owned(), it.label.to_owned()];
+    let told = |(node, [breadcrumb, label]): (MatchedNode, [String; 2])| {
+        let front_matter = front_matter.get(&node.key).map(String::as_str);
+        Some((node.key, told_days(front_matter, &[&breadcrumb, &label])?))
+    };
+    Ok(reader.load_matches(keys, titles)?.into_iter().filter_map(told).collect())
+}

@@ -1,0 +1,153 @@
+//! Tests for questions about days: titles, file names and front matter have them.
+
+use super::*;
+use crate::model::clock::DAY_MS;
+
+/// A Saturday, the 14th of March 2026.
+const NOW: Millis = Millis(1_773_484_200_000);
+
+const JOURNAL: &str = "
+= 2026-03-13.md
+heading Standup
+  text Ana: We take the new brewer.
+= journal.md
+heading Journal
+  heading Friday, March 13, 2026
+    text Ben orders the grinder.
+  heading 13 March 2025
+    text Cleo left the band.
+  heading 10 March 2026
+    text Dora signs the lease.
+= rent.md
+preamble Preamble: title, date\\ntitle: Rent\\ndate: 2026-03-13
+heading Rent
+  text The rent goes up.
+= other.md
+preamble Preamble: title, expires\\ntitle: Other\\nexpires: 2026-03-13
+heading Other
+  text Nothing was decided about the boat.
+  text Emil said yesterday that we decided to paint it.
+  text The number 13 is no month of March.
+= log.md
+heading Log
+  text The harbour mill was painted.
+  text The timeout is thirty seconds.
+  text The ledger lies in the garden.
+  text The letter has no answer.
+  text The engine needs oil.
+  text The river is high.
+  text The invoice is paid.
+  text The bell rings at noon.
+";
+
+/// Returns the labels of the hits at a time, best first.
+fn labels(outline: &str, query: &str, now: Millis) -> Vec<String> {
+    let reader = TestMemoryBuilder::of(outline);
+    let options = QueryOptions { output: OutputFormat::Structured, ..QueryOptions::text(now) };
+    let found = answer(&reader, &Query::Search(label(query)), &options).unwrap().structured;
+    let hits = found["hits"].as_array().cloned().unwrap_or_default();
+    hits.iter().map(|it| it["label"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Checks that a question finds texts of its days before any other.
+#[track_caller]
+fn check(query: &str, texts: &[&str]) {
+    let found = labels(JOURNAL, query, NOW);
+    let notes = ["Ana:", "Ben", "Cleo", "Dora", "The rent", "Nothing", "Emil", "The number"];
+    let mut first: Vec<&str> = found.iter().map(String::as_str).collect();
+    first.retain(|it| notes.iter().any(|name| it.starts_with(name)));
+    first.truncate(texts.len());
+    first.sort_unstable();
+    assert_eq!(first, texts, "{query}: {found:#?}");
+}
+
+const FRIDAY: [&str; 3] =
+    ["Ana: We take the new brewer.", "Ben orders the grinder.", "The rent goes up."];
+const TUESDAY: [&str; 1] = ["Dora signs the lease."];
+
+#[test]
+fn a_question_about_a_day_finds_its_notes_however_they_are_dated() {
+    for query in [
+        "what did we decide yesterday",
+        "what happened on Friday?",
+        "what did we do last Friday",
+        "yesterday's news",
+        "one day ago",
+        "what was decided on 2026-03-13",
+        "what about March 13, 2026",
+        "13 March 2026",
+        "notes of 20260313",
+    ] {
+        check(query, &FRIDAY);
+    }
+    check("what did we decide on Tuesday", &TUESDAY);
+    check("what happened 4 days ago", &TUESDAY);
+}
+
+#[test]
+fn a_question_about_some_days_finds_the_notes_of_each() {
+    for query in ["what did we decide last week", "this week", "what happened this month?"] {
+        check(query, &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]]);
+    }
+    check("what happened in March 2026", &[FRIDAY[0], FRIDAY[1], TUESDAY[0], FRIDAY[2]]);
+    check("what happened last year", &["Cleo left the band."]);
+}
+
+#[test]
+fn a_question_about_a_day_alone_has_no_hits_of_others() {
+    let found = labels(JOURNAL, "what did we do yesterday", NOW).join("\n");
+    for other in ["Cleo", "Dora", "Emil", "Nothing", "The number"] {
+        assert!(!found.contains(other), "{found}");
+    }
+}
+
+#[test]
+fn words_narrow_the_notes_of_a_day() {
+    assert_eq!(labels(JOURNAL, "what grinder did we order yesterday", NOW)[0], FRIDAY[1]);
+    assert_eq!(labels(JOURNAL, "which lease was signed on Tuesday", NOW)[0], TUESDAY[0]);
+}
+
+#[test]
+fn a_day_that_no_note_has_is_words() {
+    let long_ago = Millis(NOW.0 - 4_000 * DAY_MS);
+    let found = labels(JOURNAL, "what did Emil decide yesterday", long_ago);
+    assert_eq!(found[0], "Emil said yesterday that we decided to paint it.");
+}
+
+#[test]
+fn a_full_date_is_found_before_titles_that_share_its_numbers() {
+    let forms = ["2024-03-05", "March 5, 2024", "5 March 2024", "5th March 2024", "20240305"];
+    for title in forms {
+        let mut outline = String::new();
+        for (nth, other) in
+            ["2024-03-06", "2024-05-03", "March 15, 2024", "5 April 2024", "March 5, 2023", title]
+                .iter()
+                .enumerate()
+        {
+            outline += &format!("= {nth}.md\nheading {other}\n  text Note {nth} of the day.\n");
+        }
+        for form in forms {
+            for query in [form.to_owned(), format!("what was decided on {form}?")] {
+                let found = labels(&outline, &query, NOW);
+                assert!(
+                    found[..2].contains(&title.to_owned())
+                        && found[..2].contains(&"Note 5 of the day.".to_owned()),
+                    "{query}, {title}: {found:#?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_date_keeps_to_the_conditions_of_a_search() {
+    let reader = TestMemoryBuilder::of(JOURNAL);
+    let filter = NodeFilter { node_type: Some(NodeType::Heading), ..NodeFilter::default() };
+    let query = Query::Search(SearchQuery { filter, ..label("yesterday") });
+    let text = answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;
+    let mut found: Vec<&str> =
+        text.lines().filter_map(|it| Some(it.split_once(" (id=")?.0)).collect();
+    found.sort_unstable();
+    assert_eq!(found, ["[heading] Friday, March 13, 2026", "[heading] Rent", "[heading] Standup"]);
+    assert_eq!(text.matches("relevance=1.00").count(), 3, "{text}");
+}
