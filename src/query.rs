@@ -29,6 +29,7 @@ mod highlight;
 mod history;
 mod memory_error;
 mod near_duplicate_check;
+mod nearest_words;
 mod net_changes;
 mod no_hits;
 mod page;

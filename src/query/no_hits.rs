@@ -2,21 +2,10 @@
 
 use serde_json::json;
 
-use super::query_parser::{self, QuestionTermRole, Term};
+use super::nearest_words::nearest_words;
 use super::{Answer, Error, NO_ANSWER, NO_RESULTS, SearchQuery, budget};
 use crate::model::clock::Millis;
-use crate::query::render::to_one_line;
-use crate::store::reader::{MatchAgeOrder, NodeExcerpt, NodeFilter, PopulationState, Reader};
-use crate::text::bigrams;
-use crate::text::suggest::suggest;
-
-/// Words that an answer without hits names.
-const NEAREST_MAX: usize = 5;
-/// Nodes in which a word like a mistyped one is sought.
-const LIKE_NODES_MAX: usize = 20;
-/// Characters that a word shares with a mistyped one, and those that may differ after them.
-const PREFIX_CHARS_MIN: usize = 3;
-const ENDING_CHARS: usize = 3;
+use crate::store::reader::{PopulationState, Reader};
 
 /// Returns whether the text of a search says that nothing was found.
 pub(crate) fn is_no_answer(text: &str) -> bool {
@@ -84,54 +73,4 @@ pub(super) fn explain(
         facts.insert("reason".to_owned(), json!(advice));
     }
     Ok(answer)
-}
-
-/// Returns the words of a query that nodes have; of a word that none has, the one that is spelt
-/// most like it.
-fn nearest_words(reader: &Reader, query: &str) -> Result<Vec<String>, Error> {
-    let mut nearest: Vec<String> = Vec::new();
-    for term in query_parser::parse_query(query).terms {
-        let Some(word) = term.words.first().filter(|_| term.role == QuestionTermRole::Subject)
-        else {
-            continue;
-        };
-        let found = match is_used(reader, &term)? {
-            true => Some(word.clone()),
-            false => word_like(reader, word)?,
-        };
-        nearest.extend(found.filter(|it| !nearest.contains(it)));
-        if nearest.len() == NEAREST_MAX {
-            break;
-        }
-    }
-    Ok(nearest)
-}
-
-fn is_used(reader: &Reader, term: &Term) -> Result<bool, Error> {
-    let filter = reader.simplified(NodeFilter::default())?;
-    let found = reader.matching(&term.text, &filter, MatchAgeOrder::EldestFirst, 1)?;
-    Ok(found.is_some_and(|it| !it.is_empty()))
-}
-
-/// Returns the word that is spelt most like this one, of those with the same beginning.
-fn word_like(reader: &Reader, word: &str) -> Result<Option<String>, Error> {
-    let n_chars = word.chars().count();
-    if n_chars <= PREFIX_CHARS_MIN {
-        return Ok(None);
-    }
-    let n_alike = n_chars.saturating_sub(ENDING_CHARS).max(PREFIX_CHARS_MIN);
-    let prefix: String = word.chars().take(n_alike).collect();
-    let filter = reader.simplified(NodeFilter::default())?;
-    let expression = format!("\"{prefix}\"*");
-    let found =
-        reader.matching(&expression, &filter, MatchAgeOrder::NewestFirst, LIKE_NODES_MAX)?;
-    let alike = |it: NodeExcerpt<'_>| {
-        let texts = [it.label, it.beginning, it.breadcrumb];
-        let words = texts.iter().flat_map(|it| bigrams::segments(it));
-        let words = words.map(|it| it.text.to_lowercase());
-        words.filter(|it| it.starts_with(&prefix)).collect::<Vec<_>>()
-    };
-    let found = reader.load_matches(&found.unwrap_or_default(), alike)?;
-    let words: Vec<&str> = found.iter().flat_map(|it| &it.1).map(String::as_str).collect();
-    Ok(suggest(word, words).map(|it| to_one_line(it).into_owned()))
 }

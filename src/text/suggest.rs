@@ -1,4 +1,4 @@
-//! Suggestions: the known name that a mistyped one most likely means.
+//! Suggestions: the known name or word that a mistyped one most likely means.
 
 /// Maximum length of names in bytes; longer ones get no suggestion.
 const NAME_BYTES_MAX: usize = 64;
@@ -26,6 +26,38 @@ pub(crate) fn suggest<'n>(
         .min_by_key(|(n_edits, ..)| *n_edits)
         .filter(|(n_edits, n_letters, _)| *n_edits <= (*n_letters.max(&typed.len()) / 3).max(1))
         .map(|(.., name)| name)
+}
+
+/// Returns all spellings at one edit from a word in lower case, with the letters of its alphabet.
+pub(crate) fn spellings_at_one_edit(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let alphabet = match letters.first() {
+        Some('a'..='z') => 'a'..='z',
+        Some('α'..='ω') => 'α'..='ω',
+        Some('а'..='ё') => 'а'..='ё',
+        // One of no letters.
+        _ => 'z'..='a',
+    };
+    let mut found = Vec::new();
+    let mut add = |before: &[char], between: &[char], after: &[char]| {
+        found.push([before, between, after].concat().into_iter().collect());
+    };
+    for at in 0..=letters.len() {
+        let (before, after) = letters.split_at(at);
+        for letter in alphabet.clone() {
+            add(before, &[letter], after);
+            if let [_, rest @ ..] = after {
+                add(before, &[letter], rest);
+            }
+        }
+        if let [first, rest @ ..] = after {
+            add(before, &[], rest);
+            if let [second, rest @ ..] = rest {
+                add(before, &[*second, *first], rest);
+            }
+        }
+    }
+    found
 }
 
 /// Returns the edit distance: insertions, deletions, replacements and swaps of neighbours.

@@ -28,4 +28,15 @@ proptest! {
         prop_assert_eq!(distance(&letters, &dropped), 1);
         prop_assert_eq!(distance(&letters, &letters), 0);
     }
+
+    #[test]
+    fn a_word_is_at_one_edit_from_each_of_its_misspellings(word in "[a-z]{2,9}|[а-яё]{2,6}") {
+        for misspelt in spellings_at_one_edit(&word) {
+            let letters = |it: &str| it.chars().collect::<Vec<char>>();
+            prop_assert!(distance(&letters(&word), &letters(&misspelt)) <= 1, "{misspelt}");
+            if !misspelt.is_empty() {
+                prop_assert!(spellings_at_one_edit(&misspelt).contains(&word), "{misspelt}");
+            }
+        }
+    }
 }
