@@ -166,7 +166,9 @@ pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)
 }
 
+pub(crate) mod accents;
 pub(crate) mod bigrams;
+pub(crate) mod index_terms;
 pub(crate) mod json_text;
 pub(crate) mod pieces;
 pub(crate) mod suggest;

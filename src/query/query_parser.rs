@@ -5,7 +5,8 @@
 //! - **Words** ([`ParsedQuery::terms`]): every run of letters and digits is quoted, and any of
 //!   them matches. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
 //!   `conf*` is a prefix. Function words are left out while others remain. A word matches with its
-//!   irregular forms. Scripts without spaces are matched by their bigrams.
+//!   irregular forms and, with accents that the index keeps, without them. Scripts without spaces
+//!   are matched by their bigrams.
 //! - **Expression** ([`ParsedQuery::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`,
 //!   `label : a` and parentheses, rebuilt with quoted operands. The database decides whether it
 //!   parses; where it doesn't, the words answer.
@@ -22,6 +23,7 @@ use std::collections::HashSet;
 use expression::expression;
 
 use super::function_words::{ASKING_WORDS, begins_question, is_function_word};
+use crate::text::accents::plain_word;
 use crate::text::bigrams::{self, ScriptRun, ScriptSpacing};
 use crate::text::word_families::{other_forms, related_words, words_of_kind};
 
@@ -299,16 +301,15 @@ impl Terms {
         );
     }
 
-    /// Adds a word with its other forms.
+    /// Adds a word with its other forms, and the plain one of one with accents.
     fn push_word(&mut self, text: String, lower: &str, is_content: bool) {
         let role = match ASKING_WORDS.binary_search(&lower) {
             Ok(_) => QuestionTermRole::Asking,
             Err(_) => QuestionTermRole::Subject,
         };
         let mut words = vec![lower.to_owned()];
-        if is_content && role == QuestionTermRole::Subject {
-            words.extend(other_forms(lower).into_iter().map(str::to_owned));
-        }
+        words.extend(plain_word(lower));
+        words.extend(other_forms(lower).into_iter().map(str::to_owned));
         let term = match words.len() {
             1 => Some(Term { text, words, role }),
             _ => Term::of_words(words, role),

@@ -33,7 +33,7 @@ impl NodeInsertRow<'_> {
         let NodeInsertRow { key, id, place, data, hash, source_hash, breadcrumb } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
         let (node_type, format) = (data.node_type.as_str(), data.format.as_str());
-        let (bigrams, name) = (data.bigrams(), links::name(data.label));
+        let (index_terms, name) = (data.index_terms(), links::name(data.label));
         let own: [&dyn ToSql; 15] = [
             &key.0,
             id,
@@ -48,7 +48,7 @@ impl NodeInsertRow<'_> {
             source_hash,
             breadcrumb,
             &data.content,
-            &bigrams,
+            &index_terms,
             &name,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(data.attributes.params()).collect();

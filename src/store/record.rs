@@ -13,7 +13,7 @@ use crate::model::file_stat::FileStat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::memory_fingerprint::NodeState;
 use crate::model::tree::{Format, Node, NodeType};
-use crate::text::bigrams;
+use crate::text::index_terms::index_terms;
 
 /// A node's internal key, which never leaves the process; others use the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -192,14 +192,9 @@ impl<'a> NodeData<'a> {
         }
     }
 
-    /// Returns the pairs of characters of scripts without spaces, for the full-text index.
-    pub(super) fn bigrams(&self) -> Option<String> {
-        if !bigrams::may_have_spaceless_run(self.label)
-            && !bigrams::may_have_spaceless_run(self.content)
-        {
-            return None;
-        }
-        bigrams::bigrams(&format!("{}\n{}", self.label, self.content))
+    /// Returns what the full-text index has of it beside its texts.
+    pub(super) fn index_terms(&self) -> Option<String> {
+        index_terms(self.label, self.content)
     }
 
     /// Returns the part that the fingerprint covers.

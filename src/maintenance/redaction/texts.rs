@@ -1,4 +1,4 @@
-//! Scrubs texts and updates the columns computed from them: hashes, labels, bigrams, token counts.
+//! Scrubs texts and updates the columns computed from them: hashes, labels, index terms, token counts.
 
 use rusqlite::{Row, ToSql, params};
 
@@ -6,7 +6,8 @@ use super::{RedactionWork, RehashedText, SecretWithKind, text_columns};
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnContent, SqlTemplate};
 use crate::store::{AttributeValues, ErrorContext, PreparedStatements, StoreError};
-use crate::text::{bigrams, tokens};
+use crate::text::index_terms::index_terms;
+use crate::text::tokens;
 
 /// The texts of a node that can contain a secret.
 struct NodeTexts {
@@ -16,7 +17,7 @@ struct NodeTexts {
     token_count: u32,
     label: String,
     breadcrumb: String,
-    bigrams: Option<String>,
+    index_terms: Option<String>,
     attributes: AttributeValues,
 }
 
@@ -29,7 +30,7 @@ impl NodeTexts {
             token_count: row.get(3)?,
             label: row.get(4)?,
             breadcrumb: row.get(5)?,
-            bigrams: row.get(6)?,
+            index_terms: row.get(6)?,
             attributes: AttributeValues::read(row, 7)?,
         })
     }
@@ -82,7 +83,7 @@ impl RedactionWork<'_> {
             is_changed = true;
         }
         if is_changed {
-            node.bigrams = bigrams::bigrams(&format!("{}\n{}", node.label, node.content));
+            node.index_terms = index_terms(&node.label, &node.content);
         }
         for (column, part) in node.attributes.texts_mut() {
             if let Some(scrubbed) = self.scrub_value(column.holds, part) {
@@ -112,7 +113,7 @@ impl RedactionWork<'_> {
             &node.token_count,
             &node.label,
             &node.breadcrumb,
-            &node.bigrams,
+            &node.index_terms,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(node.attributes.params()).collect();
         self.tx.run(SET.text(), &row[..], "scrub a node").map(drop)

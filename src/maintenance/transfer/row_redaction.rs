@@ -18,7 +18,8 @@ use crate::model::fields;
 use crate::model::identity::ContentHash;
 use crate::store::node_columns::{ColumnContent, NodeColumn, columns};
 use crate::store::{ErrorContext, StoreError, links};
-use crate::text::{self, bigrams, tokens};
+use crate::text::index_terms::index_terms;
+use crate::text::{self, tokens};
 
 /// The message of the snapshot after redaction.
 const MESSAGE: &str = "import: secrets were replaced by markers";
@@ -102,7 +103,7 @@ impl<'a> ImportRedactor<'a> {
         if table == "node" {
             let (label, old) = (of(row, "label"), of(row, "content_hash"));
             row.insert("token_count".to_owned(), tokens::count(&content).into());
-            row.insert("grams".to_owned(), bigrams::bigrams(&format!("{label}\n{content}")).into());
+            row.insert("grams".to_owned(), index_terms(&label, &content).into());
             row.insert("content_hash".to_owned(), hash.clone().into());
             self.hashes.insert(old, hash);
         } else if table == "blob" {

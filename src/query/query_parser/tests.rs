@@ -53,7 +53,10 @@ fn a_query_of_signs_has_no_words() {
 #[test]
 fn phrases_and_prefixes_need_no_expression() {
     check("\"rate limit\"", expect![[r#"words: "rate limit""#]]);
-    check("say \"hello world\" twice", expect![[r#"words: "say" OR "hello world" OR "twice""#]]);
+    check(
+        "say \"hello world\" twice",
+        expect![[r#"words: ("say" OR "said") OR "hello world" OR "twice""#]],
+    );
     check("conf* file", expect![[r#"words: "conf"* OR "file""#]]);
     check("half a \"quote", expect![[r#"words: ("half" OR "halves") OR "quote""#]]);
 }

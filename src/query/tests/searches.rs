@@ -232,6 +232,57 @@ fn irregular_forms_and_related_words_match() {
 }
 
 #[test]
+fn irregular_forms_of_words_that_questions_are_made_of_match() {
+    const FORMS: [[&str; 2]; 9] = [
+        ["go", "went"],
+        ["do", "did"],
+        ["feel", "felt"],
+        ["get", "got"],
+        ["give", "gave"],
+        ["make", "made"],
+        ["say", "said"],
+        ["take", "took"],
+        ["tell", "told"],
+    ];
+    for [base, past] in FORMS {
+        for [asked, told] in [[base, past], [past, base]] {
+            let reader = TestMemoryBuilder::of(&format!("= a.md\ntext Zoe {told}\ntext Nothing"));
+            let hit = &found(&reader, &label(asked))["hits"][0];
+            assert_eq!(hit["label"], format!("Zoe {told}"), "{asked}");
+            assert_eq!(hit["relevance"], 1.0, "{asked}");
+            let hit = &found(&reader, &label(&format!("where Zoe {asked}")))["hits"][0];
+            assert_eq!(hit["relevance"], 1.0, "where Zoe {asked}");
+        }
+    }
+}
+
+#[test]
+fn accents_do_not_matter_in_any_script() {
+    let pairs = [
+        ["café", "cafe"],
+        ["Καλημέρα", "καλημερα"],
+        ["ἀρχὴ", "αρχη"],
+        ["ещё", "еще"],
+        ["Йогурт", "иогурт"],
+        ["\u{438}\u{306}\u{43e}\u{433}\u{443}\u{440}\u{442}", "йогурт"],
+        ["đường", "duong"],
+        ["Việt", "viet"],
+        ["Łódź", "lodz"],
+        ["straße", "strasse"],
+        ["œuvre", "oeuvre"],
+    ];
+    for [accented, plain] in pairs {
+        for [told, asked] in
+            [[accented, plain], [plain, accented], [accented, accented], [plain, plain]]
+        {
+            let reader = TestMemoryBuilder::of(&format!("= a.md\ntext One {told}.\ntext Nothing"));
+            let hits = &found(&reader, &label(asked))["hits"];
+            assert_eq!(hits[0]["relevance"], 1.0, "{asked} in {told}: {hits}");
+        }
+    }
+}
+
+#[test]
 fn words_of_a_kind_match_and_are_no_part_of_the_question() {
     let reader = TestMemoryBuilder::of(
         "= talk.md

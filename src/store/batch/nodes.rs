@@ -241,7 +241,7 @@ impl Batch<'_> {
                 old.key.0,
                 data.label,
                 data.content,
-                data.bigrams(),
+                data.index_terms(),
                 hash,
                 data.token_count,
                 links::name(data.label),

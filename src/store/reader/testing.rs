@@ -12,7 +12,7 @@ use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
-use crate::text::bigrams;
+use crate::text::index_terms::index_terms;
 
 /// A memory under construction.
 pub(crate) struct TestMemoryBuilder {
@@ -104,7 +104,7 @@ impl TestMemoryBuilder {
                     ContentHash::of(content).to_string(),
                     label,
                     breadcrumb.join(" / "),
-                    bigrams::bigrams(&format!("{label}\n{content}")),
+                    index_terms(&label, content),
                     content
                 ])
             })
