@@ -1,8 +1,8 @@
 //! Date forms: the ways in which texts and titles write the days that a question asks about.
 //!
-//! The question says `March 5, 2024` where the file is called `2024-03-05`. Each form is a full-text
-//! expression. A form with the year is that date wherever it stands; one without, such as `5 March`,
-//! may be that of another year. This module does no IO.
+//! The question says `March 5, 2024` where the file is called `2024-03-05`. Each form is a
+//! full-text expression. A form with the year is that date wherever it stands; one without, such as
+//! `5 March`, may be that of another year. This module does no IO.
 
 use super::dates::{DaySpan, MONTH_DAYS, MONTHS, YEAR_DAYS};
 

@@ -2,8 +2,8 @@
 //!
 //! A word that is named can be searched: it stands whole in a node. Words are looked up in the
 //! index by their stems and read from the nodes found; a label or breadcrumb that was cut does not
-//! tell its last word. For a word that no node has, all spellings at one edit are looked up at once,
-//! then the words with the same beginning.
+//! tell its last word. For a word that no node has, all spellings at one edit are looked up at
+//! once, then the words with the same beginning.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Scrubs texts and updates the columns computed from them: hashes, labels, index terms, token counts.
+//! Scrubs texts and updates the columns computed from them: hashes, labels, index terms, tokens.
 
 use rusqlite::{Row, ToSql, params};
 

@@ -9,9 +9,14 @@ fn check(question: &str, expected: Expect) {
     // The 14th of March 2026.
     let asked = asked_date(question, Millis(1_773_484_200_000)).unwrap();
     let forms = date_forms(asked.days, 2026);
-    let lines = [("exact", forms.exact), ("vague", forms.vague)];
-    let lines = lines.map(|(name, forms)| format!("{name}: {}\n", forms.join(" OR ")));
-    expected.assert_eq(&lines.concat());
+    let mut text = String::new();
+    for (name, forms) in [("exact", forms.exact), ("vague", forms.vague)] {
+        text += &format!("{name}:\n");
+        for forms in forms.chunks(4) {
+            text += &format!("  {}\n", forms.join(", "));
+        }
+    }
+    expected.assert_eq(&text);
 }
 
 #[test]
@@ -19,16 +24,27 @@ fn a_day_is_written_in_numbers_and_with_the_name_of_its_month() {
     check(
         "on 2024-03-05",
         expect![[r#"
-        exact: "2024 03 05" OR "2024 03 05t"* OR "20240305"* OR "2024 3 5" OR "march 5 2024" OR "march 5th 2024" OR "5 march 2024" OR "5th march 2024" OR "5th of march 2024" OR "march 05 2024" OR "05 march 2024" OR "mar 5 2024" OR "mar 5th 2024" OR "5 mar 2024" OR "5th mar 2024" OR "5th of mar 2024" OR "mar 05 2024" OR "05 mar 2024"
-        vague: "march 5" OR "march 5th" OR "5 march" OR "5th march" OR "5th of march" OR "march 05" OR "05 march" OR "mar 5" OR "mar 5th" OR "5 mar" OR "5th mar" OR "5th of mar" OR "mar 05" OR "05 mar"
-    "#]],
+            exact:
+              "2024 03 05", "2024 03 05t"*, "20240305"*, "2024 3 5"
+              "march 5 2024", "march 5th 2024", "5 march 2024", "5th march 2024"
+              "5th of march 2024", "march 05 2024", "05 march 2024", "mar 5 2024"
+              "mar 5th 2024", "5 mar 2024", "5th mar 2024", "5th of mar 2024"
+              "mar 05 2024", "05 mar 2024"
+            vague:
+              "march 5", "march 5th", "5 march", "5th march"
+              "5th of march", "march 05", "05 march", "mar 5"
+              "mar 5th", "5 mar", "5th mar", "5th of mar"
+              "mar 05", "05 mar"
+        "#]],
     );
     check(
         "on 22 May",
         expect![[r#"
-        exact: 
-        vague: "may 22" OR "may 22nd" OR "22 may" OR "22nd may" OR "22nd of may" OR "05 22"
-    "#]],
+            exact:
+            vague:
+              "may 22", "may 22nd", "22 may", "22nd may"
+              "22nd of may", "05 22"
+        "#]],
     );
 }
 
@@ -37,9 +53,13 @@ fn some_days_are_written_in_numbers_and_their_months_by_name() {
     check(
         "in the last 2 days",
         expect![[r#"
-        exact: "2026 03 12" OR "2026 03 12t"* OR "20260312"* OR "2026 3 12" OR "2026 03 13" OR "2026 03 13t"* OR "20260313"* OR "2026 3 13" OR "2026 03 14" OR "2026 03 14t"* OR "20260314"* OR "2026 3 14"
-        vague: "march" OR "mar"
-    "#]],
+            exact:
+              "2026 03 12", "2026 03 12t"*, "20260312"*, "2026 3 12"
+              "2026 03 13", "2026 03 13t"*, "20260313"*, "2026 3 13"
+              "2026 03 14", "2026 03 14t"*, "20260314"*, "2026 3 14"
+            vague:
+              "march", "mar"
+        "#]],
     );
 }
 
@@ -48,16 +68,21 @@ fn a_month_is_written_with_its_year_or_alone() {
     check(
         "in September 2024",
         expect![[r#"
-        exact: "2024 09" OR "202409"* OR NEAR("september" "2024", 2) OR NEAR("sep" "2024", 2) OR NEAR("sept" "2024", 2)
-        vague: "september" OR "sep" OR "sept"
-    "#]],
+            exact:
+              "2024 09", "202409"*, NEAR("september" "2024", 2), NEAR("sep" "2024", 2)
+              NEAR("sept" "2024", 2)
+            vague:
+              "september", "sep", "sept"
+        "#]],
     );
     check(
         "in March",
         expect![[r#"
-        exact: 
-        vague: "march" OR "mar" OR "2026 03" OR "202603"* OR "2025 03" OR "202503"*
-    "#]],
+            exact:
+            vague:
+              "march", "mar", "2026 03", "202603"*
+              "2025 03", "202503"*
+        "#]],
     );
 }
 
@@ -66,15 +91,17 @@ fn more_than_a_year_has_the_forms_of_its_years() {
     check(
         "last year",
         expect![[r#"
-        exact: "2025"
-        vague: 
-    "#]],
+            exact:
+              "2025"
+            vague:
+        "#]],
     );
     check(
         "the last 2 years",
         expect![[r#"
-        exact: "2024" OR "2025" OR "2026"
-        vague: 
-    "#]],
+            exact:
+              "2024", "2025", "2026"
+            vague:
+        "#]],
     );
 }
