@@ -14,9 +14,9 @@ const MONTHS_MAX: i64 = 12;
 /// The forms of some days, as full-text expressions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DateForms {
-    /// Those that are one of the days wherever they stand.
+    /// Forms of one of the days wherever they stand.
     pub(super) exact: Vec<String>,
-    /// Those that may be of another day or year.
+    /// Forms that another day or year may have.
     pub(super) vague: Vec<String>,
 }
 

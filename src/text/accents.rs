@@ -40,7 +40,7 @@ pub(crate) fn plain_word(word: &str) -> Option<String> {
 
 /// Returns whether a text has letters with accents that the index keeps.
 pub(crate) fn has_kept_accents(text: &str) -> bool {
-    let may_be_kept = |it: &char| matches!(it, '\u{c6}'..='\u{167}' | '\u{386}'..='\u{4f9}' | '\u{1e9e}'..='\u{1ffc}');
+    let may_be_kept = |it: &char| LIKELY.iter().any(|(first, last)| (first..=last).contains(&it));
     let is_kept = |it: char| it.to_lowercase().any(|it| plain_letters(it).is_some());
     !text.is_ascii() && text.chars().filter(may_be_kept).any(is_kept)
 }
@@ -51,6 +51,10 @@ fn plain_letters(letter: char) -> Option<&'static str> {
     let (_, last, plain) = *LETTERS.get(after.checked_sub(1)?)?;
     (letter <= last).then_some(plain)
 }
+
+/// Ranges with all letters that have such accents, capitals included.
+const LIKELY: [(char, char); 3] =
+    [('\u{c6}', '\u{167}'), ('\u{386}', '\u{4f9}'), ('\u{1e9e}', '\u{1ffc}')];
 
 /// Small letters with accents, ascending: the first, the last, and what they are without.
 const LETTERS: &[(char, char, &str)] = &[
