@@ -256,6 +256,11 @@ impl RecallContext<'_> {
     }
 }
 
+/// Returns whether a node only leads to the one that took it in.
+fn is_merged(row: &KnowledgeRow) -> bool {
+    row.has("merged_into") && !row.has("deleted")
+}
+
 /// Returns the concepts that have most of a text's words, best first.
 pub(super) fn nearest_concepts(
     reader: &Reader,

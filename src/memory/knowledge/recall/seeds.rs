@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason};
 use super::lexical_relevance::{LexicalMatches, QuestionTerms};
-use super::{FLOOR, RecallContext};
+use super::{FLOOR, RecallContext, is_merged};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::query::nearest_in_meaning;
@@ -169,7 +169,7 @@ impl RecallContext<'_> {
             let is_kept = row.node_type == NodeType::Concept
                 && FLOOR <= fused
                 && self.is_of_topic(&row, TopiclessRule::OrNone);
-            if is_kept && (!row.is_gone() || self.is_shown(&row)) {
+            if is_kept && (!row.is_gone() || is_merged(&row) || self.is_shown(&row)) {
                 seeds.push((row, sim, fused, set));
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::items::{ItemScore, RecallItem, RecallReason, status};
-use super::{RecallContext, SPREAD_FLOOR};
+use super::{RecallContext, SPREAD_FLOOR, is_merged};
 use crate::memory::knowledge::arguments::KnowledgeResult;
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
@@ -205,11 +205,13 @@ impl RecallContext<'_> {
         seeds: &mut Vec<RecallItem>,
         reached: &mut Vec<RecallItem>,
     ) -> KnowledgeResult<()> {
-        let (replaced, mut kept): (Vec<RecallItem>, Vec<RecallItem>) =
-            std::mem::take(seeds).into_iter().partition(|it| self.is_superseded(&it.row));
+        let (replaced, mut kept): (Vec<RecallItem>, Vec<RecallItem>) = std::mem::take(seeds)
+            .into_iter()
+            .partition(|it| self.is_superseded(&it.row) || is_merged(&it.row));
         for mut old in replaced {
             let Some(row) = self.replacement_of(&old.row)? else { continue };
-            let why = format!("replaces {:?}, which has {}", old.row.title(), old.why.text());
+            let what = if is_merged(&old.row) { "took in" } else { "replaces" };
+            let why = format!("{what} {:?}, which has {}", old.row.title(), old.why.text());
             reached.retain(|it| it.row.key != row.key);
             match kept.iter_mut().find(|it| it.row.key == row.key) {
                 Some(item) if item.score < old.score => item.score = old.score,

@@ -112,6 +112,20 @@ fn what_replaces_a_stale_episode_is_above_it() {
 }
 
 #[test]
+fn words_of_a_merged_concept_find_the_one_that_took_it_in() {
+    let case = Case::new();
+    let into = case.concept("Idempotent calls", "Send a key with each call.", json!({}));
+    let from = case.concept("Retry three times", "Try again on errors.", json!({}));
+    case.apply(json!([{"op": "merge", "from": [from], "into": into}]));
+    let asked = json!({"query": "retry on errors", "include": ["superseded", "deleted"]});
+    assert_eq!(case.titles(asked.clone()), ["Idempotent calls"]);
+    let why = case.recall(asked)["items"][0]["why"].clone();
+    assert_eq!(why, "took in \"Retry three times\", which has words: retry, errors");
+    case.apply(json!([{"op": "delete", "id": into}]));
+    assert_eq!(case.titles(json!({"query": "retry on errors"})), [""; 0]);
+}
+
+#[test]
 fn words_of_a_stale_fact_find_what_holds_now() {
     for at in ["2026-11-20", "2026-11-30"] {
         let case = Case::new();
