@@ -140,9 +140,19 @@ fn rebuild_index(conn: &Connection) -> Result<(), StoreError> {
     execute(conn, REBUILD, DOING)
 }
 
+/// Makes all indexes anew. `REINDEX` alone, which is for those of unique columns, keeps the kind of
+/// an index's first page, which may be that of a table.
 fn rebuild_indexes(conn: &Connection) -> Result<(), StoreError> {
+    const INDEXES: &str =
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
+    const DOING: &str = "rebuild the indexes";
     rebuild_index(conn)?;
-    conn.execute_batch("REINDEX").doing("rebuild the indexes")
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let indexes: Vec<(String, String)> = conn.rows(INDEXES, [], read, DOING)?;
+    for (name, sql) in indexes {
+        conn.execute_batch(&format!("DROP INDEX {name}; {sql}")).doing(DOING)?;
+    }
+    conn.execute_batch("REINDEX").doing(DOING)
 }
 
 fn adopt_orphans(conn: &Connection) -> Result<(), StoreError> {

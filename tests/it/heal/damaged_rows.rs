@@ -6,7 +6,7 @@ use std::fs;
 
 use expect_test::expect;
 
-use super::{check, memory, tamper};
+use super::{PAGE_BYTES, check, memory, tamper};
 use crate::support::Folder;
 
 /// The largest integer, after which SQLite has none for a new row.
@@ -156,6 +156,26 @@ fn an_index_that_cannot_be_opened_is_made_again() {
             "#]],
         );
     }
+}
+
+/// An index whose page is that of a table is sound to SQLite as long as it has no entry.
+#[test]
+fn an_index_whose_page_is_of_a_table_is_made_again() {
+    let folder = memory();
+    let root = |name: &str| -> usize {
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, u32>(0);
+        folder.database("m.db").query_row(root, [name], read).unwrap() as usize
+    };
+    let (index, table) = (root("tombstone_by_file") - 1, root("root") - 1);
+    let mut bytes = fs::read(folder.path("m.db")).unwrap();
+    bytes.copy_within(table * PAGE_BYTES..(table + 1) * PAGE_BYTES, index * PAGE_BYTES);
+    fs::write(folder.path("m.db"), bytes).unwrap();
+    let fixed = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(fixed.code, Some(0), "{}", fixed.transcript());
+    folder.ok(["write", "New words.", "--db", "m.db"]);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
 }
 
 /// A write to a damaged memory fails with the command that says more.
