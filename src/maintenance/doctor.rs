@@ -14,7 +14,9 @@ mod typed_nodes;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use repairs::{RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint};
+pub(crate) use repairs::{
+    RepairOutcomes, last_resort, repair_failed, rewrite_fingerprint, unrepaired,
+};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 pub(crate) use schema_objects::{SCHEMA_OBJECTS, drop_foreign_objects};
 use serde_json::{Value, json};

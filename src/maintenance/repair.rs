@@ -28,7 +28,8 @@ pub(crate) fn repair(
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
     if found.checks.iter().any(|it| it.name == doctor::SCHEMA_OBJECTS && it.is_bad()) {
-        doctor::drop_foreign_objects(path)?;
+        doctor::drop_foreign_objects(path)
+            .map_err(|error| TransferError::Refused(doctor::unrepaired(&error, path)))?;
     }
     let conn = connection::open_writer(path, IfMissing::Refuse).map_err(|error| match error {
         StoreError::ForeignObjects { objects, .. } => TransferError::Refused(format!(

@@ -105,11 +105,11 @@ pub(crate) fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Repa
     tried
 }
 
-/// Returns the text of an error of a repair. Where the rows are the cause, it names what is left to
-/// try: not the repair itself.
-fn unrepaired(error: &StoreError, path: &Path) -> String {
+/// Returns the text of an error of a repair. Unless the system or another process is the cause, it
+/// names what is left to try: not the repair itself.
+pub(crate) fn unrepaired(error: &StoreError, path: &Path) -> String {
     match error {
-        StoreError::Sqlite { doing, source } if error.is_damage() => {
+        StoreError::Sqlite { doing, source } if error.is_damage() || !error.is_outside() => {
             format!("cannot {doing}: {source}; {}", last_resort(path))
         }
         error => error.to_string(),

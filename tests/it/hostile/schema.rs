@@ -116,6 +116,23 @@ fn a_table_of_an_odd_name_is_taken_out() {
     );
 }
 
+/// The name of a trigger is not letter for letter the one of its definition: SQLite cannot drop it.
+#[test]
+fn what_cannot_be_taken_out_needs_a_salvage() {
+    let folder = folder_with(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema
+            SET sql = replace(sql, 'pulse_heat_noted', 'Pulse_heat_noted')
+          WHERE name = 'pulse_heat_noted'",
+    );
+    let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.transcript());
+    assert!(ran.stderr.contains("no such trigger: pulse_heat_noted; "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("remindb salvage m.db --out NEW.db"), "{}", ran.stderr);
+    folder.ok(["salvage", "m.db", "--out", "new.db"]);
+    folder.assert_healthy("new.db");
+}
+
 #[test]
 fn a_virtual_table_goes_with_the_tables_behind_it() {
     let folder = folder_with(
