@@ -4,7 +4,7 @@ use super::super::support::finish;
 use super::{World, is_hidden};
 
 /// Runs a command in a terminal made by `script`, which not every machine has, and returns what
-/// the terminal gets.
+/// the terminal gets, without the ages of snapshots.
 fn on_terminal(world: &World, args: &[&str], env: (&str, &str)) -> Option<String> {
     let program = world.folder.command([] as [&str; 0]).get_program().to_owned();
     let quoted = |it: &str| format!("'{}'", it.replace('\'', "'\\''"));
@@ -16,7 +16,9 @@ fn on_terminal(world: &World, args: &[&str], env: (&str, &str)) -> Option<String
     command.env("XDG_CONFIG_HOME", world.folder.path("settings"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let shown = finish(command.spawn().ok()?).stdout;
-    Some(String::from_utf8(shown).unwrap().replace("\r\n", "\n"))
+    let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+    let ages = shown.split(" ago").map(|it| it.trim_end_matches(|it: char| it.is_alphanumeric()));
+    Some(ages.collect::<Vec<_>>().join(" ago"))
 }
 
 #[test]
