@@ -14,7 +14,8 @@ use repeated_writes::already;
 use serde_json::{Value, json};
 use write_report::WrittenNode;
 
-use super::knowledge::settle_conflicts;
+use super::knowledge::{release_statements, settle_conflicts};
+use super::typed::MemoryError;
 use super::{Answer, Error, Memory, check_node_text};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
@@ -164,9 +165,14 @@ impl Memory {
     pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
         let name = mode.as_str();
         let mut in_file = self.in_file();
+        let now = self.clock.now();
         let outcome = self.change_at(node_id, |batch, old| {
             let id = old.id;
             batch.set_message(format!("forget:{name}:{id}"));
+            let old = match old.node_type {
+                NodeType::Conflict => release_statements(batch, old, now).map_err(unsettled)?,
+                _ => old,
+            };
             let children = batch.children_of(old.key)?;
             match mode {
                 ForgetMode::Strict if !children.is_empty() => return Err(refuse(id, &children)),
@@ -245,9 +251,7 @@ impl Memory {
         let (value, commit) = self.change(|batch| {
             let Some(node) = batch.find_any(id)? else { return Ok(None) };
             let value = body(batch, node)?;
-            settle_conflicts(batch, self.clock.now()).map_err(|it| {
-                Error::Unavailable(format!("cannot settle conflicts: {}", it.message))
-            })?;
+            settle_conflicts(batch, self.clock.now()).map_err(unsettled)?;
             Ok(Some(value))
         })?;
         value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
@@ -427,6 +431,10 @@ fn append(
         written.push(WrittenNode::of(id, &data, depth));
     }
     Ok(written)
+}
+
+fn unsettled(error: MemoryError) -> Error {
+    Error::Unavailable(format!("cannot settle conflicts: {}", error.message))
 }
 
 /// Forgets a node and all its descendants, the lowest first.

@@ -33,7 +33,7 @@ pub(crate) use apply_changeset::ApplyRequest;
 #[cfg(any(test, fuzzing))]
 pub(crate) use changeset_parser::print_changeset;
 pub(crate) use changeset_parser::{NumberedOperation, parse_changeset};
-pub(crate) use conflict_settlement::settle_conflicts;
+pub(crate) use conflict_settlement::{release_statements, settle_conflicts};
 pub(crate) use ingest_queue::{IngestRequest, hand_in};
 pub(crate) use json_documents::{
     BOOTSTRAP_DEFAULT, BOOTSTRAP_RANGE, LIST_DEFAULT, LIST_MAX, RecordFilter, bootstrap_document,

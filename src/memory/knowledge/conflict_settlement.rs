@@ -21,7 +21,7 @@ use crate::model::entity_extraction::normal_name;
 use crate::model::identity::NodeId;
 use crate::model::kind_specs::knowledge::CONFLICT_STATES;
 use crate::model::tree::NodeType;
-use crate::store::{Batch, NodeKey};
+use crate::store::{Batch, NodeKey, NodeRecord};
 
 /// Opens and ends conflicts after what this write did to their statements.
 pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(), MemoryError> {
@@ -29,6 +29,20 @@ pub(crate) fn settle_conflicts(batch: &mut Batch<'_>, now: Millis) -> Result<(),
     changed.retain(|it| it.has("attribute") && is_current_fact(it, now));
     contest(batch, changed, now)?;
     end_settled(batch, now)
+}
+
+/// Ends a conflict that is about to be forgotten, so that it leaves no contested statement;
+/// returns it as it is then.
+pub(crate) fn release_statements(
+    batch: &mut Batch<'_>,
+    conflict: NodeRecord,
+    now: Millis,
+) -> Result<NodeRecord, MemoryError> {
+    let mut conflict = KnowledgeNode::of(conflict)?;
+    if is_open(&conflict) {
+        end_conflict(batch, &mut conflict, ConflictEnd::Dismissed, None, now)?;
+    }
+    Ok(conflict.record)
 }
 
 /// Ends the open conflicts whose statements this write changed and that contradict no more.

@@ -261,6 +261,8 @@ fn facts_of_a_cluster_that_was_split_stay_facts_of_the_subject() {
         {"as": "owner", "title": "Who owns the pool", "summary": "Owners."},
         {"as": "size", "title": "How large the pool is", "summary": "Sizes."},
     ]}]));
+    let found = case.recall(json!({"query": "how large the pool is", "k": 1}))["items"][0].clone();
+    assert_eq!(case.field(found["id"].as_str().unwrap(), "confidence"), 1.0, "as the whole");
     let larger = case.fact_of("Pool", "It has 20.");
     assert!(larger["conflict"].is_string(), "{larger}");
     assert_eq!(larger["collisions"][0]["id"], small["fact"]);

@@ -243,3 +243,24 @@ fn a_dismissed_contradiction_is_not_raised_again() {
     assert_eq!(case.field(&second, "contested"), Value::Null);
     assert_eq!(case.tree().matches("[conflict]").count(), 1);
 }
+
+#[test]
+fn facts_whose_conflict_is_forgotten_are_in_one_that_is_there() {
+    let case = Case::new();
+    let [first, second, conflict] = case.disputed_ports();
+    case.memory.forget(&conflict, ForgetMode::Strict).unwrap();
+    let open = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    assert_eq!(open["conflicts"].as_array().unwrap().len(), 1, "they contradict each other still");
+    case.apply(json!([{"op": "dismiss", "id": open["conflicts"][0]["id"]}]));
+    for fact in [&first, &second] {
+        assert_eq!(case.field(fact, "contested"), Value::Null);
+    }
+    let done = case.apply(json!([
+        {"op": "fact", "as": "a", "text": "One.", "subject": "a", "attribute": "x"},
+        {"op": "fact", "as": "b", "text": "Two.", "subject": "b", "attribute": "y"},
+        {"op": "conflict", "a": "$a", "b": "$b"},
+    ]));
+    case.memory.forget(&id(&done, 2), ForgetMode::Strict).unwrap();
+    assert_eq!(case.field(&id(&done, 0), "contested"), Value::Null, "nobody says so any more");
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}

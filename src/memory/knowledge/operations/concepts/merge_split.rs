@@ -347,7 +347,11 @@ fn add_part(
     }
     fields.insert("title".to_owned(), part.title.as_str().into());
     fields.insert("names".to_owned(), json!([name_key(&part.title)]));
-    fields.insert("confidence".to_owned(), confidence_of(n_sources).into());
+    let confidence = match n_sources {
+        0 => whole.fields.get("confidence").cloned().into(),
+        n => confidence_of(n).into(),
+    };
+    fields.insert("confidence".to_owned(), confidence);
     links.into_iter().for_each(|it| add_edge(&mut fields, it));
     add_edge(&mut fields, edge("derived_from", whole.id(), 1.0, note));
     let new = NewKnowledgeNode {
