@@ -13,7 +13,7 @@ use super::conflict_writes::{
 };
 use super::fact_rivals::{FactSubject, are_rivals, current_facts_of, is_current_fact};
 use super::fact_writes::COMPARED_MAX;
-use super::node_writes::KnowledgeNode;
+use super::node_writes::{KnowledgeNode, find_node};
 use crate::memory::typed::MemoryError;
 use crate::model::clock::Millis;
 use crate::model::contradiction_check::StatementFeatures;
@@ -105,7 +105,8 @@ fn contest(
         let disputed = disputed_with(batch, fact.id())?;
         rivals.retain(|it| !disputed.contains(&it.id().to_string()));
         if !rivals.is_empty() {
-            rivals.push(fact);
+            // A conflict of another fact may have changed it by now.
+            rivals.extend(find_node(batch, &fact.id().to_string())?);
             open_conflict(batch, &mut rivals, "medium", None, now)?;
         }
     }

@@ -170,3 +170,25 @@ fn other_names_of_a_thing_are_carried() {
     carried.import(std::str::from_utf8(&again).unwrap());
     crate::maintenance::doctor::assert_healthy(&carried.folder.path().join("memory.db"));
 }
+
+#[test]
+fn many_imported_values_of_one_key_are_one_conflict() {
+    let other = Case::new();
+    for port in 1..=3 {
+        other.remember(of_gateway(&format!("The gateway listens on port {port}."), "port"));
+    }
+    let mut export = Vec::new();
+    other.memory.read(|it| export_remind(it, &mut export)).unwrap().unwrap();
+    let mut export: Value = serde_json::from_slice(&export).unwrap();
+    export["records"]["conflicts"] = json!([]);
+    let case = Case::new();
+    case.remember(of_gateway("The gateway listens on port 4.", "port"));
+    case.import(&export.to_string());
+    let conflicts = case.memory.read(|it| conflicts_document(it, "open", 9)).unwrap();
+    let conflicts = conflicts["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    assert_eq!(conflicts[0]["facts"].as_array().unwrap().len(), 4);
+    let told = case.facts_told(json!({"query": "which port does the gateway listen on"}));
+    assert!(told.iter().all(|it| it.starts_with("contested")), "{told:?}");
+    crate::maintenance::doctor::assert_healthy(&case.folder.path().join("memory.db"));
+}
