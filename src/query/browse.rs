@@ -102,5 +102,5 @@ fn thousandths(value: f64) -> f64 {
 
 /// Formats a time to the second.
 fn instant(time: Millis) -> String {
-    Millis(time.0.div_euclid(1_000) * 1_000).rfc3339()
+    Millis(time.0.div_euclid(1_000).saturating_mul(1_000)).rfc3339()
 }

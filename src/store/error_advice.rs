@@ -55,18 +55,24 @@ pub(super) fn advice(error: &rusqlite::Error) -> Option<(ErrorEffect, &'static s
     })
 }
 
-/// Returns whether a value read is of another type, or is no text.
+/// Returns whether a value in the file is of another type, no text, or beyond all bounds.
 pub(super) fn is_strange_value(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{
-        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure,
+        Utf8Error,
     };
-    matches!(
-        error,
+    match error {
         FromSqlConversionFailure(..)
-            | IntegralValueOutOfRange(..)
-            | InvalidColumnType(..)
-            | Utf8Error(..)
-    )
+        | IntegralValueOutOfRange(..)
+        | InvalidColumnType(..)
+        | Utf8Error(..) => true,
+        // A number that grows beyond all integers becomes a fraction; a sum is refused.
+        SqliteFailure(error, message) => {
+            error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_DATATYPE
+                || message.as_deref() == Some("integer overflow")
+        }
+        _ => false,
+    }
 }
 
 /// Returns whether the full-text index is damaged, from which it can be made anew.
@@ -76,3 +82,6 @@ pub(super) fn is_broken_index(error: &rusqlite::Error) -> bool {
     error.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB
         || message.as_ref().is_some_and(|it| it.starts_with(UNKNOWN_VERSION))
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,9 +46,9 @@ pub(crate) fn timeline_document(
     for snapshot in snapshots.iter().take(page.rows.len()) {
         let (n, sums) = days.entry(snapshot.created_at.day()).or_default();
         *n += 1;
-        sums.added += snapshot.counts.added;
-        sums.modified += snapshot.counts.modified;
-        sums.removed += snapshot.counts.removed;
+        sums.added = sums.added.saturating_add(snapshot.counts.added);
+        sums.modified = sums.modified.saturating_add(snapshot.counts.modified);
+        sums.removed = sums.removed.saturating_add(snapshot.counts.removed);
     }
     let bucket = |(day, (n, sums)): (&String, &(u64, ChangeCounts))| {
         json!({

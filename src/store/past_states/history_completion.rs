@@ -18,6 +18,9 @@ use crate::text::tokens;
 /// Distance between two positions.
 const GAP: i64 = 65_536;
 
+/// A position that no program of ours gives.
+const POSITION_MAX: i64 = 1 << 53;
+
 /// Counts of the rows that were completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompletionCounts {
@@ -197,9 +200,9 @@ fn present(conn: &Connection, node_id: &str) -> Result<Option<VersionMetadata>, 
 
 fn last_position(conn: &Connection) -> Result<i64, StoreError> {
     const LAST: &str = "
-        SELECT max((SELECT ifnull(max(position), 0) FROM node),
-                   (SELECT ifnull(max(old_position), 0) FROM diff))";
-    conn.row(LAST, [], |row| row.get(0), "find the last place")
+        SELECT max((SELECT ifnull(max(position), 0) FROM node WHERE position < ?1),
+                   (SELECT ifnull(max(old_position), 0) FROM diff WHERE old_position < ?1))";
+    conn.row(LAST, [POSITION_MAX], |row| row.get(0), "find the last place")
 }
 
 fn count_tokens(conn: &Connection, hash: Option<&str>) -> Result<Option<i64>, StoreError> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use expect_test::expect;
+use serde_json::json;
 
 use super::{PAGE_BYTES, check, memory, tamper};
-use crate::support::Folder;
+use crate::support::{Client, Folder};
 
 /// The largest integer, after which SQLite has none for a new row.
 const LARGEST: i64 = i64::MAX;
@@ -122,7 +123,7 @@ fn counters_beyond_all_bounds_begin_again() {
 }
 
 #[test]
-fn numbers_of_tokens_beyond_all_bounds_are_counted_again() {
+fn numbers_of_nodes_beyond_all_bounds_are_given_again() {
     check(
         &format!("UPDATE node SET token_count = {LARGEST}"),
         expect![[r#"
@@ -131,7 +132,7 @@ fn numbers_of_tokens_beyond_all_bounds_are_counted_again() {
         "#]],
     );
     check(
-        &format!("UPDATE diff SET old_tokens = {LARGEST}"),
+        &format!("UPDATE diff SET old_tokens = {LARGEST}, old_position = {LARGEST}"),
         expect![[r#"
             history_rows: fixed
             = 0
@@ -194,12 +195,32 @@ fn errors_of_damaged_rows_name_the_doctor() {
         ("DELETE FROM node_fts_config".to_owned(), ["search", "says"]),
         ("DELETE FROM node_fts_data WHERE id = 10".to_owned(), ["write", "new words"]),
         (format!("UPDATE node SET token_count = {LARGEST}"), ["search", "says"]),
+        (format!("UPDATE node SET token_count = -{LARGEST}"), ["inspect", "--tree"]),
     ] {
         fs::copy(folder.path("sound.db"), folder.path("m.db")).unwrap();
         tamper(&folder, &sql);
         let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
         assert_eq!(ran.code, Some(2), "{sql}, {args:?}: {}", ran.transcript());
         assert!(ran.stderr.contains("remindb doctor"), "{sql}, {args:?}: {}", ran.stderr);
+    }
+}
+
+/// A server shows times and counts that no program of ours writes.
+#[test]
+fn times_and_counts_beyond_all_bounds_end_no_answer() {
+    for sql in [
+        format!("UPDATE snapshot SET created_at = {LARGEST}"),
+        format!("UPDATE snapshot SET created_at = {}", i64::MIN),
+        format!("UPDATE change_count SET added = {LARGEST}, removed = {LARGEST}"),
+    ] {
+        let folder = memory();
+        tamper(&folder, &sql);
+        let mut client = Client::modern(&folder, &["--db", "m.db"]);
+        for uri in ["remindb://timeline", "remindb://snapshots", "remindb://overview"] {
+            let reply = client.ask("resources/read", json!({"uri": uri}));
+            assert!(reply.get("error").is_none(), "{sql}: {reply}");
+        }
+        client.end();
     }
 }
 
