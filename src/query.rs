@@ -230,6 +230,9 @@ fn block_facts(head: &NodeSummary, heat: (f64, f64), content: &str, needs: Optio
     if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
         facts["lang"] = json!(to_one_line(lang));
     }
+    if let Some(reason) = head.left_out_as {
+        facts["left_out_as"] = json!(reason);
+    }
     if !content.is_empty() {
         facts["text"] = json!(content);
     }

@@ -47,6 +47,7 @@ pub fn entries(data: &[u8]) {
             label: label.to_owned(),
             tokens: 0,
             heat: Heat::birth(0),
+            left_out_as: None,
             changed_at: (nth % 2 == 1).then_some(Millis(nth as i64 * 86_400_000)),
         };
         nodes.push((head, NodeText { breadcrumb: part(), content: part() }));

@@ -61,6 +61,7 @@ pub(super) fn fetch_batch(
             None => batch.missing.push(quote_input(id)),
         }
     }
+    reader.mark_left_out(batch.found.iter_mut().map(|it| &mut it.0))?;
     if query.has_dates {
         reader.date_nodes(batch.found.iter_mut().map(|it| &mut it.0))?;
     }

@@ -56,9 +56,11 @@ pub(super) fn fetch(
 ) -> Result<Answer, Error> {
     let head = node_by_id(reader, query.anchor)?;
     let mut found = AnchorNeighbourhood::around(reader, head, query.levels)?;
+    let all = found.relatives.iter_mut().chain([&mut found.anchor]);
+    reader.mark_left_out(all.map(|it| &mut it.head))?;
     if query.has_dates {
-        let relatives = found.relatives.iter_mut().chain([&mut found.anchor]);
-        reader.date_nodes(relatives.map(|it| &mut it.head))?;
+        let all = found.relatives.iter_mut().chain([&mut found.anchor]);
+        reader.date_nodes(all.map(|it| &mut it.head))?;
     }
     found.answer(reader, max, output)
 }

@@ -45,6 +45,7 @@ pub(crate) use browse::{
 pub(crate) use custom_views::CustomViewRow;
 pub(crate) use edges::EdgeDirection;
 use filter::changed_at;
+pub(super) use filter::unless_archived;
 pub(crate) use filter::{ArchivedVisibility, NodeFilter};
 pub(crate) use fts_hits::{MatchAgeOrder, MatchedNode, NodeExcerpt, Siblings, TypedRankingFields};
 pub(crate) use history::SnapshotRange;
@@ -97,22 +98,9 @@ pub(crate) struct NodeSummary {
     pub(crate) heat: Heat,
     /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
     pub(crate) changed_at: Option<Millis>,
+    /// Why searches leave it out, where that was requested ([`Reader::mark_left_out`]).
+    pub(crate) left_out_as: Option<&'static str>,
 }
-
-/// The condition that node `n` is not archived, or that `$shown` is true. Notes pass by the first
-/// look at their row.
-macro_rules! unless_archived {
-    ($shown:literal) => {
-        concat!(
-            " AND (n.fields IS NULL OR ",
-            $shown,
-            " OR NOT EXISTS (
-                  SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = n.key))"
-        )
-    };
-}
-
-pub(super) use unless_archived;
 
 /// The text of a node, and where it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -462,6 +450,7 @@ impl Reader {
             tokens: row.get(9)?,
             heat: heat_rows::read_heat(row, 10)?,
             changed_at: None,
+            left_out_as: None,
         })
     }
 

@@ -56,8 +56,9 @@ impl<'a> TextEntry<'a> {
             (true, _) => lines.push_str("[#]"),
             (false, "text") => (),
             (false, node_type) => {
-                let lang = head.lang.as_deref().map(to_one_line).unwrap_or_default();
-                let lang = lang.replace(']', "");
+                // No node of knowledge has a language.
+                let lang = head.lang.as_deref().or(head.left_out_as).map(to_one_line);
+                let lang = lang.unwrap_or_default().replace(']', "");
                 let gap = if lang.is_empty() { "" } else { " " };
                 lines.push_str(&format!("[{node_type}{gap}{lang}]"));
             }

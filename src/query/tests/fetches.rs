@@ -155,6 +155,34 @@ fn a_batch_keeps_the_order_asked_for() {
         .assert_eq(&text(&["x"; 257], None));
 }
 
+#[test]
+fn nodes_that_searches_leave_out_are_marked_with_the_reason() {
+    let mut sketch = TestMemoryBuilder::new();
+    let anchor = sketch.add("heading Facts")[0].clone();
+    let states = ["archived\":true", "deleted\":true", "merged_into\":\"x", "superseded_by\":\"x"];
+    let mut ids = vec![sketch.node(1, "fact", "It holds.")];
+    for (state, key) in states.iter().zip(3..) {
+        ids.push(sketch.node(1, "fact", &format!("It is no. {key}.")));
+        let end = if state.ends_with('x') { "\"" } else { "" };
+        sketch.run(&format!(
+            "UPDATE node SET fields = '{{\"{state}{end}}}' WHERE key = {key};
+             INSERT OR IGNORE INTO facet (key, value, node) VALUES ('archived', 1, {key});"
+        ));
+    }
+    let reader = sketch.done();
+    let marks = |text: &str| -> Vec<String> {
+        let entries = ids.iter().map(|id| text.split_once(id.as_str()).unwrap().1);
+        entries.map(|it| it.split_once(']').unwrap().0.to_owned()).collect()
+    };
+    let marked = ["[fact", "[fact archived", "[fact deleted", "[fact merged", "[fact superseded"];
+    assert_eq!(marks(&fetch(&reader, &anchor, None).unwrap().text), marked);
+    let query = BatchQuery { ids: ids.iter().map(String::as_str).collect(), has_dates: false };
+    assert_eq!(marks(&asked(&reader, Query::Batch(query.clone()), None).unwrap().text), marked);
+    let nodes = structured(&reader, Query::Batch(query), None).unwrap().structured;
+    let reasons = ["/nodes/0/left_out_as", "/nodes/4/left_out_as"].map(|it| nodes.pointer(it));
+    assert_eq!(reasons, [None, Some(&json!("superseded"))]);
+}
+
 /// Returns a memory with a text of three parts, and the ids of the text and its parts.
 fn large_block() -> (Reader, Vec<String>) {
     let mut sketch = TestMemoryBuilder::new();

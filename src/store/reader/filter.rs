@@ -3,11 +3,13 @@
 //! Only typed memories have tags, a status and an importance, so that such a condition leaves out
 //! every other node.
 
+use std::collections::HashMap;
+
 use rusqlite::Row;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{Reader, list};
+use super::{NodeSummary, Reader, list};
 use crate::model::clock::Millis;
 use crate::model::kind_specs::KindSpec;
 use crate::model::tree::NodeType;
@@ -159,6 +161,21 @@ macro_rules! meets_filter {
 
 pub(super) use meets_filter;
 
+/// The condition that node `n` is not archived, or that `$shown` is true. Notes pass by the first
+/// look at their row.
+macro_rules! unless_archived {
+    ($shown:literal) => {
+        concat!(
+            " AND (n.fields IS NULL OR ",
+            $shown,
+            " OR NOT EXISTS (
+                  SELECT 1 FROM facet WHERE key = 'archived' AND value = 1 AND node = n.key))"
+        )
+    };
+}
+
+pub(in crate::store) use unless_archived;
+
 impl Reader {
     /// Returns the filter without the condition on archived memories where there are none.
     pub(crate) fn simplified<'a>(
@@ -187,6 +204,39 @@ impl Reader {
         }
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         self.all(ARCHIVED, [list(nodes)], read).doing("look for archived memories")
+    }
+
+    /// Marks the nodes that searches leave out with the reason: `archived`, `deleted`, `superseded`
+    /// or `merged`.
+    pub(crate) fn mark_left_out<'n>(
+        &self,
+        nodes: impl IntoIterator<Item = &'n mut NodeSummary>,
+    ) -> Result<(), StoreError> {
+        const REASONS: &str = "
+            SELECT n.key, CASE WHEN json_extract(n.fields, '$.deleted') THEN 1
+                               WHEN json_type(n.fields, '$.merged_into') IS NOT NULL THEN 2
+                               WHEN json_type(n.fields, '$.superseded_by') IS NOT NULL THEN 3
+                               ELSE 0
+                          END
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value
+             WHERE json_valid(n.fields)";
+        const NAMES: [&str; 4] = ["archived", "deleted", "merged", "superseded"];
+        let mut nodes: Vec<&mut NodeSummary> = nodes.into_iter().collect();
+        let keys: Vec<NodeKey> = nodes.iter().map(|it| it.key).collect();
+        let archived = self.archived_among(&keys)?;
+        if archived.is_empty() {
+            return Ok(());
+        }
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get::<_, u8>(1)?));
+        let rows =
+            self.all(REASONS, [list(&archived)], read).doing("read why nodes are left out")?;
+        let reasons: HashMap<NodeKey, u8> = rows.into_iter().collect();
+        for node in &mut nodes {
+            let reason = reasons.get(&node.key).and_then(|&it| NAMES.get(usize::from(it)));
+            node.left_out_as = reason.copied();
+        }
+        Ok(())
     }
 
     fn has_archived(&self) -> Result<bool, StoreError> {

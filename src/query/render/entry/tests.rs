@@ -21,6 +21,7 @@ fn head(node_type: &str, label: &str) -> NodeSummary {
         tokens: 1,
         heat: Heat::birth(0),
         changed_at: None,
+        left_out_as: None,
     }
 }
 
