@@ -98,7 +98,7 @@ pub(crate) struct NodeSummary {
     pub(crate) heat: Heat,
     /// When its text last changed, where that was requested ([`Reader::date_nodes`]).
     pub(crate) changed_at: Option<Millis>,
-    /// Why searches leave it out, where that was requested ([`Reader::mark_left_out`]).
+    /// The reason why searches leave it out, where that was requested ([`Reader::mark_left_out`]).
     pub(crate) left_out_as: Option<&'static str>,
 }
 
