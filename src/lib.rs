@@ -28,7 +28,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions, word families |
+//! | `text` | white space, labels, bigrams, accents, tokens, spelling suggestions, word families |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
 //! | `ingest` | folders and bytes to redacted trees: scan, redaction, parsers, transcripts |
 //! | `settings` | configuration, first temperatures, the folder `.remindb/` of a root |
